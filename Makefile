@@ -1,0 +1,37 @@
+# Every target sets itself up: a virtual environment in .venv with the pinned tools.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find src -name '*.py') pyproject.toml README.md constraints.txt
+
+# Real data lies beside the project in development and in CI; tests that need it skip elsewhere.
+ifneq ($(wildcard ../shared/data),)
+export ISPCA_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/installed
+	$(BIN)/python -m ispca.demo
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/installed
+	$(BIN)/python -m benchmarks
+
+$(VENV)/python:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/installed: $(VENV)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[test,lint]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist

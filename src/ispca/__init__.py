@@ -1,0 +1,1 @@
+"""Iterative supervised principal components."""
