@@ -1,0 +1,90 @@
+"""Deflation without touching X: an orthonormal basis Q of what has been subtracted (design.md, section 1).
+
+The deflated matrix is ``X_k = P X_s`` with ``P = I - Q Q^T``. It is never formed; what is kept are
+the few numbers per feature that the scores need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .design import Design, t_dot
+from .records import Floats, Indices
+
+# A column with less than this share of its own variance left counts as gone.
+REMAINING_SHARE = 1e-12
+# So does one whose standard deviation has fallen under this.
+REMAINING_DEVIATION = 1e-9
+
+
+@dataclass(frozen=True)
+class Deflation:
+    """What has been subtracted so far.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (n, k)
+        Orthonormal Q: the constant (when the features are centred), then one column per component.
+    loadings : ndarray of shape (D, k)
+        ``X_s^T Q``.
+    squared_norms : ndarray of shape (D,)
+        ``|x_j|^2`` of the standardised columns before any deflation.
+    remaining : ndarray of shape (D,)
+        ``|x_j|^2`` of the deflated columns.
+    products : ndarray of shape (D, C)
+        ``X_k^T t`` for every pseudo-response t.
+    """
+
+    basis: Floats
+    loadings: Floats
+    squared_norms: Floats
+    remaining: Floats
+    products: Floats
+
+    @property
+    def inverse_norms(self) -> Floats:
+        """``1 / |x_j|`` of the deflated columns, zero for those that are gone."""
+        limit = REMAINING_SHARE * self.squared_norms + REMAINING_DEVIATION**2 * (len(self.basis) - 1)
+        norms = np.sqrt(np.maximum(self.remaining, limit))
+        return np.divide(1.0, norms, out=np.zeros_like(norms), where=self.remaining > limit)
+
+
+def start_deflation(design: Design, responses: Floats, center: bool) -> Deflation:
+    """Return the state before the first component."""
+    n, n_features = design.shape
+    basis = np.full((n, 1), n**-0.5) if center else np.empty((n, 0))
+    return Deflation(
+        basis,
+        np.zeros((n_features, basis.shape[1])),
+        design.squared_norms,
+        design.squared_norms,
+        t_dot(design, responses),
+    )
+
+
+def deflate(design: Design, state: Deflation, component: Floats, responses: Floats) -> Deflation:
+    """Subtract what a component explains from every column (the paper's step 3)."""
+    direction = component / np.linalg.norm(component)
+    # Once more against Q: rounding must not add up over the components.
+    direction = project_off(state.basis, direction[:, None])[:, 0]
+    direction /= np.linalg.norm(direction)
+    loading = t_dot(design, direction[:, None])
+    return Deflation(
+        np.column_stack([state.basis, direction]),
+        np.column_stack([state.loadings, loading]),
+        state.squared_norms,
+        state.remaining - loading[:, 0] ** 2,
+        state.products - loading * (direction @ responses),
+    )
+
+
+def project_off(basis: Floats, vectors: Floats) -> Floats:
+    """Return ``P vectors = vectors - Q (Q^T vectors)``."""
+    return vectors - basis @ (basis.T @ vectors)
+
+
+def deflated_columns(design: Design, state: Deflation, features: Indices) -> Floats:
+    """Return the chosen columns of ``P X_s``."""
+    return project_off(state.basis, design.columns(features))

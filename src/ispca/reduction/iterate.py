@@ -1,0 +1,129 @@
+"""The supervised loop and what follows it: the paper's algorithm, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from .components import principal_components
+from .deflation import Deflation, deflate, start_deflation
+from .design import Design, t_dot
+from .permutation import MaximumTest, ResidualTest
+from .projection import projection_matrix
+from .records import Floats, Indices, Reduction, Step
+from .response import Response
+from .scores import correlation_scores
+from .threshold import Candidate, search
+
+Test = MaximumTest | ResidualTest
+Listener = Callable[[Step], None]
+
+
+class Screen(Protocol):
+    """Settings of the threshold search."""
+
+    window: int
+    n_thresholds: int
+
+
+def supervised_step(
+    design: Design, state: Deflation, response: Response, test: Test | None, screen: Screen
+) -> tuple[Deflation, Step, Candidate | None]:
+    """Extract one component if the test passes: steps 1 to 4 of the paper."""
+    scores = correlation_scores(state)
+    result = test(state) if test is not None else None
+    largest = result.score if result else float(scores.max(initial=0.0))
+    tested = (
+        {}
+        if result is None
+        else {
+            "p_value": result.p_value,
+            "n_permutations": result.n_permutations,
+            "stopped_early": result.stopped_early,
+        }
+    )
+    if largest == 0.0 or (result is not None and not result.passed):
+        return state, Step(False, largest, **tested), None
+    best = search(design, state, scores, response.columns, screen.window, screen.n_thresholds)
+    state = deflate(design, state, best.component, response.columns)
+    if test is not None:
+        test.deflated(state)
+    step = Step(
+        True,
+        largest,
+        **tested,
+        threshold=best.threshold,
+        n_features=len(best.features),
+        features=best.features,
+        target_class=response.column_classes[best.column],
+        component_score=best.score,
+    )
+    return state, step, best
+
+
+def iterate(
+    design: Design,
+    response: Response,
+    test: Test | None,
+    screen: Screen,
+    *,
+    max_supervised: int,
+    n_components: int | None,
+    center: bool,
+    listen: Listener,
+) -> Reduction:
+    """Extract supervised components while the test passes, then fill up with unsupervised ones."""
+    state = start_deflation(design, response.columns, center)
+    steps: list[Step] = []
+    extracted: list[Candidate] = []
+    while len(extracted) < max_supervised:
+        state, step, best = supervised_step(design, state, response, test, screen)
+        steps.append(step)
+        listen(step)
+        if best is None:
+            break
+        extracted.append(best)
+    directions = np.zeros((len(extracted), design.shape[1]))
+    for row, best in zip(directions, extracted, strict=True):
+        row[best.features] = best.direction
+    components = np.array([best.component for best in extracted]).reshape(-1, design.shape[0]).T
+    supervised_loadings = state.loadings[:, state.loadings.shape[1] - len(extracted) :]
+    loadings = (supervised_loadings / np.linalg.norm(components, axis=0)).T
+    return complete(design, state.basis, directions, components, loadings, n_components, tuple(steps))
+
+
+def screened(
+    design: Design, features: Indices, *, n_supervised: int, n_components: int | None, center: bool
+) -> Reduction:
+    """Take the principal components of the screened features, then fill up (SPCA and PSPCA)."""
+    n = design.shape[0]
+    basis = np.full((n, 1), n**-0.5) if center else np.empty((n, 0))
+    directions, components = principal_components(design, basis, n_supervised, features)
+    lengths = np.linalg.norm(components, axis=0)
+    loadings = (t_dot(design, components) / lengths**2).T
+    basis = np.column_stack([basis, components / lengths])
+    return complete(design, basis, directions, components, loadings, n_components, ())
+
+
+def complete(
+    design: Design,
+    basis: Floats,
+    directions: Floats,
+    components: Floats,
+    loadings: Floats,
+    n_components: int | None,
+    steps: Sequence[Step],
+) -> Reduction:
+    """Add unsupervised components of what is left, up to ``n_components`` in all."""
+    n_supervised = len(directions)
+    # Without any signal one unsupervised component stands in, so that pipelines go on.
+    wanted = max(1, n_supervised) if n_components is None else n_components
+    if wanted > n_supervised:
+        features = np.flatnonzero(design.usable)
+        more, scores = principal_components(design, basis, wanted - n_supervised, features)
+        directions = np.concatenate([directions, more])
+        components = np.column_stack([components, scores])
+    projection = projection_matrix(directions, loadings)
+    return Reduction(projection, directions, loadings, components, n_supervised, tuple(steps))

@@ -1,0 +1,92 @@
+"""The records a reduction leaves behind: one per step, one for the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """Outcome of one permutation test of the largest score."""
+
+    score: float
+    p_value: float
+    n_permutations: int
+    stopped_early: bool
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """One supervised step, or the test that ended the supervised steps.
+
+    Attributes
+    ----------
+    accepted : bool
+        Whether a component was extracted.
+    score : float
+        Largest univariate score of a feature before the step.
+    p_value : float or None
+        Share of the permutations done whose largest score reached it; None without a test.
+    n_permutations : int
+        Permutations done.
+    stopped_early : bool
+        Whether the test stopped before all permutations, its decision being certain.
+    threshold : float or None
+        Lowest score among the features of the component.
+    n_features : int
+        Number of features in the component.
+    features : ndarray of int
+        Their indices, best score first.
+    target_class : object
+        The class the component separates best from the rest; None for other targets.
+    component_score : float or None
+        Score of the component itself.
+    """
+
+    accepted: bool
+    score: float
+    p_value: float | None = None
+    n_permutations: int = 0
+    stopped_early: bool = False
+    threshold: float | None = None
+    n_features: int = 0
+    features: Indices = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
+    target_class: Any = None
+    component_score: float | None = None
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A finished reduction: ``features Z = X_s @ projection.T``.
+
+    Attributes
+    ----------
+    projection : ndarray of shape (K, D)
+        Rows are the paper's w.
+    directions : ndarray of shape (K, D)
+        Rows are the paper's v, zero outside the selected features.
+    loadings : ndarray of shape (n_supervised, D)
+        Regression of each standardised feature on the supervised components, the paper's b.
+    scores : ndarray of shape (n, K)
+        The new features Z of the training samples.
+    n_supervised : int
+        The first so many components are supervised.
+    steps : tuple of Step
+        What happened, in order.
+    """
+
+    projection: Floats
+    directions: Floats
+    loadings: Floats
+    scores: Floats
+    n_supervised: int
+    steps: tuple[Step, ...]

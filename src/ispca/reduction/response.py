@@ -1,0 +1,107 @@
+"""The target as pseudo-response columns: what the scores correlate the features with."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+
+from .records import Floats
+
+FAMILIES = ("auto", "gaussian", "binomial", "multinomial")
+
+
+@dataclass(frozen=True)
+class Response:
+    """Centred pseudo-responses of unit length, one column per one-versus-rest problem.
+
+    Attributes
+    ----------
+    family : str
+        The observation model.
+    columns : ndarray of shape (n, C)
+        One column; for several classes one per class.
+    classes : ndarray or None
+        Class labels, sorted.
+    column_classes : tuple
+        The class each column stands for; for two classes the second one.
+    """
+
+    family: str
+    columns: Floats
+    classes: Any = None
+    column_classes: tuple[Any, ...] = (None,)
+
+
+def make_response(y: Any, family: str = "auto") -> Response:
+    """Turn a validated target into its pseudo-responses, or say what is wrong with it."""
+    y = np.asarray(y)
+    if family == "auto":
+        family = _guess_family(y)
+    if family == "gaussian":
+        return Response(family, _unit(_numeric(y)[:, None]))
+    classes, codes = np.unique(y, return_inverse=True)
+    _check_classes(classes, np.bincount(codes), family)
+    # For two classes the two indicators have the same score: one is enough.
+    used = classes[1:] if family == "binomial" else classes
+    indicators = (y[:, None] == used).astype(np.float64)
+    return Response(family, _unit(indicators), classes, tuple(used.tolist()))
+
+
+def _guess_family(y: Any) -> str:
+    kind = type_of_target(y, input_name="y")
+    families = {"binary": "binomial", "multiclass": "multinomial", "continuous": "gaussian"}
+    if kind not in families:
+        raise ValueError(
+            f"Unknown label type {kind!r}: y must be one column of class labels (strings or integers) or of numbers."
+        )
+    return families[kind]
+
+
+def _numeric(y: Any) -> Floats:
+    try:
+        values = y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            'family="gaussian" needs a numeric y, but y holds labels: '
+            'pass numbers, or family="auto" for classification.'
+        ) from None
+    if np.ptp(values) <= 1e-13 * np.abs(values).max(initial=0.0):
+        raise ValueError("y is constant, so no feature can explain it: pass a target that varies.")
+    return np.asarray(values)
+
+
+def _check_classes(classes: Any, counts: Any, family: str) -> None:
+    if len(classes) == 1:
+        raise ValueError(
+            f"y holds one class only ({classes[0]!r}); a classification target needs samples of 2 classes or more."
+        )
+    if family == "binomial" and len(classes) > 2:
+        raise ValueError(
+            f'family="binomial" needs 2 classes, but y has {len(classes)}: '
+            'use family="multinomial" or "auto".'
+        )
+    if len(classes) > 2 and len(classes) > counts.sum() / 2 and np.issubdtype(classes.dtype, np.number):
+        warnings.warn(
+            f"y has {len(classes)} distinct numbers in {counts.sum()} samples and is taken as class labels; "
+            'if it is a quantity, pass family="gaussian".',
+            UserWarning,
+            stacklevel=2,
+        )
+    elif counts.min() == 1:
+        single = ", ".join(repr(label) for label in classes[counts == 1][:5].tolist())
+        warnings.warn(
+            f"Class {single} has one member only: its scores rest on a single sample; "
+            "consider merging or dropping it.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _unit(columns: Floats) -> Floats:
+    centred = columns - columns.mean(axis=0)
+    unit: Floats = centred / np.linalg.norm(centred, axis=0)
+    return unit

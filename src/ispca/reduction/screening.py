@@ -1,0 +1,56 @@
+"""Screening: which features score high enough, by a permutation test, a number or a threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .permutation import TIE, Permutations, exceedance_limit
+from .records import Floats, Indices
+from .scores import best_features
+from .statistics import Statistic
+
+
+def feature_exceedances(
+    statistic: Statistic, observed: Floats, permutations: Permutations, limit: int | None = None
+) -> Indices:
+    """Count for every feature the permutations whose score reaches the observed one.
+
+    With a limit, a feature that has reached it is left out of the later batches: it is lost already.
+    """
+    counts = np.zeros(len(observed), dtype=np.intp)
+    alive = np.arange(len(observed))
+    for start, stop in permutations.batches(statistic.n_columns):
+        scores = statistic.permuted(permutations.indices(start, stop), alive)
+        counts[alive] += np.count_nonzero(scores >= observed[alive, None] - TIE, axis=1)
+        if limit is not None:
+            alive = alive[counts[alive] < limit]
+            if not len(alive):
+                break
+    return counts
+
+
+def maximum_exceedances(statistic: Statistic, observed: Floats, permutations: Permutations) -> int:
+    """Count the permutations whose largest score reaches the observed largest one."""
+    every = np.arange(len(observed))
+    largest = observed.max()
+    count = 0
+    for start, stop in permutations.batches(statistic.n_columns):
+        maxima = statistic.permuted(permutations.indices(start, stop), every).max(axis=0)
+        count += int(np.count_nonzero(maxima >= largest - TIE))
+    return count
+
+
+def significant_features(statistic: Statistic, permutations: Permutations, alpha: float) -> Indices:
+    """Return the features with a permutation p-value below alpha."""
+    observed = statistic.observed()
+    limit = exceedance_limit(alpha, permutations.count)
+    counts = feature_exceedances(statistic, observed, permutations, limit)
+    return np.flatnonzero((counts < limit) & (observed > 0))
+
+
+def relative_threshold_features(scores: Floats, threshold: float, window: int) -> Indices:
+    """Return the features at least this far from the lowest to the highest score inside the window."""
+    features = best_features(scores, window)
+    inside = scores[features]
+    cut = inside[-1] + threshold * (inside[0] - inside[-1])
+    return features[inside >= cut]

@@ -1,0 +1,187 @@
+"""Univariate statistics for screening: Pearson, Spearman, Kendall and runs, observed and permuted.
+
+All but runs are sums of products, so permuting the response is one matrix product:
+
+- Spearman is Pearson on ranks.
+- Kendall's tau-b with a class indicator t is ``2 |r^T t| / sqrt(n untied_pairs)`` on centred ranks r.
+- Kendall's tau-b with a number is a correlation of the signs of all pairs of samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import rankdata
+
+from .design import Design, feature_blocks, make_design, t_dot
+from .records import Floats, Indices
+from .response import Response
+from .scores import SCORE_DECIMALS
+from .threads import Workers
+
+SCORES = ("pearson", "spearman", "kendall", "runs")
+
+
+class Statistic(Protocol):
+    """A score per feature, for the response and for its permutations."""
+
+    n_columns: int
+
+    def observed(self) -> Floats:
+        """Return the score of every feature, shape (D,)."""
+
+    def permuted(self, permutations: Indices, features: Indices) -> Floats:
+        """Return the score of each feature under each permutation (rows), shape (features, permutations)."""
+
+
+def make_statistic(score: str, X: Any, design: Design, response: Response, workers: Workers) -> Statistic:
+    """Return the statistic by its name."""
+    if score == "pearson":
+        return ProductStatistic(design, response.columns, _inverse_lengths(design.squared_norms))
+    if score == "runs":
+        return RunsStatistic(_dense_only(X, score), design, response)
+    ranked = response.columns
+    if score == "kendall" and response.family == "gaussian":
+        return PairStatistic(_dense_only(X, score), design, ranked[:, 0])
+    if response.family == "gaussian":
+        ranked = rankdata(ranked, axis=0)
+        ranked = ranked - ranked.mean(axis=0)
+        ranked /= np.linalg.norm(ranked, axis=0)
+    ranks, untied = sparse_ranks(X) if sp.issparse(X) else dense_ranks(X)
+    rank_design = make_design(ranks, workers, center=True, scale=False)
+    rank_design.use(rank_design.usable & design.usable)
+    if score == "spearman":
+        multiplier = _inverse_lengths(rank_design.squared_norms)
+    else:
+        multiplier = 2 * _inverse_lengths(design.shape[0] * untied)
+    return ProductStatistic(rank_design, ranked, multiplier)
+
+
+def _inverse_lengths(squares: Floats) -> Floats:
+    return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+
+
+def _dense_only(X: Any, score: str) -> Any:
+    if sp.issparse(X):
+        raise ValueError(
+            f'score="{score}" needs dense X here: pass X.toarray() if it fits the memory, or score="spearman".'
+        )
+    return X
+
+
+class ProductStatistic:
+    """``|x^T t|`` times a constant per feature, the largest over the response columns."""
+
+    def __init__(self, design: Design, columns: Floats, multiplier: Floats) -> None:
+        self._design, self._columns, self._multiplier = design, columns, multiplier
+        self.n_columns = columns.shape[1]
+
+    def observed(self) -> Floats:
+        scores = np.abs(t_dot(self._design, self._columns)).max(axis=1) * self._multiplier
+        return np.round(scores, SCORE_DECIMALS)
+
+    def permuted(self, permutations: Indices, features: Indices) -> Floats:
+        vectors = np.take(self._columns.T, permutations, axis=1).reshape(-1, permutations.shape[1]).T
+        shape = (-1, self.n_columns, len(permutations))
+
+        def largest(product: Floats, _: object) -> Floats:
+            return np.abs(product, out=product).reshape(shape).max(axis=1)
+
+        parts = self._design.map_products(vectors, largest, features=features, multiplier=self._multiplier)
+        return np.concatenate(parts)
+
+
+class PairStatistic:
+    """Kendall's tau-b with a number: signs of all pairs of samples, a block of features at a time."""
+
+    def __init__(self, X: Any, design: Design, column: Floats) -> None:
+        self._X, self._usable, self._column = X, design.usable, column
+        self._first, self._second = np.triu_indices(len(column), 1)
+        untied = np.count_nonzero(column[self._first] != column[self._second])
+        self._length = np.sqrt(untied)
+        # A permutation needs one number per pair: as much memory as so many columns.
+        self.n_columns = max(1, len(column) // 2)
+
+    def observed(self) -> Floats:
+        identity = np.arange(len(self._column))[None]
+        return np.round(self.permuted(identity, np.arange(self._X.shape[1]))[:, 0], SCORE_DECIMALS)
+
+    def permuted(self, permutations: Indices, features: Indices) -> Floats:
+        values = self._column[permutations]
+        signs = np.sign(values[:, self._first] - values[:, self._second])
+        parts = [self._block(features[part], signs) for part in feature_blocks(len(features), 32)]
+        return np.concatenate(parts)
+
+    def _block(self, features: Indices, signs: Floats) -> Floats:
+        values = self._X[:, features].astype(np.float64)
+        feature_signs = np.sign(values[self._first] - values[self._second]) * self._usable[features]
+        untied = np.count_nonzero(feature_signs, axis=0)[:, None]
+        tau: Floats = np.abs(feature_signs.T @ signs.T) / (np.sqrt(np.maximum(untied, 1)) * self._length)
+        return tau
+
+
+class RunsStatistic:
+    """Wald and Wolfowitz: how many fewer runs of a class than expected when sorted by the feature.
+
+    For a numeric target the two groups are the samples above and below its median.
+    """
+
+    def __init__(self, X: Any, design: Design, response: Response) -> None:
+        self._X, self._usable = X, design.usable
+        columns = response.columns
+        cut = np.median(columns, axis=0) if response.family == "gaussian" else 0.0
+        self._groups = columns > cut
+        self.n_columns = columns.shape[1]
+        n, ones = len(columns), self._groups.sum(axis=0).astype(np.float64)
+        pairs = 2 * ones * (n - ones)
+        self._expected = 1 + pairs / n
+        self._deviation = np.sqrt(np.maximum(pairs * (pairs - n), 1e-12) / (n**2 * (n - 1)))
+
+    def observed(self) -> Floats:
+        identity = np.arange(len(self._groups))[None]
+        return self.permuted(identity, np.arange(self._X.shape[1]))[:, 0]
+
+    def permuted(self, permutations: Indices, features: Indices) -> Floats:
+        groups = self._groups[permutations]
+        scores = np.zeros((len(features), len(permutations)))
+        for row, feature in enumerate(features):
+            if self._usable[feature]:
+                ordered = groups[:, np.argsort(self._X[:, feature], kind="stable")]
+                runs = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
+                scores[row] = ((self._expected - runs) / self._deviation).max(axis=1)
+        return np.maximum(np.round(scores, SCORE_DECIMALS), 0.0)
+
+
+def dense_ranks(X: Any) -> tuple[Floats, Floats]:
+    """Return the average ranks of every column and its number of untied pairs."""
+    n, n_features = X.shape
+    # Ranks up to 2^23, halves included, are exact in single precision.
+    ranks = np.empty((n, n_features), np.float32 if n < 2**22 else np.float64)
+    ties = np.empty(n_features)
+    for block in feature_blocks(n_features):
+        values = X[:, block]
+        ranks[:, block] = rankdata(values, axis=0)
+        span = rankdata(values, "max", axis=0) - rankdata(values, "min", axis=0)
+        ties[block] = span.sum(axis=0) / 2
+    return ranks, n * (n - 1) / 2 - ties
+
+
+def sparse_ranks(X: Any) -> tuple[Any, Floats]:
+    """Return the average ranks shifted so that a zero has rank zero, still sparse, and the untied pairs."""
+    X = sp.csc_array(X, dtype=np.float64, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    n, n_features = X.shape
+    ties = np.empty(n_features)
+    for j in range(n_features):
+        entries = slice(X.indptr[j], X.indptr[j + 1])
+        values = X.data[entries]
+        zeros = n - len(values)
+        ranks = rankdata(values)
+        span = rankdata(values, "max") - rankdata(values, "min")
+        ties[j] = (span.sum() + zeros * (zeros - 1)) / 2
+        rank_of_zero = np.count_nonzero(values < 0) + (zeros + 1) / 2 if zeros else 0.0
+        X.data[entries] = ranks + np.where(values > 0, zeros, 0) - rank_of_zero
+    return X, n * (n - 1) / 2 - ties
