@@ -141,7 +141,7 @@ def score_test(
         statistic = make_statistic(score, X, design, response, threads)
         observed = statistic.observed()
         permutations = Permutations(
-            permutation_seed(random_state), X.shape[0], n_permutations, int(memory_budget)
+            permutation_seed(random_state), X.shape[0], n_permutations, int(memory_budget), threads
         )
         if kind == "maximum":
             p_value = maximum_exceedances(statistic, observed, permutations) / n_permutations

@@ -106,9 +106,9 @@ class _SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             reduction = self._reduce(X, design, response, threads)
         return self._keep(reduction, design, response)
 
-    def _permutations(self, n_samples: int) -> Permutations:
+    def _permutations(self, n_samples: int, threads: Workers) -> Permutations:
         seed = permutation_seed(self.random_state)
-        return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget))
+        return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), threads)
 
     def _most_supervised(self, n_samples: int, n_features: int) -> int:
         limits = (self.n_components, self.n_supervised, n_samples - int(self.center), n_features)
@@ -396,7 +396,7 @@ class ISPCA(_SupervisedComponents):
         test = None
         if self.alpha is not None:
             kind = MaximumTest if self.test == "paper" else ResidualTest
-            test = kind(design, response.columns, self._permutations(n), self.alpha)
+            test = kind(design, response.columns, self._permutations(n, threads), self.alpha)
         return iterate(
             design,
             response,
@@ -584,4 +584,4 @@ class SPCA(_SupervisedComponents):
             return np.sort(best_features(statistic.observed(), self.n_features))
         if self.threshold is not None:
             return np.sort(relative_threshold_features(statistic.observed(), self.threshold, self.window))
-        return significant_features(statistic, self._permutations(design.shape[0]), self.alpha)
+        return significant_features(statistic, self._permutations(design.shape[0], threads), self.alpha)

@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .deflation import project_off
-from .design import Design, t_dot
+from .design import Design
 from .records import Floats, Indices
 
 # Up to this many samples a dense Gram matrix and LAPACK are fastest.
@@ -17,60 +17,50 @@ RANK_TOLERANCE = 1e-7
 
 
 def principal_components(
-    design: Design, basis: Floats, n_components: int, features: Indices
+    design: Design, basis: Floats, n_components: int, features: Indices | None = None
 ) -> tuple[Floats, Floats]:
-    """Return directions v (K x D) and components z (n x K) of the chosen columns of ``P X_s``.
+    """Return directions v (K x D) and components z (n x K) of ``P X_s``, or of some of its columns.
 
     Fewer than asked for come back when the matrix has a lower rank.
     """
     n, n_features = design.shape
-    n_components = min(n_components, n - basis.shape[1], len(features))
-    if n_components <= 0:
+    most = np.count_nonzero(design.usable) if features is None else len(features)
+    count = min(n_components, n - basis.shape[1], most)
+    if count <= 0:
         return np.empty((0, n_features)), np.empty((n, 0))
-    left = _left_vectors(design, basis, n_components, features)
-    directions, components = _refine(design, basis, left, features)
-    padded = np.zeros((directions.shape[1], n_features))
-    padded[:, features] = directions.T
+    left = _left_vectors(design, basis, count, features)
+    directions = design.t_dot(left, features).T
+    lengths = np.linalg.norm(directions, axis=1)
+    keep = lengths > RANK_TOLERANCE * lengths.max(initial=0.0)
+    signs = sign_of_largest(directions[keep])
+    directions = directions[keep] * (signs / lengths[keep])[:, None]
+    components = left[:, keep] * (signs * lengths[keep])
+    if features is None:
+        return directions, components
+    padded = np.zeros((len(directions), n_features))
+    padded[:, features] = directions
     return padded, components
 
 
-def _left_vectors(design: Design, basis: Floats, count: int, features: Indices) -> Floats:
-    """Return the leading left singular vectors of ``P X_s[:, features]``, strongest first."""
+def _left_vectors(design: Design, basis: Floats, count: int, features: Indices | None) -> Floats:
+    """Return the leading left singular vectors of ``P X_s``, strongest first."""
     n = design.shape[0]
     if n <= GRAM_SAMPLES:
-        gram = _projected_gram(design.sample_gram(features), basis)
-        return eigh(gram, subset_by_index=[n - count, n - 1], check_finite=False)[1][:, ::-1]
-
-    def gram_product(vector: Floats) -> Floats:
-        vector = project_off(basis, vector.reshape(n, 1))
-        return project_off(basis, design.dot(t_dot(design, vector, features), features))[:, 0]
-
-    operator = LinearOperator((n, n), matvec=gram_product, dtype=np.float64)
-    start = np.cos(np.arange(n, dtype=np.float64))
-    return eigsh(operator, k=min(count, n - 1), v0=start)[1][:, ::-1]
-
-
-def _projected_gram(gram: Floats, basis: Floats) -> Floats:
-    """Return ``P G P`` for the lower triangle of G."""
-    gram = np.tril(gram)
-    gram += np.tril(gram, -1).T
-    gram = project_off(basis, gram)
-    return project_off(basis, gram.T)
-
-
-def _refine(design: Design, basis: Floats, left: Floats, features: Indices) -> tuple[Floats, Floats]:
-    """Turn left vectors into exactly orthonormal directions and exactly orthogonal components."""
-    directions = t_dot(design, project_off(basis, left), features)
-    lengths = np.linalg.norm(directions, axis=0)
-    keep = lengths > RANK_TOLERANCE * lengths.max(initial=0.0)
-    directions = directions[:, keep] / lengths[keep]
-    components = left[:, keep] * lengths[keep]
-    signs = sign_of_largest(directions)
-    return directions * signs, components * signs
+        gram = project_off(basis, project_off(basis, design.sample_gram(features)).T)
+        vectors = eigh(gram, subset_by_index=[n - count, n - 1], check_finite=False, overwrite_a=True)[1]
+    else:
+        product = design.sample_gram_product(features)
+        # Lanczos vectors stay in the range of P when it is applied last.
+        operator = LinearOperator(
+            (n, n), matvec=lambda vector: project_off(basis, product(vector)), dtype=np.float64
+        )
+        start = project_off(basis, np.cos(np.arange(n, dtype=np.float64)))
+        vectors = eigsh(operator, k=count, v0=start)[1]
+    return project_off(basis, vectors[:, ::-1])
 
 
 def sign_of_largest(directions: Floats) -> Floats:
-    """Return the sign of each column's entry of largest magnitude, the first one among near-ties."""
+    """Return the sign of each row's entry of largest magnitude, the first one among near-ties."""
     magnitude = np.abs(directions)
-    rows = np.argmax(magnitude >= magnitude.max(axis=0, initial=0.0) - 1e-9, axis=0)
-    return np.where(directions[rows, np.arange(directions.shape[1])] < 0, -1.0, 1.0)
+    near = magnitude >= magnitude.max(axis=1, initial=0.0, keepdims=True) * (1 - 1e-9)
+    return np.where(directions[np.arange(len(directions)), np.argmax(near, axis=1)] < 0, -1.0, 1.0)

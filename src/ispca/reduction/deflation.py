@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .design import Design, t_dot
+from .design import Design
 from .records import Floats, Indices
 
 # A column with less than this share of its own variance left counts as gone.
@@ -60,7 +60,7 @@ def start_deflation(design: Design, responses: Floats, center: bool) -> Deflatio
         np.zeros((n_features, basis.shape[1])),
         design.squared_norms,
         design.squared_norms,
-        t_dot(design, responses),
+        design.t_dot(responses),
     )
 
 
@@ -70,7 +70,7 @@ def deflate(design: Design, state: Deflation, component: Floats, responses: Floa
     # Once more against Q: rounding must not add up over the components.
     direction = project_off(state.basis, direction[:, None])[:, 0]
     direction /= np.linalg.norm(direction)
-    loading = t_dot(design, direction[:, None])
+    loading = design.t_dot(direction[:, None])
     return Deflation(
         np.column_stack([state.basis, direction]),
         np.column_stack([state.loadings, loading]),

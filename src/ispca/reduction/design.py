@@ -66,23 +66,23 @@ class Design(Protocol):
     ) -> list[Result]:
         """Apply ``reduce(X_s[:, block].T @ vectors, block)`` to every block of features."""
 
+    def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
+        """Return ``X_s^T vectors``, one row per feature."""
+
     def columns(self, features: Indices) -> Floats:
         """Return the standardised columns, dense."""
 
     def feature_gram(self, features: Indices) -> Floats:
         """Return ``X_s[:, features].T @ X_s[:, features]``."""
 
-    def sample_gram(self, features: Indices) -> Floats:
+    def sample_gram(self, features: Indices | None) -> Floats:
         """Return ``X_s[:, features] @ X_s[:, features].T``."""
+
+    def sample_gram_product(self, features: Indices | None) -> Callable[[Floats], Floats]:
+        """Return the product of that Gram matrix with a vector, for when it is too large to form."""
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
         """Return ``X_s[:, features] @ coefficients``."""
-
-
-def t_dot(design: Design, vectors: Floats, features: Indices | None = None) -> Floats:
-    """Return ``X_s^T vectors``, one row per feature (per given feature)."""
-    blocks = design.map_products(vectors, lambda product, _: product, features=features)
-    return np.concatenate(blocks) if blocks else np.empty((0, vectors.shape[1]))
 
 
 def make_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> Design:
@@ -177,6 +177,10 @@ class DenseDesign(_Standardised):
         work = float(self.shape[0]) * n_features * (vectors.shape[1] + 4)
         return self._workers.map(task, feature_blocks(n_features), work)
 
+    def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
+        blocks = self.map_products(vectors, lambda product, _: product, features=features)
+        return np.concatenate(blocks)
+
     def columns(self, features: Indices) -> Floats:
         columns: Floats = self._block(features, self._weight)
         return columns
@@ -186,19 +190,24 @@ class DenseDesign(_Standardised):
         gram: Floats = columns.T @ columns
         return gram
 
-    def sample_gram(self, features: Indices) -> Floats:
-        n = self.shape[0]
+    def sample_gram(self, features: Indices | None) -> Floats:
+        n, n_features = self.shape
         gram = np.zeros((n, n))
         tiles = feature_blocks(n)
-        for part in feature_blocks(len(features), 4 * BLOCK_FEATURES):
-            columns = self._block(features[part], self._weight)
+        for part in feature_blocks(n_features if features is None else len(features), 4 * BLOCK_FEATURES):
+            columns = self._block(part if features is None else features[part], self._weight)
 
             def add(tile: slice, columns: Floats = columns) -> None:
-                # Only the lower triangle: the eigen-solvers read no more.
                 gram[tile, : tile.stop] += columns[tile] @ columns[: tile.stop].T
 
+            # The upper triangle follows by symmetry.
             self._workers.map(add, tiles, float(n) * n * columns.shape[1] / 2)
-        return gram
+        lower = np.tril(gram)
+        return lower + np.tril(gram, -1).T
+
+    def sample_gram_product(self, features: Indices | None) -> Callable[[Floats], Floats]:
+        gram = self.sample_gram(features)
+        return lambda vector: gram @ vector
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
         result = np.zeros((self.shape[0], coefficients.shape[1]))
@@ -245,7 +254,7 @@ class SparseDesign(_Standardised):
         dtype: Any = np.float64,
     ) -> list[Result]:
         vectors = np.ascontiguousarray(vectors, dtype)
-        rows = self._transpose if features is None else self._transpose[features]
+        rows = self._rows(features)
         counts = np.diff(rows.indptr)
         data = rows.data
         if multiplier is not None:
@@ -261,6 +270,13 @@ class SparseDesign(_Standardised):
         work = float(len(data)) * vectors.shape[1] * 4
         return self._workers.map(task, feature_blocks(rows.shape[0]), work)
 
+    def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
+        product: Floats = self._rows(features) @ vectors
+        return product
+
+    def _rows(self, features: Indices | None) -> Any:
+        return self._transpose if features is None else self._transpose[features]
+
     def columns(self, features: Indices) -> Floats:
         columns: Floats = self._transpose[features].toarray().T - self._shift[features]
         return columns
@@ -271,15 +287,26 @@ class SparseDesign(_Standardised):
         gram: Floats = (rows @ rows.T).toarray() - self.shape[0] * np.outer(shift, shift)
         return gram
 
-    def sample_gram(self, features: Indices) -> Floats:
-        rows = self._transpose[features]
-        shift = self._shift[features]
+    def sample_gram(self, features: Indices | None) -> Floats:
+        rows = self._rows(features)
+        shift = self._shift if features is None else self._shift[features]
         gram: Floats = (rows.T.tocsr() @ rows).toarray()
         offset = rows.T @ shift
         gram -= offset[:, None]
         gram -= offset
         gram += shift @ shift
         return gram
+
+    def sample_gram_product(self, features: Indices | None) -> Callable[[Floats], Floats]:
+        rows = self._rows(features)
+        shift = self._shift if features is None else self._shift[features]
+        columns = rows.T.tocsr()
+
+        def product(vector: Floats) -> Floats:
+            image = rows @ vector
+            return columns @ image - shift @ image
+
+        return product
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
         product: Floats = self._transpose[features].T @ coefficients - self._shift[features] @ coefficients

@@ -1,71 +1,50 @@
-"""Leading eigenvectors of many small symmetric matrices at once, by Lanczos iteration."""
+"""The leading eigenvector of a symmetric matrix, fast when a good start is known."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import eigh
 
 from .records import Floats
 
-LANCZOS_STEPS = 12
-RESTARTS = 6
+# Up to this size LAPACK is faster than an iteration driven from Python.
+SMALL_MATRIX = 48
+LANCZOS_STEPS = 40
 TOLERANCE = 1e-13
 
 
-def leading_eigenvectors(
-    operator: Callable[[Floats], Floats], dense: Callable[[int], Floats], start: Floats
-) -> tuple[Floats, Floats]:
-    """Return the first eigenvector and eigenvalue of each of M positive semi-definite matrices.
-
-    Parameters
-    ----------
-    operator : callable
-        Multiplies column i of an (m, M) array by matrix i, all at once.
-    dense : callable
-        Returns matrix i, for the rare one whose first two eigenvalues are too close for the iteration.
-    start : ndarray of shape (m, M)
-        Starting vectors.
-    """
-    vectors = start / np.maximum(np.linalg.norm(start, axis=0), np.finfo(np.float64).tiny)
-    steps = min(LANCZOS_STEPS, len(start))
-    for _ in range(RESTARTS):
-        vectors, values, residuals = _lanczos(operator, vectors, steps)
-        if np.all(residuals <= TOLERANCE * values):
-            return vectors, values
-        steps = min(2 * LANCZOS_STEPS, len(start))
-    for i in np.flatnonzero(~(residuals <= TOLERANCE * values)):
-        value, vector = eigh(dense(int(i)), subset_by_index=[len(start) - 1, len(start) - 1])
-        values[i], vectors[:, i] = value[0], vector[:, 0]
-    return vectors, values
+def leading_eigenvector(matrix: Floats, start: Floats) -> tuple[Floats, float]:
+    """Return the first eigenvector and eigenvalue of a positive semi-definite matrix."""
+    size = len(matrix)
+    if size > SMALL_MATRIX:
+        vector, value, converged = _lanczos(matrix, start)
+        if converged:
+            return vector, value
+    # Also for the rare matrix whose first two eigenvalues are too close for the iteration.
+    values, vectors = eigh(matrix, subset_by_index=[size - 1, size - 1], check_finite=False)
+    return vectors[:, 0], float(values[0])
 
 
-def _lanczos(
-    operator: Callable[[Floats], Floats], start: Floats, steps: int
-) -> tuple[Floats, Floats, Floats]:
-    """Run Lanczos with full reorthogonalisation on all columns; return Ritz vectors, values, residual norms."""
-    m, count = start.shape
-    basis = np.zeros((steps, m, count))
-    projected = np.zeros((count, steps, steps))
-    basis[0] = start
-    norm = np.zeros(count)
-    for k in range(steps):
-        image = operator(basis[k])
-        for _ in range(2):
-            # Twice is enough to keep the basis orthogonal to rounding.
-            overlap = np.einsum("kmc,mc->kc", basis[: k + 1], image)
-            image -= np.einsum("kmc,kc->mc", basis[: k + 1], overlap)
-            projected[:, k, : k + 1] += overlap.T
-        norm = np.linalg.norm(image, axis=0)
-        if k + 1 < steps:
-            # A vanished remainder means the eigenvector is already in the basis: go on with zeros.
-            alive = norm > 1e-14 * np.abs(projected[:, 0, 0])
-            basis[k + 1] = np.divide(image, norm, out=np.zeros_like(image), where=alive)
-            norm = np.where(alive, norm, 0.0)
-    projected += np.tril(projected, -1).transpose(0, 2, 1)
-    values, coordinates = np.linalg.eigh(projected)
-    leading = coordinates[:, :, -1]
-    vectors = np.einsum("kmc,ck->mc", basis, leading)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=0), np.finfo(np.float64).tiny)
-    return vectors, values[:, -1], norm * np.abs(leading[:, -1])
+def _lanczos(matrix: Floats, start: Floats) -> tuple[Floats, float, bool]:
+    """Lanczos iteration with full reorthogonalisation; return Ritz vector, value and whether it converged."""
+    basis = np.empty((LANCZOS_STEPS + 1, len(matrix)))
+    projected = np.zeros((LANCZOS_STEPS, LANCZOS_STEPS))
+    basis[0] = start / np.linalg.norm(start)
+    for k in range(LANCZOS_STEPS):
+        done = basis[: k + 1]
+        image = matrix @ basis[k]
+        overlap = done @ image
+        image -= overlap @ done
+        # Once more: a single pass leaves too much of the converged directions behind.
+        image -= (done @ image) @ done
+        projected[k, k] = overlap[k]
+        norm = float(np.sqrt(image @ image))
+        if k >= 5 or norm <= 1e-14 * overlap[k]:
+            values, coordinates = np.linalg.eigh(projected[: k + 1, : k + 1])
+            if norm * abs(coordinates[k, -1]) <= TOLERANCE * values[-1]:
+                vector = coordinates[:, -1] @ done
+                return vector / np.linalg.norm(vector), float(values[-1]), True
+        if k + 1 < LANCZOS_STEPS:
+            projected[k, k + 1] = projected[k + 1, k] = norm
+        basis[k + 1] = image / norm
+    return start, 0.0, False

@@ -9,7 +9,7 @@ import numpy as np
 
 from .components import principal_components
 from .deflation import Deflation, deflate, start_deflation
-from .design import Design, t_dot
+from .design import Design
 from .permutation import MaximumTest, ResidualTest
 from .projection import projection_matrix
 from .records import Floats, Indices, Reduction, Step
@@ -102,7 +102,7 @@ def screened(
     basis = np.full((n, 1), n**-0.5) if center else np.empty((n, 0))
     directions, components = principal_components(design, basis, n_supervised, features)
     lengths = np.linalg.norm(components, axis=0)
-    loadings = (t_dot(design, components) / lengths**2).T
+    loadings = (design.t_dot(components) / lengths**2).T
     basis = np.column_stack([basis, components / lengths])
     return complete(design, basis, directions, components, loadings, n_components, ())
 
@@ -121,8 +121,7 @@ def complete(
     # Without any signal one unsupervised component stands in, so that pipelines go on.
     wanted = max(1, n_supervised) if n_components is None else n_components
     if wanted > n_supervised:
-        features = np.flatnonzero(design.usable)
-        more, scores = principal_components(design, basis, wanted - n_supervised, features)
+        more, scores = principal_components(design, basis, wanted - n_supervised)
         directions = np.concatenate([directions, more])
         components = np.column_stack([components, scores])
     projection = projection_matrix(directions, loadings)

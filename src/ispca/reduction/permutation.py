@@ -12,7 +12,7 @@ The decision is the one a plain double-precision test takes on the same permutat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +21,12 @@ from .deflation import Deflation, project_off
 from .design import Block, Design
 from .records import Floats, Indices, Mask, TestResult
 from .scores import correlation_scores
+from .threads import Workers
 
 # Scores closer than this are equal: a permutation that reproduces y must count, whatever the rounding.
 TIE = 1e-10
-FIRST_BATCH = 64
+CHUNK = 64
+FIRST_BATCH = CHUNK
 BATCH_COLUMNS = 1024
 UNIT_ROUNDOFF = float(np.finfo(np.float32).eps) / 2
 # Columns with a smaller share of their length left lose too many digits in single precision.
@@ -38,14 +40,15 @@ def exceedance_limit(alpha: float, n_permutations: int) -> int:
 
 def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indices:
     """Return permutations ``start`` to ``stop``, one per row: the same ones however they are batched."""
-    generator = np.random.PCG64(seed)
-    generator.advance(start * n_samples)
-    keys = generator.random_raw((stop - start) * n_samples).reshape(-1, n_samples)
-    # Sorting random keys that carry their position in the low bits is the fastest shuffle NumPy has.
-    bits = np.uint64(max(1, (n_samples - 1).bit_length()))
-    keys = (keys >> bits << bits) | np.arange(n_samples, dtype=np.uint64)
-    keys.sort(axis=1)
-    return (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.intp)
+    drawn = []
+    for chunk in range(start // CHUNK, -(-stop // CHUNK)):
+        # Each chunk has a stream of its own, so any chunk can be drawn without those before it.
+        generator = np.random.Generator(np.random.PCG64(seed).jumped(chunk))
+        rows = np.tile(np.arange(n_samples, dtype=np.intp), (CHUNK, 1))
+        generator.permuted(rows, axis=1, out=rows)
+        first = chunk * CHUNK
+        drawn.append(rows[max(start - first, 0) : stop - first])
+    return np.concatenate(drawn)
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Permutations:
     n_samples: int
     count: int
     memory_budget: int
+    workers: Workers
 
     def batches(self, n_columns: int) -> Iterator[tuple[int, int]]:
         """Yield the borders of the batches; the first is small, since a failing test needs few."""
@@ -73,7 +77,11 @@ class Permutations:
 
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""
-        return draw_permutations(self.seed, self.n_samples, start, stop)
+        borders = [(first, min(stop, first + CHUNK)) for first in range(start, stop, CHUNK)]
+        drawn = self.workers.map(
+            lambda part: draw_permutations(self.seed, self.n_samples, *part), borders, 20.0 * (stop - start) * self.n_samples
+        )
+        return np.concatenate(drawn)
 
 
 class _Tally:
@@ -108,6 +116,7 @@ class MaximumTest:
         self._permutations = permutations
         self._limit = exceedance_limit(alpha, permutations.count)
         self._reach: Floats | None = None
+        self._overlaps: list[Floats] = []
         self._kept: dict[int, Floats] = {}
         size = 8 * responses.size * permutations.count
         self._keep = size <= permutations.memory_budget // 2
@@ -147,30 +156,44 @@ class MaximumTest:
 
     def _later_test(self, state: Deflation, tally: _Tally) -> None:
         assert self._reach is not None
-        shrunk = np.sqrt(state.squared_norms) * state.inverse_norms
+        inverse_norms = state.inverse_norms
+        shrunk = np.sqrt(state.squared_norms) * inverse_norms
         rivals = np.flatnonzero(self._reach * shrunk >= tally.score - TIE)
         if not len(rivals):
             tally.add(np.zeros(self._permutations.count, dtype=bool))
             return
+        explained = state.loadings[:, -len(self._overlaps) :]
+        overlaps = np.array(self._overlaps)
         reach = np.zeros(len(rivals))
         for start, stop in self._batches():
-            vectors = project_off(state.basis, self._permuted(start, stop))
-            maxima, reached = _maxima(self._design, vectors, stop - start, state.inverse_norms, np.float64, rivals)
+            overlap = overlaps[:, self._column_slice(start, stop)]
+
+            def deflate(product: Floats, block: Block, overlap: Floats = overlap) -> None:
+                # x^T P y = x^T y - (x^T Q)(Q^T y): deflating the product, not the permutations.
+                product -= (explained[block] * inverse_norms[block, None]) @ overlap
+
+            maxima, reached = _maxima(
+                self._design, self._permuted(start, stop), stop - start, inverse_norms, np.float64, rivals, deflate
+            )
             np.maximum(reach, reached, out=reach)
             if tally.add(maxima >= tally.score - TIE):
                 return
         present = shrunk[rivals] > 0
         self._reach[rivals[present]] = reach[present] / shrunk[rivals][present] + TIE
 
+    def _column_slice(self, start: int, stop: int) -> slice:
+        n_columns = self._responses.shape[1]
+        return slice(start * n_columns, stop * n_columns)
+
     def deflated(self, state: Deflation) -> None:
-        """Take note of the newest component: by how much it can raise any feature's permuted score."""
+        """Take note of the newest component: by how much it can change any feature's permuted score."""
         if self._reach is None:
             return
-        newest = state.basis[:, -1]
-        largest = max(np.abs(newest @ self._permuted(*batch)).max() for batch in self._batches())
+        overlap = np.concatenate([state.basis[:, -1] @ self._permuted(*batch) for batch in self._batches()])
+        self._overlaps.append(overlap)
         lengths = np.sqrt(state.squared_norms)
         share = np.divide(np.abs(state.loadings[:, -1]), lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        self._reach += share * largest + TIE
+        self._reach += share * np.abs(overlap).max() + TIE
 
 
 class ResidualTest:
@@ -234,10 +257,13 @@ def _maxima(
     multiplier: Floats,
     dtype: type[np.floating],
     features: Indices | None = None,
+    adjust: Callable[[Floats, Block], None] | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the largest score of each permutation and of each feature."""
 
-    def reduce(product: Floats, _: Block) -> tuple[Floats, Floats]:
+    def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
+        if adjust is not None:
+            adjust(product, block)
         # The block is still in the cache: absolute value and both maxima cost little here.
         np.abs(product, out=product)
         return product.max(axis=0), product.max(axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from .design import Design, feature_blocks, make_design, t_dot
+from .design import Design, feature_blocks, make_design
 from .records import Floats, Indices
 from .response import Response
 from .scores import SCORE_DECIMALS
@@ -79,7 +79,7 @@ class ProductStatistic:
         self.n_columns = columns.shape[1]
 
     def observed(self) -> Floats:
-        scores = np.abs(t_dot(self._design, self._columns)).max(axis=1) * self._multiplier
+        scores = np.abs(self._design.t_dot(self._columns)).max(axis=1) * self._multiplier
         return np.round(scores, SCORE_DECIMALS)
 
     def permuted(self, permutations: Indices, features: Indices) -> Floats:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from .deflation import Deflation, deflated_columns, project_off
 from .design import Design
-from .eigen import leading_eigenvectors
+from .eigen import leading_eigenvector
 from .records import Floats, Indices
 from .scores import best_features
 
@@ -30,17 +30,17 @@ class Candidate:
 
 
 def subset_sizes(scores: Floats, n_thresholds: int) -> Indices:
-    """Return how many of the (descending) scores pass each threshold, largest subset first.
+    """Return how many of the (descending) scores pass each threshold, in ascending order.
 
     Thresholds are evenly spaced from the lowest to almost the highest score; with fewer features
     than thresholds every subset is tried.
     """
     if len(scores) < n_thresholds:
-        return np.arange(len(scores), 0, -1)
+        return np.arange(1, len(scores) + 1)
     lowest, highest = scores[-1], scores[0]
     thresholds = lowest + (highest - lowest) * np.linspace(0.0, 1.0 - 1e-6, n_thresholds)
     passing = (scores >= thresholds[:, None]).sum(axis=1)
-    return np.unique(passing)[::-1]
+    return np.unique(passing)
 
 
 def search(
@@ -72,61 +72,46 @@ def _search_column(
     column: int,
 ) -> Candidate:
     sizes = subset_sizes(scores, n_thresholds)
-    n, m = len(response), len(features)
-    # Subset i holds the first sizes[i] features; all subsets are solved side by side.
-    inside = (np.arange(m)[:, None] < sizes).astype(np.float64)
     products = state.products[features, column]
-    if n < m:
-        columns = deflated_columns(design, state, features)
-        directions, strengths = _from_samples(columns, inside, response)
+    if len(response) < len(features):
+        solutions = _by_samples(deflated_columns(design, state, features), sizes, products)
     else:
         loadings = state.loadings[features]
         gram = design.feature_gram(features) - loadings @ loadings.T
-        directions, strengths = _from_features(gram, inside, products)
-    agreement = np.abs(products @ directions) / np.sqrt(strengths)
-    chosen = int(np.flatnonzero(agreement >= agreement.max() - TIE)[0])
-    size = sizes[chosen]
-    direction = directions[:size, chosen]
+        solutions = _by_features(gram, sizes, products)
+    best_score, best = -1.0, np.empty(0)
+    # From the smallest subset to the largest, so that a tie goes to the lower threshold.
+    for direction, strength in solutions:
+        score = abs(products[: len(direction)] @ direction) / np.sqrt(strength)
+        if score >= best_score - TIE:
+            best_score, best = score, direction
+    size = len(best)
     # The sign rule: a supervised component correlates positively with its response.
-    if products[:size] @ direction < 0:
-        direction = -direction
-    component = project_off(state.basis, design.dot(direction[:, None], features[:size]))[:, 0]
-    return Candidate(
-        float(agreement[chosen]), float(scores[size - 1]), features[:size], direction, component, column
-    )
+    direction = best if products[:size] @ best > 0 else -best
+    component = project_off(state.basis, design.dot(direction[:, None], features[:size])[:, 0])
+    return Candidate(float(best_score), float(scores[size - 1]), features[:size], direction, component, column)
 
 
-Solution = tuple[Floats, Floats]
+def _by_features(gram: Floats, sizes: Indices, start: Floats) -> Iterator[tuple[Floats, float]]:
+    """Yield direction and strength of each nested subset from ``A_i^T A_i v = s^2 v``, smallest subset first."""
+    direction = start[:1]
+    for size in sizes:
+        padded = np.concatenate([direction, np.zeros(size - len(direction))])
+        direction, strength = leading_eigenvector(gram[:size, :size], padded + 1e-3 * start[:size])
+        yield direction, strength
 
 
-def _from_samples(columns: Floats, inside: Floats, response: Floats) -> Solution:
-    """First principal components of nested column sets by the n x n side: ``A_i A_i^T u = s^2 u``."""
-
-    def operator(vectors: Floats) -> Floats:
-        return columns @ (inside * (columns.T @ vectors))
-
-    def dense(i: int) -> Floats:
-        chosen = columns * inside[:, i]
-        return chosen @ chosen.T
-
-    start = columns @ (inside * (columns.T @ response)[:, None])
-    left, strengths = _solve(operator, dense, start)
-    directions = inside * (columns.T @ left) / np.sqrt(strengths)
-    return directions, strengths
-
-
-def _from_features(gram: Floats, inside: Floats, products: Floats) -> Solution:
-    """First principal components of nested column sets by the m x m side: ``A_i^T A_i v = s^2 v``."""
-
-    def operator(vectors: Floats) -> Floats:
-        return inside * (gram @ vectors)
-
-    def dense(i: int) -> Floats:
-        return gram * inside[:, i] * inside[:, i][:, None]
-
-    return _solve(operator, dense, inside * products[:, None])
-
-
-def _solve(operator: Callable[[Floats], Floats], dense: Callable[[int], Floats], start: Floats) -> Solution:
-    vectors, values = leading_eigenvectors(operator, dense, start)
-    return vectors, np.maximum(values, np.finfo(np.float64).tiny)
+def _by_samples(columns: Floats, sizes: Indices, start: Floats) -> Iterator[tuple[Floats, float]]:
+    """Yield the same; from ``A_i A_i^T u = s^2 u`` for the subsets larger than the number of samples."""
+    n = len(columns)
+    small = sizes[sizes <= n]
+    if len(small):
+        chosen = columns[:, : small[-1]]
+        yield from _by_features(chosen.T @ chosen, small, start)
+    gram, left = np.zeros((n, n)), columns @ start
+    done = 0
+    for size in sizes[sizes > n]:
+        gram += columns[:, done:size] @ columns[:, done:size].T
+        done = size
+        left, strength = leading_eigenvector(gram, left)
+        yield columns[:, :size].T @ left / np.sqrt(strength), strength

@@ -1,0 +1,96 @@
+"""Fixtures for all tests: reference values, real data, and every container X may come in."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import settings
+
+HERE = Path(__file__).parent
+# The literal transcription of the paper (naive.py) is a plain module beside the tests.
+sys.path.insert(0, str(HERE))
+
+settings.register_profile("ispca", derandomize=True, deadline=None, max_examples=40)
+settings.load_profile("ispca")
+
+CONTAINERS = {
+    "C order": np.ascontiguousarray,
+    "Fortran order": np.asfortranarray,
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "csr_array": sp.csr_array,
+    "csr_matrix": sp.csr_matrix,
+    "csc_array": sp.csc_array,
+    "csc_matrix": sp.csc_matrix,
+    "coo_array": sp.coo_array,
+    "lil_matrix": sp.lil_matrix,
+    "pandas": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]),
+    "polars": lambda X: pl.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])]),
+}
+
+
+@pytest.fixture(params=CONTAINERS.values(), ids=CONTAINERS.keys())
+def container(request):
+    """A function that puts a dense array into one of the containers ISPCA accepts."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Load a file of reference values by its name."""
+
+    def load(name):
+        with np.load(HERE / "reference" / f"{name}.npz") as file:
+            return dict(file)
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """Load X and y of a real data set by its name; skip the test where it is not there."""
+
+    def load(name):
+        folder = os.environ.get("ISPCA_DATA")
+        if not folder:
+            pytest.skip("real data: set ISPCA_DATA to the folder with the .npz files")
+        path = Path(folder) / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"real data: {path} is not there")
+        with np.load(path, allow_pickle=False) as file:
+            if "indptr" in file:
+                parts = (file["data"].astype(float), file["indices"], file["indptr"])
+                X = sp.csr_array(parts, shape=tuple(file["shape"]))
+            else:
+                X = file["X"].astype(float)
+            return X, file["y"]
+
+    return load
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20180409)
+
+
+@pytest.fixture
+def expression():
+    """Forty samples of 120 features with two groups that follow a factor; a two-class and a numeric target."""
+    return make_factors(seed=1)
+
+
+def make_factors(seed, n=40, D=120, strength=2.0):
+    """Return X with two correlated groups of ten, labels that follow the first factor, and numbers that follow both."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.normal(size=(2, n))
+    X = rng.normal(size=(n, D))
+    X[:, :10] += strength * first[:, None]
+    X[:, 10:20] += strength * second[:, None]
+    X = X * rng.uniform(0.5, 3.0, D) + rng.normal(0, 5, D)
+    labels = np.where(first + 0.3 * rng.normal(size=n) > 0, "sick", "healthy")
+    numbers = first + second + 0.3 * rng.normal(size=n)
+    return X, labels, numbers
