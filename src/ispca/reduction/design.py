@@ -57,14 +57,14 @@ class Design(Protocol):
 
     def map_products(
         self,
-        vectors: Any,
+        vectors: Sequence[Floats],
         reduce: Reducer[Result],
         *,
         features: Indices | None = None,
         multiplier: Floats | None = None,
         dtype: Any = np.float64,
-    ) -> list[Result]:
-        """Apply ``reduce(X_s[:, block].T @ vectors, block)`` to every block of features."""
+    ) -> list[list[Result]]:
+        """Return ``reduce(X_s[:, block].T @ vectors[i], block)`` for every block of features and every i."""
 
     def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
         """Return ``X_s^T vectors``, one row per feature."""
@@ -159,27 +159,28 @@ class DenseDesign(_Standardised):
 
     def map_products(
         self,
-        vectors: Any,
+        vectors: Sequence[Floats],
         reduce: Reducer[Result],
         *,
         features: Indices | None = None,
         multiplier: Floats | None = None,
         dtype: Any = np.float64,
-    ) -> list[Result]:
+    ) -> list[list[Result]]:
         weight = self._weight if multiplier is None else self._weight * multiplier
-        vectors = np.asarray(vectors, dtype)
+        vectors = [np.asarray(piece, dtype) for piece in vectors]
         n_features = self.shape[1] if features is None else len(features)
 
-        def task(part: slice) -> Result:
+        def task(part: slice) -> list[Result]:
             block: Block = part if features is None else features[part]
-            return reduce(self._block(block, weight, dtype).T @ vectors, block)
+            transpose = self._block(block, weight, dtype).T
+            return [reduce(transpose @ piece, block) for piece in vectors]
 
-        work = float(self.shape[0]) * n_features * (vectors.shape[1] + 4)
+        work = float(n_features) * (sum(piece.size for piece in vectors) + 4 * self.shape[0])
         return self._workers.map(task, feature_blocks(n_features), work)
 
     def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
-        blocks = self.map_products(vectors, lambda product, _: product, features=features)
-        return np.concatenate(blocks)
+        blocks = self.map_products([vectors], lambda product, _: product, features=features)
+        return np.concatenate([product for [product] in blocks])
 
     def columns(self, features: Indices) -> Floats:
         columns: Floats = self._block(features, self._weight)
@@ -246,14 +247,14 @@ class SparseDesign(_Standardised):
 
     def map_products(
         self,
-        vectors: Any,
+        vectors: Sequence[Floats],
         reduce: Reducer[Result],
         *,
         features: Indices | None = None,
         multiplier: Floats | None = None,
         dtype: Any = np.float64,
-    ) -> list[Result]:
-        vectors = np.ascontiguousarray(vectors, dtype)
+    ) -> list[list[Result]]:
+        vectors = [np.ascontiguousarray(piece, dtype) for piece in vectors]
         rows = self._rows(features)
         counts = np.diff(rows.indptr)
         data = rows.data
@@ -261,13 +262,14 @@ class SparseDesign(_Standardised):
             data = data * np.repeat(multiplier if features is None else multiplier[features], counts)
         data = data.astype(dtype, copy=False)
 
-        def task(part: slice) -> Result:
+        def task(part: slice) -> list[Result]:
             start, stop = rows.indptr[part.start], rows.indptr[part.stop]
             indptr = rows.indptr[part.start : part.stop + 1] - start
             block = _csr(data[start:stop], rows.indices[start:stop], indptr, self.shape[0])
-            return reduce(block @ vectors, part if features is None else features[part])
+            chosen: Block = part if features is None else features[part]
+            return [reduce(block @ piece, chosen) for piece in vectors]
 
-        work = float(len(data)) * vectors.shape[1] * 4
+        work = float(len(data)) * sum(piece.shape[1] for piece in vectors) * 4
         return self._workers.map(task, feature_blocks(rows.shape[0]), work)
 
     def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:

@@ -12,8 +12,9 @@ The decision is the one a plain double-precision test takes on the same permutat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,10 @@ from .threads import Workers
 
 # Scores closer than this are equal: a permutation that reproduces y must count, whatever the rounding.
 TIE = 1e-10
+# Permutations per random stream, and in the first piece: a failing test needs no more.
 CHUNK = 64
-FIRST_BATCH = CHUNK
-BATCH_COLUMNS = 1024
+# Permutations per later piece: the scores of a block of features then fit the cache.
+PIECE = 128
 UNIT_ROUNDOFF = float(np.finfo(np.float32).eps) / 2
 # Columns with a smaller share of their length left lose too many digits in single precision.
 FRAGILE_SHARE = 0.1
@@ -39,7 +41,7 @@ def exceedance_limit(alpha: float, n_permutations: int) -> int:
 
 
 def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indices:
-    """Return permutations ``start`` to ``stop``, one per row: the same ones however they are batched."""
+    """Return permutations ``start`` to ``stop``, one per row: the same ones however they are cut."""
     drawn = []
     for chunk in range(start // CHUNK, -(-stop // CHUNK)):
         # Each chunk has a stream of its own, so any chunk can be drawn without those before it.
@@ -53,7 +55,7 @@ def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indic
 
 @dataclass(frozen=True)
 class Permutations:
-    """R permutations of n samples, made when asked for, and how much memory a batch of them may take."""
+    """R permutations of n samples, made when asked for, in pieces that fit the memory."""
 
     seed: int
     n_samples: int
@@ -61,27 +63,35 @@ class Permutations:
     memory_budget: int
     workers: Workers
 
-    def batches(self, n_columns: int) -> Iterator[tuple[int, int]]:
-        """Yield the borders of the batches; the first is small, since a failing test needs few."""
+    def pieces(self, n_columns: int) -> list[tuple[int, int]]:
+        """Return the borders of the pieces for a response of so many columns."""
+        # A piece is held permuted, projected and in single precision, beside its products.
         fitting = self.memory_budget // (64 * self.n_samples * n_columns)
-        largest = max(1, min(fitting, BATCH_COLUMNS // n_columns))
-        start = 0
-        while start < self.count:
-            stop = min(self.count, start + (min(FIRST_BATCH, largest) if start == 0 else largest))
-            yield start, stop
-            start = stop
+        first, later = max(1, min(CHUNK, fitting)), max(1, min(PIECE, fitting))
+        starts = [0, *range(first, self.count, later)]
+        return list(zip(starts, [*starts[1:], self.count], strict=True))
 
-    def permuted(self, columns: Floats, start: int, stop: int) -> Floats:
-        """Return the permuted columns, shape (n, C * batch), the permutations of one column together."""
-        return np.take(columns.T, self.indices(start, stop), axis=1).reshape(-1, self.n_samples).T
+    def batches(self, n_columns: int) -> Iterator[list[int]]:
+        """Yield the piece numbers to work on together: the first alone, then as many as fit."""
+        pieces = self.pieces(n_columns)
+        together = max(1, self.memory_budget // (64 * self.n_samples * n_columns * PIECE))
+        yield [0]
+        for start in range(1, len(pieces), together):
+            yield list(range(start, min(start + together, len(pieces))))
 
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""
-        borders = [(first, min(stop, first + CHUNK)) for first in range(start, stop, CHUNK)]
-        drawn = self.workers.map(
-            lambda part: draw_permutations(self.seed, self.n_samples, *part), borders, 20.0 * (stop - start) * self.n_samples
-        )
-        return np.concatenate(drawn)
+        return draw_permutations(self.seed, self.n_samples, start, stop)
+
+    def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]]) -> list[Floats]:
+        """Return for each piece the permuted columns, (n, C * size), those of one column together."""
+
+        def permute(piece: tuple[int, int]) -> Floats:
+            permuted = np.take(columns.T, self.indices(*piece), axis=1)
+            return np.ascontiguousarray(permuted.reshape(-1, self.n_samples).T)
+
+        size = sum(stop - start for start, stop in pieces) * self.n_samples
+        return self.workers.map(permute, pieces, 20.0 * size)
 
 
 class _Tally:
@@ -93,7 +103,7 @@ class _Tally:
         self.done = 0
 
     def add(self, exceeds: Mask) -> bool:
-        """Count one batch; return whether the decision is certain."""
+        """Count some permutations; return whether the decision is certain."""
         running = self.exceedances + np.cumsum(exceeds)
         reached = np.flatnonzero(running >= self.limit)
         seen = int(reached[0]) + 1 if len(reached) else len(exceeds)
@@ -115,85 +125,82 @@ class MaximumTest:
         self._responses = responses
         self._permutations = permutations
         self._limit = exceedance_limit(alpha, permutations.count)
-        self._reach: Floats | None = None
-        self._overlaps: list[Floats] = []
+        self._pieces = permutations.pieces(responses.shape[1])
+        # For each piece: the largest score of each feature, and Q^T y for its permutations.
+        self._reach: list[Floats] = []
+        self._overlaps: list[list[Floats]] = [[] for _ in self._pieces]
         self._kept: dict[int, Floats] = {}
-        size = 8 * responses.size * permutations.count
-        self._keep = size <= permutations.memory_budget // 2
+        self._keep = 8 * responses.size * permutations.count <= permutations.memory_budget // 2
 
-    def _permuted(self, start: int, stop: int) -> Floats:
-        if start not in self._kept:
-            columns = self._permutations.permuted(self._responses, start, stop)
-            if not self._keep:
-                return columns
-            self._kept[start] = columns
-        return self._kept[start]
-
-    def _batches(self) -> Iterator[tuple[int, int]]:
-        return self._permutations.batches(self._responses.shape[1])
+    def _permuted(self, pieces: Sequence[int]) -> list[Floats]:
+        missing = [piece for piece in pieces if piece not in self._kept]
+        drawn = self._permutations.permuted(self._responses, [self._pieces[piece] for piece in missing])
+        found = self._kept | dict(zip(missing, drawn, strict=True))
+        if self._keep:
+            self._kept = found
+        return [found[piece] for piece in pieces]
 
     def __call__(self, state: Deflation) -> TestResult:
         """Test whether the deflated features still hold signal."""
         score = float(correlation_scores(state).max(initial=0.0))
-        tally = _Tally(score, self._limit, self._permutations.count)
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
-        if self._reach is None:
-            self._first_test(state, tally)
-        else:
+        tally = _Tally(score, self._limit, self._permutations.count)
+        if self._reach:
             self._later_test(state, tally)
+        else:
+            self._first_test(state, tally)
         return tally.result()
 
     def _first_test(self, state: Deflation, tally: _Tally) -> None:
-        reach = np.zeros(self._design.shape[1])
-        for start, stop in self._batches():
-            vectors = self._permuted(start, stop)
-            exceeds, reached = single_precision_exceedances(self._design, state, vectors, stop - start, tally.score)
-            np.maximum(reach, reached, out=reach)
+        reach: list[Floats] = []
+        for batch in self._permutations.batches(self._responses.shape[1]):
+            sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
+            exceeds, reached = single_precision_exceedances(
+                self._design, state, self._permuted(batch), sizes, tally.score
+            )
+            reach += reached
             if tally.add(exceeds):
                 return
         self._reach = reach
 
     def _later_test(self, state: Deflation, tally: _Tally) -> None:
-        assert self._reach is not None
         inverse_norms = state.inverse_norms
         shrunk = np.sqrt(state.squared_norms) * inverse_norms
-        rivals = np.flatnonzero(self._reach * shrunk >= tally.score - TIE)
-        if not len(rivals):
-            tally.add(np.zeros(self._permutations.count, dtype=bool))
-            return
-        explained = state.loadings[:, -len(self._overlaps) :]
-        overlaps = np.array(self._overlaps)
-        reach = np.zeros(len(rivals))
-        for start, stop in self._batches():
-            overlap = overlaps[:, self._column_slice(start, stop)]
+        explained = state.loadings[:, -len(self._overlaps[0]) :] * inverse_norms[:, None]
+        for piece, (start, stop) in enumerate(self._pieces):
+            rivals = np.flatnonzero(self._reach[piece] * shrunk >= tally.score - TIE)
+            if not len(rivals):
+                tally.add(np.zeros(stop - start, dtype=bool))
+                continue
+            overlap = np.array(self._overlaps[piece])
 
             def deflate(product: Floats, block: Block, overlap: Floats = overlap) -> None:
                 # x^T P y = x^T y - (x^T Q)(Q^T y): deflating the product, not the permutations.
-                product -= (explained[block] * inverse_norms[block, None]) @ overlap
+                product -= explained[block] @ overlap
 
-            maxima, reached = _maxima(
-                self._design, self._permuted(start, stop), stop - start, inverse_norms, np.float64, rivals, deflate
+            maxima, [reached] = _maxima(
+                self._design, self._permuted([piece]), [stop - start], inverse_norms, np.float64, rivals, deflate
             )
-            np.maximum(reach, reached, out=reach)
+            self._reach[piece][rivals] = reached / shrunk[rivals] + TIE
             if tally.add(maxima >= tally.score - TIE):
                 return
-        present = shrunk[rivals] > 0
-        self._reach[rivals[present]] = reach[present] / shrunk[rivals][present] + TIE
-
-    def _column_slice(self, start: int, stop: int) -> slice:
-        n_columns = self._responses.shape[1]
-        return slice(start * n_columns, stop * n_columns)
 
     def deflated(self, state: Deflation) -> None:
         """Take note of the newest component: by how much it can change any feature's permuted score."""
-        if self._reach is None:
+        if not self._reach:
             return
-        overlap = np.concatenate([state.basis[:, -1] @ self._permuted(*batch) for batch in self._batches()])
-        self._overlaps.append(overlap)
         lengths = np.sqrt(state.squared_norms)
         share = np.divide(np.abs(state.loadings[:, -1]), lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        self._reach += share * np.abs(overlap).max() + TIE
+        newest = state.basis[:, -1]
+
+        def note(piece: int) -> None:
+            overlap = newest @ self._permuted([piece])[0]
+            self._overlaps[piece].append(overlap)
+            self._reach[piece] += share * np.abs(overlap).max() + TIE
+
+        work = 4.0 * len(newest) * self._permutations.count
+        self._permutations.workers.map(note, range(len(self._pieces)), work)
 
 
 class ResidualTest:
@@ -216,10 +223,15 @@ class ResidualTest:
             return TestResult(score, 1.0, 0, True, False)
         residuals = residuals[:, left]
         tally = _Tally(score, self._limit, self._permutations.count)
-        for start, stop in self._permutations.batches(residuals.shape[1]):
-            vectors = project_off(state.basis, self._permutations.permuted(residuals, start, stop))
-            vectors /= np.linalg.norm(vectors, axis=0)
-            if tally.add(single_precision_exceedances(self._design, state, vectors, stop - start, score)[0]):
+        pieces = self._permutations.pieces(residuals.shape[1])
+        for batch in self._permutations.batches(residuals.shape[1]):
+            borders = [pieces[piece] for piece in batch]
+            vectors = self._permutations.permuted(residuals, borders)
+            vectors = self._permutations.workers.map(
+                lambda piece: _unit(project_off(state.basis, piece)), vectors, 4.0 * sum(v.size for v in vectors)
+            )
+            sizes = [stop - start for start, stop in borders]
+            if tally.add(single_precision_exceedances(self._design, state, vectors, sizes, score)[0]):
                 break
         return tally.result()
 
@@ -227,39 +239,52 @@ class ResidualTest:
         """Nothing to note: every test draws on the newest residuals."""
 
 
+def _unit(vectors: Floats) -> Floats:
+    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
+    return unit
+
+
 def single_precision_exceedances(
-    design: Design, state: Deflation, vectors: Floats, batch: int, score: float
-) -> tuple[Mask, Floats]:
-    """Return which permutations reach the score, decided as in double precision, and each feature's reach."""
+    design: Design, state: Deflation, vectors: list[Floats], sizes: list[int], score: float
+) -> tuple[Mask, list[Floats]]:
+    """Return which permutations reach the score, decided as in double precision, and the reach per piece."""
     inverse_norms = state.inverse_norms
-    share = np.sqrt(state.squared_norms) * inverse_norms
-    fragile = share > 1 / FRAGILE_SHARE
-    bound = (len(vectors) + 3) * UNIT_ROUNDOFF / (FRAGILE_SHARE if share.max() > 1 + 1e-6 else 1.0)
-    sturdy_norms = np.where(fragile, 0.0, inverse_norms)
-    maxima, reach = _maxima(design, vectors, batch, sturdy_norms, np.float32)
+    grown = np.sqrt(state.squared_norms) * inverse_norms
+    fragile = np.flatnonzero(grown > 1 / FRAGILE_SHARE)
+    sturdy_norms = inverse_norms.copy()
+    sturdy_norms[fragile] = 0.0
+    # The worst rounding error of a dot product of unit vectors, times what deflation has amplified.
+    amplified = np.max(grown, initial=1.0, where=sturdy_norms > 0)
+    bound = (design.shape[0] + 3) * UNIT_ROUNDOFF * amplified
+    maxima, reach = _maxima(design, vectors, sizes, sturdy_norms, np.float32)
     exceeds = maxima > score + bound
-    unsure = np.flatnonzero(np.abs(maxima - score) <= bound)
-    if len(unsure):
-        near = np.flatnonzero(reach >= score - bound)
-        columns = vectors.reshape(len(vectors), -1, batch)[:, :, unsure].reshape(len(vectors), -1)
-        exact, _ = _maxima(design, columns, len(unsure), inverse_norms, np.float64, near)
-        exceeds[unsure] = exact >= score - TIE
-    if fragile.any():
-        exact, _ = _maxima(design, vectors, batch, inverse_norms, np.float64, np.flatnonzero(fragile))
+    unsure = np.abs(maxima - score) <= bound
+    start = 0
+    for piece, size in enumerate(sizes):
+        here = np.flatnonzero(unsure[start : start + size])
+        if len(here):
+            near = np.flatnonzero(reach[piece] >= score - bound)
+            columns = vectors[piece].reshape(design.shape[0], -1, size)[:, :, here]
+            columns = columns.reshape(design.shape[0], -1)
+            exact, _ = _maxima(design, [columns], [len(here)], inverse_norms, np.float64, near)
+            exceeds[start + here] = exact >= score - TIE
+        start += size
+    if len(fragile):
+        exact, _ = _maxima(design, vectors, sizes, inverse_norms, np.float64, fragile)
         exceeds |= exact >= score - TIE
-    return exceeds, reach + bound
+    return exceeds, [reached + bound for reached in reach]
 
 
 def _maxima(
     design: Design,
-    vectors: Floats,
-    batch: int,
+    vectors: list[Floats],
+    sizes: list[int],
     multiplier: Floats,
-    dtype: type[np.floating],
+    dtype: type[np.floating[Any]],
     features: Indices | None = None,
     adjust: Callable[[Floats, Block], None] | None = None,
-) -> tuple[Floats, Floats]:
-    """Return the largest score of each permutation and of each feature."""
+) -> tuple[Floats, list[Floats]]:
+    """Return the largest score of each permutation, and of each feature within each piece."""
 
     def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
         if adjust is not None:
@@ -268,6 +293,10 @@ def _maxima(
         np.abs(product, out=product)
         return product.max(axis=0), product.max(axis=1)
 
-    parts = design.map_products(vectors, reduce, features=features, multiplier=multiplier, dtype=dtype)
-    maxima = np.max([part[0] for part in parts], axis=0).reshape(-1, batch).max(axis=0)
-    return maxima.astype(np.float64), np.concatenate([part[1] for part in parts]).astype(np.float64)
+    blocks = design.map_products(vectors, reduce, features=features, multiplier=multiplier, dtype=dtype)
+    maxima, reach = [], []
+    for parts, size in zip(zip(*blocks, strict=True), sizes, strict=True):
+        largest = np.max([part[0] for part in parts], axis=0)
+        maxima.append(largest.reshape(-1, size).max(axis=0))
+        reach.append(np.concatenate([part[1] for part in parts]).astype(np.float64))
+    return np.concatenate(maxima).astype(np.float64), reach

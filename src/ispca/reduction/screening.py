@@ -19,7 +19,7 @@ def feature_exceedances(
     """
     counts = np.zeros(len(observed), dtype=np.intp)
     alive = np.arange(len(observed))
-    for start, stop in permutations.batches(statistic.n_columns):
+    for start, stop in permutations.pieces(statistic.n_columns):
         scores = statistic.permuted(permutations.indices(start, stop), alive)
         counts[alive] += np.count_nonzero(scores >= observed[alive, None] - TIE, axis=1)
         if limit is not None:
@@ -34,7 +34,7 @@ def maximum_exceedances(statistic: Statistic, observed: Floats, permutations: Pe
     every = np.arange(len(observed))
     largest = observed.max()
     count = 0
-    for start, stop in permutations.batches(statistic.n_columns):
+    for start, stop in permutations.pieces(statistic.n_columns):
         maxima = statistic.permuted(permutations.indices(start, stop), every).max(axis=0)
         count += int(np.count_nonzero(maxima >= largest - TIE))
     return count

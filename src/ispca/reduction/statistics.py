@@ -89,8 +89,8 @@ class ProductStatistic:
         def largest(product: Floats, _: object) -> Floats:
             return np.abs(product, out=product).reshape(shape).max(axis=1)
 
-        parts = self._design.map_products(vectors, largest, features=features, multiplier=self._multiplier)
-        return np.concatenate(parts)
+        parts = self._design.map_products([vectors], largest, features=features, multiplier=self._multiplier)
+        return np.concatenate([scores for [scores] in parts])
 
 
 class PairStatistic:
