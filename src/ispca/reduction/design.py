@@ -27,8 +27,8 @@ CONSTANT_TOLERANCE = 1e-13
 class Design(Protocol):
     """What the method needs of X: products with it, some of its columns, its moments.
 
-    Every vector that meets a sparse design is centred (or ``center`` is off), so
-    ``X_s^T p = S^-1 X^T p`` and X is never densified.
+    In ``map_products`` every vector is centred (or ``center`` is off), so ``X_s^T p = S^-1 X^T p``:
+    a sparse X is never densified and its centre costs nothing.
 
     Attributes
     ----------
@@ -44,6 +44,7 @@ class Design(Protocol):
         ``|x_j|^2`` of the standardised columns.
     """
 
+    sparse: bool
     shape: tuple[int, int]
     mean: Floats
     scale: Floats
@@ -87,13 +88,16 @@ class Design(Protocol):
 
 def make_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> Design:
     """Wrap dense or sparse X; mostly-zero dense data becomes sparse."""
-    if not sp.issparse(X):
-        if np.count_nonzero(X[: min(len(X), 20)]) > SPARSE_DENSITY * X[: min(len(X), 20)].size or (
-            np.count_nonzero(X) > SPARSE_DENSITY * X.size
-        ):
-            return DenseDesign(X, workers, center=center, scale=scale)
-        X = sp.csr_array(X)
+    if not sp.issparse(X) and not _mostly_zero(X):
+        return DenseDesign(X, workers, center=center, scale=scale)
     return SparseDesign(X, workers, center=center, scale=scale)
+
+
+def _mostly_zero(X: Any) -> bool:
+    head = X[:20]
+    return bool(
+        np.count_nonzero(head) <= SPARSE_DENSITY * head.size and np.count_nonzero(X) <= SPARSE_DENSITY * X.size
+    )
 
 
 def feature_blocks(n_features: int, width: int = BLOCK_FEATURES) -> list[slice]:
@@ -124,6 +128,8 @@ class _Standardised:
 
 class DenseDesign(_Standardised):
     """Dense X, held by reference; each block is centred explicitly, which keeps all digits."""
+
+    sparse = False
 
     def __init__(self, X: Any, workers: Workers, *, center: bool, scale: bool) -> None:
         self._X = X
@@ -187,8 +193,17 @@ class DenseDesign(_Standardised):
         return columns
 
     def feature_gram(self, features: Indices) -> Floats:
-        columns = self.columns(features)
-        gram: Floats = columns.T @ columns
+        gram = np.empty((len(features), len(features)))
+
+        def fill(part: slice) -> None:
+            left = self._block(features[part], self._weight)
+            for other in feature_blocks(part.stop):
+                right = left if other == part else self._block(features[other], self._weight)
+                gram[part, other] = left.T @ right
+                gram[other, part] = gram[part, other].T
+
+        parts = feature_blocks(len(features))
+        self._workers.map(fill, parts, float(self.shape[0]) * len(features) ** 2)
         return gram
 
     def sample_gram(self, features: Indices | None) -> Floats:
@@ -220,13 +235,18 @@ class DenseDesign(_Standardised):
 class SparseDesign(_Standardised):
     """Sparse X as the scaled transpose, features in rows; the centre enters only as a rank-one term."""
 
+    sparse = True
+
     def __init__(self, X: Any, workers: Workers, *, center: bool, scale: bool) -> None:
         self._workers = workers
         self.shape = X.shape
         n, n_features = X.shape
-        # One conversion for any format and integer type; duplicates are summed by it.
-        transpose = sp.csr_array(sp.csc_array(X).T, dtype=np.float64)
-        transpose.sum_duplicates()
+        X = sp.csc_array(X)
+        if not X.has_canonical_format:
+            # Summing duplicates works in place, and X may be the caller's.
+            X = X.copy()
+            X.sum_duplicates()
+        transpose = sp.csr_array(X.T, dtype=np.float64)
         counts = np.diff(transpose.indptr)
         feature_of = np.repeat(np.arange(n_features), counts)
         mean = np.bincount(feature_of, transpose.data, n_features) / n
@@ -273,7 +293,8 @@ class SparseDesign(_Standardised):
         return self._workers.map(task, feature_blocks(rows.shape[0]), work)
 
     def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
-        product: Floats = self._rows(features) @ vectors
+        shift = self._shift if features is None else self._shift[features]
+        product: Floats = self._rows(features) @ vectors - np.outer(shift, vectors.sum(axis=0))
         return product
 
     def _rows(self, features: Indices | None) -> Any:
