@@ -103,7 +103,9 @@ def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarra
     given = np.atleast_1d(np.asarray(exclude))
     if given.dtype == bool:
         if given.shape != (n_features,):
-            raise ValueError(f"exclude as a mask must have one entry per feature ({n_features}), got {given.shape}.")
+            raise ValueError(
+                f"exclude as a mask must have one entry per feature ({n_features}), got {given.shape}."
+            )
         return given.copy()
     if given.dtype.kind in "iu":
         if given.size and (given.min() < -n_features or given.max() >= n_features):

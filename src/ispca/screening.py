@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ._checks import check_arrays, permutation_seed
-from .reduction.design import make_design
 from .reduction.permutation import Permutations
 from .reduction.response import FAMILIES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances
+from .reduction.sparse import make_design
 from .reduction.statistics import SCORES, make_statistic
 from .reduction.threads import workers
 

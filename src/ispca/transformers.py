@@ -2,247 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from ._checks import (
-    check_n_components,
-    check_new_data,
-    check_training_data,
-    excluded_mask,
-    permutation_seed,
-)
-from .reduction.design import Design, make_design
+from ._components import SupervisedComponents
+from .reduction.design import Design
 from .reduction.iterate import iterate, screened
-from .reduction.permutation import MaximumTest, Permutations, ResidualTest
-from .reduction.records import Indices, Reduction, Step
-from .reduction.response import FAMILIES, Response, make_response
+from .reduction.maximum import MaximumTest, ResidualTest
+from .reduction.records import Indices, Mask, Reduction, Step
+from .reduction.response import Response
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
 from .reduction.statistics import SCORES, make_statistic
-from .reduction.threads import Workers, workers
-
-# Rows are transformed in blocks of about this many numbers.
-TRANSFORM_BLOCK = 2**20
+from .reduction.threads import Workers
 
 
-class _SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What ISPCA and SPCA share: checks before, attributes after, and the use of the result."""
-
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "n_supervised": [Interval(Integral, 0, None, closed="left"), None],
-        "n_permutations": [Interval(Integral, 1, None, closed="left")],
-        "window": [Interval(Integral, 1, None, closed="left")],
-        "family": [StrOptions(set(FAMILIES))],
-        "center": ["boolean"],
-        "scale": ["boolean"],
-        "whiten": ["boolean"],
-        "exclude": ["array-like", str, Integral, None],
-        "memory_budget": [Interval(Real, 2**20, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-        "verbose": ["verbose"],
-    }
-
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Find the components.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features; dense, any SciPy sparse format, a pandas or a polars frame.
-        y : array-like of shape (n_samples,)
-            The target: class labels (strings too) or numbers. Not needed when ``n_supervised=0``.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        self._fit(X, y)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Find the components and return the new features of the training samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The target.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components_)
-            The new features, orthogonal to each other.
-        """
-        Z = self._fit(X, y)
-        return Z.astype(np.float32) if _dtype_of(X) == np.float32 else Z
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def _fit(self, X: Any, y: Any) -> np.ndarray:
-        needs_target = self.n_supervised != 0
-        X, y = check_training_data(self, X, y, needs_target)
-        check_n_components(self.n_components, X.shape)
-        response = make_response(y, self.family) if needs_target else None
-        names = getattr(self, "feature_names_in_", None)
-        excluded = excluded_mask(self.exclude, X.shape[1], names)
-        with workers() as threads:
-            design = make_design(X, threads, center=self.center, scale=self.scale)
-            design.use(self._informative(design) & ~excluded)
-            if not design.usable.any():
-                raise ValueError(
-                    "No feature is left: every column of X is constant, decided by one sample, or excluded. "
-                    "Pass at least one feature that varies."
-                )
-            reduction = self._reduce(X, design, response, threads)
-        return self._keep(reduction, design, response)
-
-    def _permutations(self, n_samples: int, threads: Workers) -> Permutations:
-        seed = permutation_seed(self.random_state)
-        return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), threads)
-
-    def _most_supervised(self, n_samples: int, n_features: int) -> int:
-        limits = (self.n_components, self.n_supervised, n_samples - int(self.center), n_features)
-        return min(limit for limit in limits if limit is not None)
-
-    def _keep(self, reduction: Reduction, design: Design, response: Response | None) -> np.ndarray:
-        n_found = len(reduction.projection)
-        variance = (reduction.scores**2).sum(axis=0) / (len(reduction.scores) - 1)
-        self.components_ = reduction.projection
-        Z = reduction.scores
-        if self.whiten:
-            self.components_ = self.components_ / np.sqrt(variance)[:, None]
-            Z = Z / np.sqrt(variance)
-        self.directions_ = reduction.directions
-        self._supervised_loadings = reduction.loadings
-        self.explained_variance_ = variance
-        self.n_components_ = n_found
-        self.n_supervised_ = reduction.n_supervised
-        self.steps_ = list(reduction.steps)
-        self.mean_, self.scale_, self.feature_mask_ = design.mean, design.scale, design.usable
-        if response is not None and response.classes is not None:
-            self.classes_ = response.classes
-        self._warn(n_found)
-        return Z
-
-    def _warn(self, n_found: int) -> None:
-        if self.n_supervised_ == 0 and self.n_supervised != 0:
-            filled = f"{n_found} unsupervised component(s)" + (" instead" if self.n_components is None else "")
-            warnings.warn(
-                f"No signal: no supervised component passed the test, so {type(self).__name__} returns {filled}.",
-                UserWarning,
-                stacklevel=4,
-            )
-        if self.n_components is not None and n_found < self.n_components:
-            warnings.warn(
-                f"X has rank {n_found} only: {n_found} instead of {self.n_components} components are returned.",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def transform(self, X: Any) -> Any:
-        """Return the new features of any samples: ``((X - mean_) / scale_) @ components_.T``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The same features, in the same order, as in ``fit``.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components_)
-            The new features.
-        """
-        check_is_fitted(self)
-        X = check_new_data(self, X)
-        weights = (self.components_ / self.scale_).T
-        if sp.issparse(X):
-            Z = np.asarray(X @ weights) - self.mean_ @ weights
-        else:
-            Z = np.empty((X.shape[0], weights.shape[1]))
-            rows = max(1, TRANSFORM_BLOCK // X.shape[1])
-            for start in range(0, len(Z), rows):
-                # Centring explicitly keeps the digits of data far from zero.
-                part = slice(start, start + rows)
-                Z[part] = np.subtract(X[part], self.mean_, dtype=np.float64) @ weights
-        return Z.astype(np.float32) if X.dtype == np.float32 else Z
-
-    def inverse_transform(self, Z: Any) -> np.ndarray:
-        """Return the features as far as the components explain them.
-
-        Parameters
-        ----------
-        Z : array-like of shape (n_samples, n_components_)
-            New features.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-            The best linear reconstruction, in the original units; left-out features are at their mean.
-        """
-        check_is_fitted(self)
-        loadings = np.concatenate([self._supervised_loadings, self.directions_[self.n_supervised_ :]])
-        lengths = np.sqrt(self.explained_variance_) if self.whiten else 1.0
-        return (np.asarray(Z) * lengths) @ loadings * self.scale_ + self.mean_
-
-    def original_coef(self, coef: Any, intercept: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Carry a linear model on the new features back to the original features and units.
-
-        Parameters
-        ----------
-        coef : array-like of shape (..., n_components_)
-            Coefficients of the new features: one vector, one per class, or a stack of posterior draws.
-        intercept : array-like of shape (...)
-            Intercepts that go with them.
-
-        Returns
-        -------
-        coef : ndarray of shape (..., n_features)
-            Coefficients of the original features.
-        intercept : ndarray of shape (...)
-            Intercepts, so that ``X @ coef.T + intercept`` equals the model on ``transform(X)``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ispca import ISPCA
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.normal(5, 2, (30, 100)); y = X[:, 0] + X[:, 1]
-        >>> ispca = ISPCA(n_components=2, random_state=0).fit(X, y)
-        >>> coef, intercept = ispca.original_coef([1.0, -0.5], 3.0)
-        >>> np.allclose(X @ coef + intercept, ispca.transform(X) @ [1.0, -0.5] + 3.0)
-        True
-        """
-        check_is_fitted(self)
-        original = np.asarray(coef, dtype=np.float64) @ (self.components_ / self.scale_)
-        return original, np.asarray(intercept) - original @ self.mean_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = self.n_supervised != 0
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def _dtype_of(X: Any) -> Any:
-    return getattr(X, "dtype", None)
-
-
-class ISPCA(_SupervisedComponents):
+class ISPCA(SupervisedComponents):
     """Iterative supervised principal components (Piironen and Vehtari, 2018).
 
     Each step screens the features by their correlation with the target, takes the first principal
@@ -337,7 +115,7 @@ class ISPCA(_SupervisedComponents):
     1
     """
 
-    _parameter_constraints = _SupervisedComponents._parameter_constraints | {
+    _parameter_constraints = SupervisedComponents._parameter_constraints | {
         "alpha": [Interval(Real, 0, 1, closed="right"), None],
         "test": [StrOptions({"paper", "residual"})],
         "n_thresholds": [Interval(Integral, 1, None, closed="left")],
@@ -378,7 +156,7 @@ class ISPCA(_SupervisedComponents):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _informative(self, design: Design) -> np.ndarray:
+    def _informative(self, design: Design) -> Mask:
         # One value alone on its side of the mean: a single outlier decides such a column.
         alone = (design.n_below == 1) | (design.n_below == design.shape[0] - 1)
         return (design.deviation > 0) & ~alone
@@ -420,7 +198,7 @@ class ISPCA(_SupervisedComponents):
         print(f"[ISPCA] largest score {step.score:.3f}, {p_value}: {outcome}")
 
 
-class SPCA(_SupervisedComponents):
+class SPCA(SupervisedComponents):
     """Supervised principal components (Bair and others, 2006), with a permutation test for the screening.
 
     The features that score high enough with the target are kept, and their principal components
@@ -489,7 +267,7 @@ class SPCA(_SupervisedComponents):
     (20, 4)
     """
 
-    _parameter_constraints = _SupervisedComponents._parameter_constraints | {
+    _parameter_constraints = SupervisedComponents._parameter_constraints | {
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "n_features": [Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, 1, closed="both"), None],
@@ -541,7 +319,7 @@ class SPCA(_SupervisedComponents):
 
     @score.setter
     def score(self, name: str) -> None:
-        vars(self)["score"] = name
+        self.__dict__["score"] = name
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.
@@ -558,7 +336,7 @@ class SPCA(_SupervisedComponents):
         """
         return {name: vars(self)[name] for name in self._get_param_names()}
 
-    def _informative(self, design: Design) -> np.ndarray:
+    def _informative(self, design: Design) -> Mask:
         return design.deviation > 0
 
     def _reduce(self, X: Any, design: Design, response: Response | None, threads: Workers) -> Reduction:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from .components import principal_components
 from .deflation import Deflation, deflate, start_deflation
 from .design import Design
-from .permutation import MaximumTest, ResidualTest
+from .maximum import MaximumTest, ResidualTest
 from .projection import projection_matrix
-from .records import Floats, Indices, Reduction, Step
+from .records import Floats, Indices, Reduction, Step, TestResult
 from .response import Response
 from .scores import correlation_scores
 from .threshold import Candidate, search
@@ -35,17 +35,8 @@ def supervised_step(
     scores = correlation_scores(state)
     result = test(state) if test is not None else None
     largest = result.score if result else float(scores.max(initial=0.0))
-    tested = (
-        {}
-        if result is None
-        else {
-            "p_value": result.p_value,
-            "n_permutations": result.n_permutations,
-            "stopped_early": result.stopped_early,
-        }
-    )
     if largest == 0.0 or (result is not None and not result.passed):
-        return state, Step(False, largest, **tested), None
+        return state, Step(False, largest, **_tested(result)), None
     best = search(design, state, scores, response.columns, screen.window, screen.n_thresholds)
     state = deflate(design, state, best.component, response.columns)
     if test is not None:
@@ -53,7 +44,7 @@ def supervised_step(
     step = Step(
         True,
         largest,
-        **tested,
+        **_tested(result),
         threshold=best.threshold,
         n_features=len(best.features),
         features=best.features,
@@ -61,6 +52,16 @@ def supervised_step(
         component_score=best.score,
     )
     return state, step, best
+
+
+def _tested(result: TestResult | None) -> dict[str, Any]:
+    if result is None:
+        return {}
+    return {
+        "p_value": result.p_value,
+        "n_permutations": result.n_permutations,
+        "stopped_early": result.stopped_early,
+    }
 
 
 def iterate(

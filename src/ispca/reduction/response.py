@@ -56,7 +56,7 @@ def _guess_family(y: Any) -> str:
     families = {"binary": "binomial", "multiclass": "multinomial", "continuous": "gaussian"}
     if kind not in families:
         raise ValueError(
-            f"Unknown label type {kind!r}: y must be one column of class labels (strings or integers) or of numbers."
+            f"Unknown label type {kind!r}: y must be one column of class labels (text or integers) or of numbers."
         )
     return families[kind]
 
@@ -81,8 +81,7 @@ def _check_classes(classes: Any, counts: Any, family: str) -> None:
         )
     if family == "binomial" and len(classes) > 2:
         raise ValueError(
-            f'family="binomial" needs 2 classes, but y has {len(classes)}: '
-            'use family="multinomial" or "auto".'
+            f'family="binomial" needs 2 classes, but y has {len(classes)}: use family="multinomial" or "auto".'
         )
     if len(classes) > 2 and len(classes) > counts.sum() / 2 and np.issubdtype(classes.dtype, np.number):
         warnings.warn(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .permutation import TIE, Permutations, exceedance_limit
+from .maximum import TIE, exceedance_limit
+from .permutation import Permutations
 from .records import Floats, Indices
 from .scores import best_features
 from .statistics import Statistic

@@ -15,10 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from .design import Design, feature_blocks, make_design
+from .design import Design, feature_blocks
 from .records import Floats, Indices
 from .response import Response
 from .scores import SCORE_DECIMALS
+from .sparse import make_design
 from .threads import Workers
 
 SCORES = ("pearson", "spearman", "kendall", "runs")

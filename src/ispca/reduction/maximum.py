@@ -1,0 +1,243 @@
+"""The permutation test of the largest score, at the price of one matrix product (design.md, section 3).
+
+The decision is the one a plain double-precision test takes on the same permutations:
+
+- it stops as soon as ``exceedances >= alpha R``, when nothing can change it any more;
+- the product is made in single precision, and a permutation whose maximum lies within the rounding
+  bound of the observed score is made again in double precision;
+- that first product also gives ``reach``, the largest score of each feature over all permutations.
+  A component q changes ``x_j^T y_r`` by ``(x_j^T q)(q^T y_r)`` only, so in later tests the
+  features that cannot reach the observed score are known beforehand and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .deflation import Deflation, project_off
+from .design import Block, Design
+from .permutation import Permutations
+from .records import Floats, Indices, Mask, TestResult
+from .scores import correlation_scores
+
+# Scores closer than this are equal: a permutation that reproduces y must count, whatever the rounding.
+TIE = 1e-10
+UNIT_ROUNDOFF = float(np.finfo(np.float32).eps) / 2
+# Columns with a smaller share of their length left lose too many digits in single precision.
+FRAGILE_SHARE = 0.1
+
+
+def exceedance_limit(alpha: float, n_permutations: int) -> int:
+    """Return the number of exceedances from which ``p < alpha`` is impossible."""
+    return max(1, int(np.ceil(alpha * n_permutations - 1e-9)))
+
+
+class _Tally:
+    """Counts exceedances in the order of the permutations, up to the limit."""
+
+    def __init__(self, score: float, limit: int, count: int) -> None:
+        self.score, self.limit, self.count = score, limit, count
+        self.exceedances = 0
+        self.done = 0
+
+    def add(self, exceeds: Mask) -> bool:
+        """Count some permutations; return whether the decision is certain."""
+        running = self.exceedances + np.cumsum(exceeds)
+        reached = np.flatnonzero(running >= self.limit)
+        seen = int(reached[0]) + 1 if len(reached) else len(exceeds)
+        self.exceedances = int(running[seen - 1])
+        self.done += seen
+        return bool(len(reached))
+
+    def result(self) -> TestResult:
+        p_value = self.exceedances / max(self.done, 1)
+        passed = self.exceedances < self.limit
+        return TestResult(self.score, p_value, self.done, self.done < self.count, passed)
+
+
+class MaximumTest:
+    """The paper's test: the observed maximum against permutations of the whole response."""
+
+    def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
+        self._design = design
+        self._responses = responses
+        self._permutations = permutations
+        self._limit = exceedance_limit(alpha, permutations.count)
+        self._pieces = permutations.pieces(responses.shape[1])
+        # For each piece: the largest score of each feature, and Q^T y for its permutations.
+        self._reach: list[Floats] = []
+        self._overlaps: list[list[Floats]] = [[] for _ in self._pieces]
+        self._kept: dict[int, Floats] = {}
+        self._keep = 8 * responses.size * permutations.count <= permutations.memory_budget // 2
+
+    def _permuted(self, pieces: Sequence[int]) -> list[Floats]:
+        missing = [piece for piece in pieces if piece not in self._kept]
+        drawn = self._permutations.permuted(self._responses, [self._pieces[piece] for piece in missing])
+        found = self._kept | dict(zip(missing, drawn, strict=True))
+        if self._keep:
+            self._kept = found
+        return [found[piece] for piece in pieces]
+
+    def __call__(self, state: Deflation) -> TestResult:
+        """Test whether the deflated features still hold signal."""
+        score = float(correlation_scores(state).max(initial=0.0))
+        if score == 0.0:
+            return TestResult(score, 1.0, 0, True, False)
+        tally = _Tally(score, self._limit, self._permutations.count)
+        if self._reach:
+            self._later_test(state, tally)
+        else:
+            self._first_test(state, tally)
+        return tally.result()
+
+    def _first_test(self, state: Deflation, tally: _Tally) -> None:
+        reach: list[Floats] = []
+        for batch in self._permutations.batches(self._responses.shape[1]):
+            sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
+            exceeds, reached = single_precision_exceedances(
+                self._design, state, self._permuted(batch), sizes, tally.score
+            )
+            reach += reached
+            if tally.add(exceeds):
+                return
+        self._reach = reach
+
+    def _later_test(self, state: Deflation, tally: _Tally) -> None:
+        inverse_norms = state.inverse_norms
+        shrunk = np.sqrt(state.squared_norms) * inverse_norms
+        explained = state.loadings[:, -len(self._overlaps[0]) :] * inverse_norms[:, None]
+        for piece, (start, stop) in enumerate(self._pieces):
+            rivals = np.flatnonzero(self._reach[piece] * shrunk >= tally.score - TIE)
+            if not len(rivals):
+                tally.add(np.zeros(stop - start, dtype=bool))
+                continue
+            overlap = np.array(self._overlaps[piece])
+
+            def deflate(product: Floats, block: Block, overlap: Floats = overlap) -> None:
+                # x^T P y = x^T y - (x^T Q)(Q^T y): deflating the product, not the permutations.
+                product -= explained[block] @ overlap
+
+            maxima, [reached] = _maxima(
+                self._design, self._permuted([piece]), [stop - start], inverse_norms, np.float64, rivals, deflate
+            )
+            self._reach[piece][rivals] = reached / shrunk[rivals] + TIE
+            if tally.add(maxima >= tally.score - TIE):
+                return
+
+    def deflated(self, state: Deflation) -> None:
+        """Take note of the newest component: by how much it can change any feature's permuted score."""
+        if not self._reach:
+            return
+        lengths = np.sqrt(state.squared_norms)
+        share = np.divide(np.abs(state.loadings[:, -1]), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        newest = state.basis[:, -1]
+
+        def note(piece: int) -> None:
+            overlap = newest @ self._permuted([piece])[0]
+            self._overlaps[piece].append(overlap)
+            self._reach[piece] += share * np.abs(overlap).max() + TIE
+
+        work = 4.0 * len(newest) * self._permutations.count
+        self._permutations.workers.map(note, range(len(self._pieces)), work)
+
+
+class ResidualTest:
+    """The calibrated test: permutations of what is left of the response (Freedman and Lane)."""
+
+    def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
+        self._design = design
+        self._responses = responses
+        self._permutations = permutations
+        self._limit = exceedance_limit(alpha, permutations.count)
+
+    def __call__(self, state: Deflation) -> TestResult:
+        """Compare ``max |X_k^T e| / |e|`` with ``max |X_k^T P e_r| / |P e_r|``, e = P t."""
+        residuals = project_off(state.basis, self._responses)
+        lengths = np.linalg.norm(residuals, axis=0)
+        left = lengths > 1e-9
+        scores = correlation_scores(state)[:, left] / lengths[left]
+        score = float(scores.max(initial=0.0))
+        if score == 0.0:
+            return TestResult(score, 1.0, 0, True, False)
+        residuals = residuals[:, left]
+        tally = _Tally(score, self._limit, self._permutations.count)
+        pieces = self._permutations.pieces(residuals.shape[1])
+        for batch in self._permutations.batches(residuals.shape[1]):
+            borders = [pieces[piece] for piece in batch]
+            vectors = self._permutations.permuted(residuals, borders)
+            vectors = self._permutations.workers.map(
+                lambda piece: _unit(project_off(state.basis, piece)), vectors, 4.0 * sum(v.size for v in vectors)
+            )
+            sizes = [stop - start for start, stop in borders]
+            if tally.add(single_precision_exceedances(self._design, state, vectors, sizes, score)[0]):
+                break
+        return tally.result()
+
+    def deflated(self, state: Deflation) -> None:
+        """Nothing to note: every test draws on the newest residuals."""
+
+
+def _unit(vectors: Floats) -> Floats:
+    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
+    return unit
+
+
+def single_precision_exceedances(
+    design: Design, state: Deflation, vectors: list[Floats], sizes: list[int], score: float
+) -> tuple[Mask, list[Floats]]:
+    """Return which permutations reach the score, decided as in double precision, and the reach per piece."""
+    inverse_norms = state.inverse_norms
+    grown = np.sqrt(state.squared_norms) * inverse_norms
+    fragile = np.flatnonzero(grown > 1 / FRAGILE_SHARE)
+    sturdy_norms = inverse_norms.copy()
+    sturdy_norms[fragile] = 0.0
+    # The worst rounding error of a dot product of unit vectors, times what deflation has amplified.
+    amplified = np.max(grown, initial=1.0, where=sturdy_norms > 0)
+    bound = (design.shape[0] + 3) * UNIT_ROUNDOFF * amplified
+    maxima, reach = _maxima(design, vectors, sizes, sturdy_norms, np.float32)
+    exceeds = maxima > score + bound
+    unsure = np.abs(maxima - score) <= bound
+    start = 0
+    for piece, size in enumerate(sizes):
+        here = np.flatnonzero(unsure[start : start + size])
+        if len(here):
+            near = np.flatnonzero(reach[piece] >= score - bound)
+            columns = vectors[piece].reshape(design.shape[0], -1, size)[:, :, here]
+            columns = columns.reshape(design.shape[0], -1)
+            exact, _ = _maxima(design, [columns], [len(here)], inverse_norms, np.float64, near)
+            exceeds[start + here] = exact >= score - TIE
+        start += size
+    if len(fragile):
+        exact, _ = _maxima(design, vectors, sizes, inverse_norms, np.float64, fragile)
+        exceeds |= exact >= score - TIE
+    return exceeds, [reached + bound for reached in reach]
+
+
+def _maxima(
+    design: Design,
+    vectors: list[Floats],
+    sizes: list[int],
+    multiplier: Floats,
+    dtype: type[np.floating[Any]],
+    features: Indices | None = None,
+    adjust: Callable[[Floats, Block], None] | None = None,
+) -> tuple[Floats, list[Floats]]:
+    """Return the largest score of each permutation, and of each feature within each piece."""
+
+    def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
+        if adjust is not None:
+            adjust(product, block)
+        # The block is still in the cache: absolute value and both maxima cost little here.
+        np.abs(product, out=product)
+        return product.max(axis=0), product.max(axis=1)
+
+    blocks = design.map_products(vectors, reduce, features=features, multiplier=multiplier, dtype=dtype)
+    maxima, reach = [], []
+    for parts, size in zip(zip(*blocks, strict=True), sizes, strict=True):
+        largest = np.max([part[0] for part in parts], axis=0)
+        maxima.append(largest.reshape(-1, size).max(axis=0))
+        reach.append(np.concatenate([part[1] for part in parts]).astype(np.float64))
+    return np.concatenate(maxima).astype(np.float64), reach
