@@ -23,7 +23,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 bench: $(VENV)/installed
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
 
 $(VENV)/python:
 	$(PYTHON) -m venv $(VENV)
