@@ -114,7 +114,7 @@ def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarra
         return mask
     if given.size and names is None:
         raise ValueError("exclude holds names, but X has no feature names: pass indices or a data frame.")
-    unknown = [repr(name) for name in given if name not in set(names)] if given.size else []
+    unknown = [repr(str(name)) for name in given if name not in set(names)] if given.size else []
     if unknown:
         raise ValueError(f"exclude names features that X does not have: {_listing(unknown)}.")
     mask[np.isin(names, given)] = True

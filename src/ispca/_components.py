@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,6 +19,7 @@ from ._checks import (
     permutation_seed,
 )
 from .reduction.design import Design
+from .reduction.notices import notify
 from .reduction.permutation import Permutations
 from .reduction.records import Reduction
 from .reduction.response import FAMILIES, Response, make_response
@@ -81,14 +81,14 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         Z : ndarray of shape (n_samples, n_components_)
             The new features, orthogonal to each other.
         """
-        Z = self._fit(X, y)
-        return Z.astype(np.float32) if _dtype_of(X) == np.float32 else Z
+        return self._fit(X, y)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X: Any, y: Any) -> np.ndarray:
         needs_target = self.n_supervised != 0
         X, y = check_training_data(self, X, y, needs_target)
         check_n_components(self.n_components, X.shape)
+        self._check_screening()
         response = make_response(y, self.family) if needs_target else None
         names = getattr(self, "feature_names_in_", None)
         excluded = excluded_mask(self.exclude, X.shape[1], names)
@@ -101,7 +101,10 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                     "Pass at least one feature that varies."
                 )
             reduction = self._reduce(X, design, response, threads)
-        return self._keep(reduction, design, response)
+        return self._keep(reduction, design, response).astype(_output_dtype(X), copy=False)
+
+    def _check_screening(self) -> None:
+        """Refuse settings that contradict each other."""
 
     def _permutations(self, n_samples: int, threads: Workers) -> Permutations:
         seed = permutation_seed(self.random_state)
@@ -126,6 +129,7 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.n_supervised_ = reduction.n_supervised
         self.steps_ = list(reduction.steps)
         self.mean_, self.scale_, self.feature_mask_ = design.mean, design.scale, design.usable
+        self.__dict__.pop("classes_", None)
         if response is not None and response.classes is not None:
             self.classes_ = response.classes
         self._warn(n_found)
@@ -134,17 +138,14 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _warn(self, n_found: int) -> None:
         if self.n_supervised_ == 0 and self.n_supervised != 0:
             filled = f"{n_found} unsupervised component(s)" + (" instead" if self.n_components is None else "")
-            warnings.warn(
-                f"No signal: no supervised component passed the test, so {type(self).__name__} returns {filled}.",
-                UserWarning,
-                stacklevel=4,
+            notify(
+                f"No signal: no supervised component passed the test, so {type(self).__name__} returns {filled}."
             )
         if self.n_components is not None and n_found < self.n_components:
-            warnings.warn(
-                f"X has rank {n_found} only: {n_found} instead of {self.n_components} components are returned.",
-                UserWarning,
-                stacklevel=4,
-            )
+            notify(f"X has rank {n_found} only: {n_found} instead of {self.n_components} components are returned.")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
 
     @property
     def _n_features_out(self) -> int:
@@ -175,7 +176,7 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 # Centring explicitly keeps the digits of data far from zero.
                 part = slice(start, start + rows)
                 Z[part] = np.subtract(X[part], self.mean_, dtype=np.float64) @ weights
-        return Z.astype(np.float32) if X.dtype == np.float32 else Z
+        return Z.astype(_output_dtype(X), copy=False)
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
         """Return the features as far as the components explain them.
@@ -235,5 +236,6 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return tags
 
 
-def _dtype_of(X: Any) -> Any:
-    return getattr(X, "dtype", None)
+def _output_dtype(X: Any) -> type[np.floating[Any]]:
+    """Single precision in, single precision out."""
+    return np.float32 if X.dtype == np.float32 else np.float64

@@ -336,12 +336,14 @@ class SPCA(SupervisedComponents):
         """
         return {name: vars(self)[name] for name in self._get_param_names()}
 
+    def _check_screening(self) -> None:
+        if self.n_features is not None and self.threshold is not None:
+            raise ValueError("n_features and threshold are two ways to screen: pass one of them.")
+
     def _informative(self, design: Design) -> Mask:
         return design.deviation > 0
 
     def _reduce(self, X: Any, design: Design, response: Response | None, threads: Workers) -> Reduction:
-        if self.n_features is not None and self.threshold is not None:
-            raise ValueError("n_features and threshold are two ways to screen: pass one of them.")
         selected = np.empty(0, np.intp)
         if response is not None:
             selected = self._screen(X, design, response, threads)

@@ -49,7 +49,7 @@ def make_expression(
     --------
     >>> from ispca.datasets import make_expression
     >>> data = make_expression(n_samples=30, n_features=200, random_state=1)
-    >>> data.data.shape, sorted(set(data.target))
+    >>> data.data.shape, sorted(set(data.target.tolist()))
     ((30, 200), ['class 1', 'class 2'])
     """
     if not 0 <= n_relevant <= n_modules:

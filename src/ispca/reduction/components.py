@@ -16,7 +16,7 @@ from .records import Floats, Indices
 SMALL_GRAM = 800
 # Up to this size the Gram matrix of the shorter side is formed; it is then no larger than X.
 LARGEST_GRAM = 4000
-# Singular values below this share of the first are rounding noise of a rank-deficient matrix.
+# Singular values below this share of the length of all of X_s are rounding noise: the rank is exhausted.
 RANK_TOLERANCE = 1e-7
 # Block Krylov: extra columns, most iterations, and when a singular pair has converged.
 EXTRA_COLUMNS = 10
@@ -42,7 +42,7 @@ def principal_components(
     left = _left_vectors(design, basis, count, features)
     directions = design.t_dot(left, features).T
     lengths = np.linalg.norm(directions, axis=1)
-    keep = lengths > RANK_TOLERANCE * lengths.max(initial=0.0)
+    keep = lengths > RANK_TOLERANCE * np.sqrt(design.squared_norms.sum())
     signs = sign_of_largest(directions[keep])
     directions = directions[keep] * (signs / lengths[keep])[:, None]
     components = left[:, keep] * (signs * lengths[keep])
@@ -58,7 +58,7 @@ def _from_features(design: Design, basis: Floats, count: int, features: Indices)
     directions = _leading(gram, count).T
     components = project_off(basis, design.dot(directions.T, features))
     lengths = np.linalg.norm(components, axis=0)
-    keep = lengths > RANK_TOLERANCE * lengths.max(initial=0.0)
+    keep = lengths > RANK_TOLERANCE * np.sqrt(design.squared_norms.sum())
     signs = sign_of_largest(directions[keep])
     directions = _padded(directions[keep] * signs[:, None], features, design.shape[1])
     return directions, components[:, keep] * signs

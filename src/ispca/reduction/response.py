@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+from .notices import notify
 from .records import Floats
 
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial")
@@ -77,26 +77,23 @@ def _numeric(y: Any) -> Floats:
 def _check_classes(classes: Any, counts: Any, family: str) -> None:
     if len(classes) == 1:
         raise ValueError(
-            f"y holds one class only ({classes[0]!r}); a classification target needs samples of 2 classes or more."
+            f"y holds one class only ({classes.tolist()[0]!r}); "
+            "a classification target needs samples of 2 classes or more."
         )
     if family == "binomial" and len(classes) > 2:
         raise ValueError(
             f'family="binomial" needs 2 classes, but y has {len(classes)}: use family="multinomial" or "auto".'
         )
     if len(classes) > 2 and len(classes) > counts.sum() / 2 and np.issubdtype(classes.dtype, np.number):
-        warnings.warn(
+        notify(
             f"y has {len(classes)} distinct numbers in {counts.sum()} samples and is taken as class labels; "
-            'if it is a quantity, pass family="gaussian".',
-            UserWarning,
-            stacklevel=2,
+            'if it is a quantity, pass family="gaussian".'
         )
     elif counts.min() == 1:
         single = ", ".join(repr(label) for label in classes[counts == 1][:5].tolist())
-        warnings.warn(
+        notify(
             f"Class {single} has one member only: its scores rest on a single sample; "
-            "consider merging or dropping it.",
-            UserWarning,
-            stacklevel=2,
+            "consider merging or dropping it."
         )
 
 

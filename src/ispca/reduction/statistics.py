@@ -145,14 +145,29 @@ class RunsStatistic:
         return self.permuted(identity, np.arange(self._X.shape[1]))[:, 0]
 
     def permuted(self, permutations: Indices, features: Indices) -> Floats:
-        groups = self._groups[permutations]
+        groups = self._groups[permutations].astype(np.float64)
         scores = np.zeros((len(features), len(permutations)))
         for row, feature in enumerate(features):
             if self._usable[feature]:
-                ordered = groups[:, np.argsort(self._X[:, feature], kind="stable")]
-                runs = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
+                runs = _expected_runs(self._X[:, feature], groups)
                 scores[row] = ((self._expected - runs) / self._deviation).max(axis=1)
         return np.maximum(np.round(scores, SCORE_DECIMALS), 0.0)
+
+
+def _expected_runs(values: Any, groups: Floats) -> Floats:
+    """Return the number of runs when sorted by the values, its mean over all orders of tied samples.
+
+    ``groups`` has shape (permutations, n, C), the result (permutations, C).
+    """
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(values[order]) != 0])
+    sizes = np.diff(np.r_[starts, len(values)])[:, None]
+    ones = np.add.reduceat(groups[:, order], starts, axis=1)
+    share = ones / sizes
+    # Changes inside a tied block in random order, and between the ends of neighbouring blocks.
+    inside = 2 * ones * (1 - share)
+    between = share[:, :-1] * (1 - share[:, 1:]) + (1 - share[:, :-1]) * share[:, 1:]
+    return 1 + inside.sum(axis=1) + between.sum(axis=1)
 
 
 def dense_ranks(X: Any) -> tuple[Floats, Floats]:
