@@ -1,0 +1,42 @@
+// Hamiltonian update of intercepts and coefficients given their scales, for the blocked sampler.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "scale_updates.hpp"
+
+namespace ispca {
+
+struct BetaUpdate {
+  double accept = 0;
+  int leapfrogs = 0;
+  bool divergent = false;
+};
+
+// The metric is M_h = E[curvature of l in (b0_h, beta_h)] + diag(prior precisions), one block per output h.
+// With M = L L^T and momentum p = L r, r ~ N(0, I), the whitened form is theta' = L^-T r, r' = L^-1 grad.
+class BetaHmc {
+ public:
+  explicit BetaHmc(const Problem& problem);
+
+  GlmLikelihood& likelihood() { return *likelihood_; }
+  Buffer<double>& curvature() { return curvature_; }
+  // Adds the curvature at the state to a sum of the same shape.
+  void add_curvature(CentredState& state, Buffer<double>& sum);
+  BetaUpdate update(Random& random, CentredState& state, const ScaleUpdates& scales, double step);
+
+ private:
+  void factorise();
+  double potential(const std::vector<double>& theta);
+  void whiten_gradient();
+  void drift(double step);
+
+  const Problem& problem_;
+  const std::size_t outputs_, columns_, block_;  // block_ = K + 1
+  std::unique_ptr<GlmLikelihood> likelihood_;
+  Buffer<double> curvature_, factor_, inverse_;
+  std::vector<double> theta_, precision_, gradient_, momentum_, white_, velocity_;
+  std::vector<double> intercept_, beta_, slope_intercept_, slope_beta_, beta_precision_;
+};
+
+}  // namespace ispca

@@ -1,0 +1,93 @@
+// A chain of the blocked sampler for the logistic and softmax models: coefficients by HMC, scales by slices.
+#include <algorithm>
+#include <cmath>
+
+#include "adaptation.hpp"
+#include "beta_hmc.hpp"
+#include "blocked_gaussian.hpp"
+#include "chain.hpp"
+#include "slice.hpp"
+
+namespace ispca {
+namespace {
+
+constexpr int kScaleRounds = 3;
+
+// (tau, c, beta) -> (a tau, a c, a beta) leaves beta_j / sigma_j unchanged, so only the likelihood and the priors
+// of tau and c enter: the volume change a^P cancels against the normal densities of beta.
+void joint_scale(Random& random, const Problem& problem, GlmLikelihood& likelihood, CentredState& state) {
+  likelihood.set_direction(state.beta());
+  const double t = state.t(), g = state.g();
+  const auto log_density = [&](double log_a) {
+    if (!(std::fabs(t + log_a) <= 100 && std::fabs(g + 2 * log_a) <= 200)) return -1e300;
+    return half_cauchy(t + log_a) + slab_prior(problem, g + 2 * log_a) +
+           likelihood.value_along(state.intercept(), std::exp(log_a));
+  };
+  const double log_a = slice(random, 0.0, log_density(0.0), 0.7, log_density), a = std::exp(log_a);
+  state.t() = t + log_a;
+  state.g() = g + 2 * log_a;
+  for (std::size_t j = 0; j < state.layout.coefficients; ++j) state.beta()[j] *= a;
+}
+
+BetaUpdate sweep(Random& random, const Problem& problem, BetaHmc& hmc, ScaleUpdates& scales, CentredState& state,
+                 double step) {
+  joint_scale(random, problem, hmc.likelihood(), state);
+  const BetaUpdate result = hmc.update(random, state, scales, step);
+  for (int round = 0; round < kScaleRounds; ++round) scales.sweep(random, state);
+  return result;
+}
+
+// The expected curvature is averaged over windows that grow by 1.8 and end at 80 % of the warm-up.
+double warm_up(Random& random, const Problem& problem, const Settings& settings, BetaHmc& hmc, ScaleUpdates& scales,
+               CentredState& state, const std::atomic<bool>& stop) {
+  double step = 0.3;
+  DualAveraging averaging(std::clamp(settings.target_accept, 0.5, 0.99), step, 0.7);
+  Buffer<double> sum(hmc.curvature().size());
+  hmc.add_curvature(state, hmc.curvature());
+  std::size_t closes = 25, begun = 0, count = 0;
+  for (std::size_t i = 0; i < settings.n_warmup && !stop; ++i) {
+    step = averaging.update(sweep(random, problem, hmc, scales, state, step).accept);
+    if (closes >= 0.8 * static_cast<double>(settings.n_warmup)) continue;
+    if ((i - begun) % std::max<std::size_t>(1, (closes - begun) / 25) == 0) {
+      hmc.add_curvature(state, sum);
+      ++count;
+    }
+    if (i + 1 != closes) continue;
+    for (std::size_t k = 0; k < sum.size(); ++k) {
+      hmc.curvature()[k] = sum[k] / static_cast<double>(count);
+      sum[k] = 0;
+    }
+    count = 0;
+    begun = closes;
+    closes = closes * 9 / 5 + 1;
+    averaging.restart(averaging.average());
+  }
+  return settings.n_warmup == 0 ? step : averaging.average();
+}
+
+}  // namespace
+
+void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
+                 const std::atomic<bool>& stop) {
+  if (problem.model == Model::gaussian) return run_blocked_gaussian(problem, settings, chain, output, stop);
+  Random random(chain.random);
+  const bool fresh = !(chain.step > 0);
+  CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);
+  BetaHmc hmc(problem);
+  ScaleUpdates scales(problem);
+  if (fresh) chain.step = warm_up(random, problem, settings, hmc, scales, state, stop);
+  else std::copy(chain.metric.begin(), chain.metric.end(), hmc.curvature().data());
+  for (std::size_t d = 0; d < settings.n_draws && !stop; ++d) {
+    const BetaUpdate result = sweep(random, problem, hmc, scales, state, chain.step);
+    write_centred(problem, state, output.draw(d, problem));
+    output.accept[d] = result.accept;
+    output.divergent[d] = result.divergent;
+    output.treedepth[d] = static_cast<std::int32_t>(std::ceil(std::log2(result.leapfrogs + 1)));
+    output.n_leapfrog[d] = result.leapfrogs;
+  }
+  chain.random = random.state();
+  chain.position = state.values;
+  chain.metric.assign(hmc.curvature().data(), hmc.curvature().data() + hmc.curvature().size());
+}
+
+}  // namespace ispca
