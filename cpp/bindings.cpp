@@ -1,6 +1,7 @@
 // The Python module ispca._engine: checks shapes, owns the output arrays, releases the GIL.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
