@@ -8,9 +8,9 @@ namespace ispca {
 
 // t in +-100 and g in +-200 cover all prior mass down to e^-100.
 Scales scales(const Problem& problem, double t, double g, double log_sigma) {
-  double log_tau = std::log(problem.prior.tau0) + std::clamp(t, -100.0, 100.0);
+  double log_tau = problem.log_tau0 + std::clamp(t, -100.0, 100.0);
   if (problem.model == Model::gaussian) log_tau += log_sigma;
-  return {std::clamp(log_tau, -150.0, 150.0), 2 * std::log(problem.prior.slab_scale) + std::clamp(g, -200.0, 200.0)};
+  return {std::clamp(log_tau, -150.0, 150.0), problem.log_slab2 + std::clamp(g, -200.0, 200.0)};
 }
 
 double half_cauchy(double x) { return -std::fabs(x) - std::log1p(std::exp(-2 * std::fabs(x))); }
@@ -45,7 +45,7 @@ double Density::operator()(const double* q, double* gradient) {
   load(q);
   // the padding has z = eta = 0: it adds -log 2 each to the prior and nothing to any slope
   double value = problem_.kernels->prior_forward(padded_, std::exp(2 * scale.log_tau), std::exp(scale.log_c2), arrays_);
-  value += static_cast<double>(padded_ - P) * std::log(2.0);
+  value += static_cast<double>(padded_ - P) * 0.69314718055994530942;
 
   Slopes slopes{gradient, slope_};
   value += likelihood_->value(q, arrays_.beta, log_sigma, slopes);
@@ -59,9 +59,11 @@ double Density::operator()(const double* q, double* gradient) {
     value -= 0.5 * intercept_precision * q[h] * q[h];
     gradient[h] -= intercept_precision * q[h];
   }
-  value += half_cauchy(t) + slab_prior(problem_, g);
-  gradient[layout_.t()] = sums[0] - std::tanh(t);
-  gradient[layout_.g()] = 0.5 * sums[1] - 0.5 * problem_.prior.slab_df * (1 - std::exp(std::min(-g, 300.0)));
+  const double e = std::exp(-2 * std::fabs(t)), inverse_g = std::exp(std::min(-g, 300.0));
+  const double tanh_t = std::copysign((1 - e) / (1 + e), t), half_df = 0.5 * problem_.prior.slab_df;
+  value += -std::fabs(t) - std::log1p(e) - half_df * (g + inverse_g);
+  gradient[layout_.t()] = sums[0] - tanh_t;
+  gradient[layout_.g()] = 0.5 * sums[1] - half_df * (1 - inverse_g);
   if (layout_.noise) gradient[layout_.log_sigma()] = slopes.log_sigma + sums[0];  // tau moves with sigma
   return value;
 }

@@ -15,7 +15,7 @@
 namespace ispca {
 
 template <class Real>
-static constexpr GlmKernels<Real> kGlm = {predict<Real>,  project<Real>, along<Real>,
+static constexpr GlmKernels<Real> kGlm = {predict<Real>,  project<Real>, gather<Real>, along<Real>,
                                           logistic<Real>, softmax<Real>, weighted_gram<Real>};
 
 extern const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS);

@@ -4,7 +4,8 @@
 
 namespace ispca {
 
-// A design matrix stored column by column. Rows are padded with zeros to `rows`, a multiple of kRowBlock.
+// A tile of the design matrix: some rows, stored column by column, padded with zeros to a multiple of kRowBlock.
+// Tiles are small enough to stay in the first-level cache between X b and X^T r.
 template <class Real>
 struct Design {
   std::size_t rows = 0;
@@ -20,15 +21,17 @@ template <class Real>
 struct GlmKernels {
   // predictor = intercept + X coefficients
   void (*predict)(const Design<Real>&, double intercept, const double* coefficients, Real* predictor);
-  // gradient_j = sum_i x_ij residual_i; returns sum_i residual_i
-  double (*project)(const Design<Real>&, const Real* residual, double* gradient);
+  // adds x_ij residual_i to kRowBlock partial sums per column; returns sum_i residual_i
+  double (*project)(const Design<Real>&, const Real* residual, Real* partial);
+  // gradient_j = sum of the partial sums of column j, which are used up
+  void (*gather)(std::size_t columns, Real* partial, double* gradient);
   // predictor = intercept + scale * direction
   void (*along)(std::size_t rows, double intercept, double scale, const Real* direction, Real* predictor);
-  // log likelihood; replaces the predictor by the residual. sign is +1, -1, or 0 in the padding
-  double (*logistic)(std::size_t rows, const Real* sign, Real* predictor);
+  // log likelihood; replaces the predictor by the residual. sign is +1, -1, or 0 in the rows of padding
+  double (*logistic)(std::size_t rows, std::size_t padding, const Real* sign, Real* predictor);
   // the same for classes x rows predictors; indicator is one-hot, weight is 0 in the padding
   double (*softmax)(std::size_t rows, std::size_t classes, const Real* indicator, const Real* weight,
-                    Real* predictors, double* workspace);
+                    Real* predictors, Real* workspace);
   // gram (K+1 x K+1, intercept first, row-major, lower triangle) += [1 X]^T diag(weight) [1 X]
   void (*weighted_gram)(const Design<Real>&, const Real* weight, Real* workspace, double* gram);
 };

@@ -1,9 +1,11 @@
 // Products with the design matrix: X b, X^T r and X^T W X.
 #pragma once
 #include "kernels.hpp"
+#include "kernels_lanes.hpp"
 
 namespace {
 using ispca::Design;
+using ispca::kRowBlock;
 using std::size_t;
 
 template <int kColumns, class Real>
@@ -28,9 +30,9 @@ void predict(const Design<Real>& x, double intercept, const double* coefficients
   for (; j < x.columns; ++j) add_columns<1>(x.rows, x.values + j * x.rows, coefficients + j, predictor);
 }
 
-// Four columns at a time share the loads of the residual and hide the latency of the additions.
+// Four columns at a time share the loads of the weights and hide the latency of the additions.
 template <class Real>
-void project_four(size_t rows, const Real* column, const Real* residual, double* gradient) {
+void four_dots(size_t rows, const Real* column, const Real* residual, double* gradient) {
   const Real *x0 = column, *x1 = column + rows, *x2 = column + 2 * rows, *x3 = column + 3 * rows;
   Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
@@ -55,15 +57,50 @@ Real dot(size_t rows, const Real* x, const Real* r) {
   return sum;
 }
 
+// Partial sums stay apart until the last tile: adding up the lanes of a register costs more than filling it.
+template <int kColumns, class Real>
+void project_columns(size_t rows, const Real* columns, const Real* residual, Real* partial) {
+  using Pack = Lanes<Real>;
+  constexpr size_t kWidth = kLanes<Real>;
+  Pack sums[kColumns];
+  for (int c = 0; c < kColumns; ++c) sums[c] = load(partial + c * kRowBlock);
+  for (size_t i = 0; i < rows; i += kWidth) {
+    const Pack r = load(residual + i);
+    for (int c = 0; c < kColumns; ++c) sums[c] += load(columns + c * rows + i) * r;
+  }
+  for (int c = 0; c < kColumns; ++c) store_lanes<Real>(sums[c], partial + c * kRowBlock);
+}
+
 template <class Real>
-double project(const Design<Real>& x, const Real* residual, double* gradient) {
+double project(const Design<Real>& x, const Real* residual, Real* partial) {
   size_t j = 0;
-  for (; j + 4 <= x.columns; j += 4) project_four(x.rows, x.values + j * x.rows, residual, gradient + j);
-  for (; j < x.columns; ++j) gradient[j] = dot(x.rows, x.values + j * x.rows, residual);
+  const auto part = [&](size_t column) { return partial + column * kRowBlock; };
+  for (; j + 8 <= x.columns; j += 8) project_columns<8>(x.rows, x.values + j * x.rows, residual, part(j));
+  for (; j + 2 <= x.columns; j += 2) project_columns<2>(x.rows, x.values + j * x.rows, residual, part(j));
+  for (; j < x.columns; ++j) project_columns<1>(x.rows, x.values + j * x.rows, residual, part(j));
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (size_t i = 0; i < x.rows; ++i) sum += residual[i];
   return sum;
+}
+
+// Adds up the lanes of each column: first to four per column, then four columns at once.
+template <class Real>
+void gather(size_t columns, Real* partial, double* gradient) {
+  constexpr size_t kWidth = kLanes<Real>, kKept = kWidth < 4 ? kWidth : 4;
+  for (size_t j = 0; j < columns; ++j) {
+    const Real* lanes = partial + j * kRowBlock;
+    Real sum[kKept];
+    for (size_t i = 0; i < kKept; ++i) sum[i] = lanes[i];
+    for (size_t first = kKept; first < kWidth; first += kKept)
+      for (size_t i = 0; i < kKept; ++i) sum[i] += lanes[first + i];
+    for (size_t i = 0; i < kKept; ++i) partial[j * kKept + i] = sum[i];  // never ahead of what is still to be read
+  }
+  for (size_t j = 0; j < columns; ++j) {
+    double sum = 0;
+    for (size_t i = 0; i < kKept; ++i) sum += static_cast<double>(partial[j * kKept + i]);
+    gradient[j] = sum;
+  }
 }
 
 template <class Real>
@@ -85,7 +122,7 @@ void weighted_gram(const Design<Real>& x, const Real* weight, Real* workspace, d
     for (size_t k = 1; k <= j; k += 4) {
       const size_t count = j + 1 - k < 4 ? j + 1 - k : 4;
       const Real* first = x.values + (k - 1) * x.rows;
-      if (count == 4) project_four(x.rows, first, workspace, sums);
+      if (count == 4) four_dots(x.rows, first, workspace, sums);
       else for (size_t c = 0; c < count; ++c) sums[c] = dot(x.rows, first + c * x.rows, workspace);
       for (size_t c = 0; c < count; ++c) row[k + c] += sums[c];
     }

@@ -1,4 +1,4 @@
-// The regularised-horseshoe prior and its chain rule, one exp, one log and one sqrt per coefficient.
+// The regularised-horseshoe prior and its chain rule, one exp, one division and one sqrt per coefficient.
 #pragma once
 #include <cmath>
 
@@ -15,19 +15,26 @@ constexpr double kLargestEta = 100;  // exp(2 eta) tau^2 c^2 stays finite; the p
 double prior_forward(size_t size, double tau2, double c2, const PriorArrays& a) {
   const double *z = a.z, *eta = a.eta;
   double *sd = a.sd, *shrink = a.shrink, *tanh = a.tanh, *beta = a.beta, value = 0;
-#pragma omp simd reduction(+ : value)
-  for (size_t j = 0; j < size; ++j) {
-    double e = eta[j] < -kLargestEta ? -kLargestEta : eta[j];
-    e = e > kLargestEta ? kLargestEta : e;
-    const double local = fast_exp(2 * e), one_plus = 1 + local, product = tau2 * local;
-    const double inverse = 1 / ((c2 + product) * one_plus);  // one division serves three quotients
-    const double w = c2 * (one_plus * inverse), s = std::sqrt(product * w);
-    const double beyond = eta[j] - e;  // outside the clamp the half-Cauchy tail is exactly linear
-    sd[j] = s;
-    shrink[j] = w;
-    tanh[j] = (local - 1) * ((c2 + product) * inverse);
-    beta[j] = z[j] * s;
-    value += e - fast_log(one_plus) - (beyond < 0 ? -beyond : beyond) - 0.5 * z[j] * z[j];
+  for (size_t first = 0; first < size; first += kFactors) {
+    const size_t last = first + kFactors < size ? first + kFactors : size;
+    double sum = 0, product = 1, powers = 0;  // log prod_j (1 + L_j) = log(product) + powers log 2
+#pragma omp simd reduction(+ : sum, powers) reduction(* : product)
+    for (size_t j = first; j < last; ++j) {
+      double e = eta[j] < -kLargestEta ? -kLargestEta : eta[j];
+      e = e > kLargestEta ? kLargestEta : e;
+      const double local = fast_exp(2 * e), one_plus = 1 + local, tau2_local = tau2 * local;
+      const double inverse = 1 / ((c2 + tau2_local) * one_plus);  // one division serves both quotients
+      const double w = c2 * (one_plus * inverse), s = std::sqrt(tau2_local * w);
+      const double beyond = eta[j] - e;  // outside the clamp the half-Cauchy tail is exactly linear
+      sd[j] = s;
+      shrink[j] = w;
+      tanh[j] = (local - 1) * ((c2 + tau2_local) * inverse);
+      beta[j] = z[j] * s;
+      product *= mantissa(one_plus);
+      powers += exponent(one_plus);
+      sum += e - (beyond < 0 ? -beyond : beyond) - 0.5 * z[j] * z[j];
+    }
+    value += sum - std::log(product) - powers * kLn2;
   }
   return value;
 }
@@ -51,10 +58,17 @@ void prior_backward(size_t size, const PriorArrays& a, double* slope, double* sl
 // Sum_j (log u_j - beta_j^2 u_j) / 2, u_j = 1 / sigma_j^2 = 1/c2 + a_j / tau2, a_j = exp(-2 eta_j).
 double scale_terms(size_t size, double inverse_c2, double inverse_tau2, const double* a, const double* beta_squared) {
   double value = 0;
-#pragma omp simd reduction(+ : value)
-  for (size_t j = 0; j < size; ++j) {
-    const double u = inverse_c2 + a[j] * inverse_tau2;
-    value += fast_log(u) - beta_squared[j] * u;
+  for (size_t first = 0; first < size; first += kFactors) {
+    const size_t last = first + kFactors < size ? first + kFactors : size;
+    double quadratic = 0, product = 1, powers = 0;
+#pragma omp simd reduction(+ : quadratic, powers) reduction(* : product)
+    for (size_t j = first; j < last; ++j) {
+      const double u = inverse_c2 + a[j] * inverse_tau2;
+      product *= mantissa(u);
+      powers += exponent(u);
+      quadratic += beta_squared[j] * u;
+    }
+    value += std::log(product) + powers * kLn2 - quadratic;
   }
   return 0.5 * value;
 }

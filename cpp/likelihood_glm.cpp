@@ -12,69 +12,90 @@ class Glm final : public GlmLikelihood {
   Glm(const Problem& problem, const GlmData<Real>& data, const GlmKernels<Real>& kernels)
       : logistic_(problem.model == Model::logistic),
         outputs_(problem.outputs),
-        rows_(data.design.rows),
+        columns_(problem.columns),
+        samples_(problem.n),
         data_(data),
         kernels_(kernels),
-        predictors_(outputs_ * rows_),
-        direction_(outputs_ * rows_),
-        product_(rows_),
-        workspace_(2 * rows_) {}
+        predictors_(outputs_ * data.tile_rows),
+        direction_(outputs_ * data.rows),
+        product_(data.tile_rows),
+        partial_(outputs_ * columns_ * kRowBlock),
+        workspace_(2 * data.tile_rows) {}
 
   double value(const double* intercept, const double* beta, double, Slopes& slopes) override {
-    const std::size_t columns = data_.design.columns;
-    predict(intercept, beta, predictors_.data());
-    const double value = to_residuals();
-    for (std::size_t h = 0; h < outputs_; ++h)
-      slopes.intercept[h] = kernels_.project(data_.design, row(predictors_, h), slopes.beta + h * columns);
+    double value = 0;
+    std::fill_n(partial_.data(), partial_.size(), Real(0));
+    std::fill_n(slopes.intercept, outputs_, 0.0);
+    for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
+      const Design<Real> tile = data_.tile(start);
+      value += residuals(tile, start, intercept, beta);
+      for (std::size_t h = 0; h < outputs_; ++h)
+        slopes.intercept[h] += kernels_.project(tile, predictors_.data() + h * tile.rows,
+                                                partial_.data() + h * columns_ * kRowBlock);
+    }
+    kernels_.gather(outputs_ * columns_, partial_.data(), slopes.beta);
     return value;
   }
 
   void set_direction(const double* beta) override {
-    for (std::size_t h = 0; h < outputs_; ++h)
-      kernels_.predict(data_.design, 0, beta + h * data_.design.columns, row(direction_, h));
+    for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
+      const Design<Real> tile = data_.tile(start);
+      Real* out = direction_.data() + start * outputs_;
+      for (std::size_t h = 0; h < outputs_; ++h)
+        kernels_.predict(tile, 0, beta + h * columns_, out + h * tile.rows);
+    }
   }
 
   double value_along(const double* intercept, double scale) override {
-    for (std::size_t h = 0; h < outputs_; ++h)
-      kernels_.along(rows_, intercept[h], scale, row(direction_, h), row(predictors_, h));
-    return to_residuals();
+    double value = 0;
+    for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
+      const std::size_t rows = data_.tile(start).rows;
+      const Real* direction = direction_.data() + start * outputs_;
+      for (std::size_t h = 0; h < outputs_; ++h)
+        kernels_.along(rows, intercept[h], scale, direction + h * rows, predictors_.data() + h * rows);
+      value += to_residuals(rows, start);
+    }
+    return value;
   }
 
   // The curvature in f_h is p_h (1 - p_h), with p_h the probability of the class: r (1 - r) with r = |residual|.
   void add_curvature(const double* intercept, const double* beta, double* blocks) override {
-    const std::size_t size = data_.design.columns + 1;
-    predict(intercept, beta, predictors_.data());
-    to_residuals();
-    for (std::size_t h = 0; h < outputs_; ++h) {
-      Real* r = row(predictors_, h);
-      for (std::size_t i = 0; i < rows_; ++i) {
-        const Real size_of = r[i] < 0 ? -r[i] : r[i];
-        r[i] = data_.weight[i] * size_of * std::max(Real(1) - size_of, Real(0));
+    const std::size_t square = (columns_ + 1) * (columns_ + 1);
+    for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
+      const Design<Real> tile = data_.tile(start);
+      residuals(tile, start, intercept, beta);
+      for (std::size_t h = 0; h < outputs_; ++h) {
+        Real* r = predictors_.data() + h * tile.rows;
+        for (std::size_t i = 0; i < tile.rows; ++i) {
+          const Real size = r[i] < 0 ? -r[i] : r[i];
+          r[i] = data_.weight[start + i] * size * std::max(Real(1) - size, Real(0));
+        }
+        kernels_.weighted_gram(tile, r, product_.data(), blocks + h * square);
       }
-      kernels_.weighted_gram(data_.design, r, product_.data(), blocks + h * size * size);
     }
   }
 
  private:
-  Real* row(Buffer<Real>& buffer, std::size_t h) { return buffer.data() + h * rows_; }
-
-  void predict(const double* intercept, const double* beta, Real* out) {
+  // Log likelihood of one tile; leaves its residuals in predictors_.
+  double residuals(const Design<Real>& tile, std::size_t start, const double* intercept, const double* beta) {
     for (std::size_t h = 0; h < outputs_; ++h)
-      kernels_.predict(data_.design, intercept[h], beta + h * data_.design.columns, out + h * rows_);
+      kernels_.predict(tile, intercept[h], beta + h * columns_, predictors_.data() + h * tile.rows);
+    return to_residuals(tile.rows, start);
   }
 
-  double to_residuals() {
-    if (logistic_) return kernels_.logistic(rows_, data_.response.data(), predictors_.data());
-    return kernels_.softmax(rows_, outputs_, data_.response.data(), data_.weight.data(), predictors_.data(),
+  double to_residuals(std::size_t rows, std::size_t start) {
+    const Real* response = data_.response.data() + start * outputs_;
+    const std::size_t padding = start + rows == data_.rows ? data_.rows - samples_ : 0;
+    if (logistic_) return kernels_.logistic(rows, padding, response, predictors_.data());
+    return kernels_.softmax(rows, outputs_, response, data_.weight.data() + start, predictors_.data(),
                             workspace_.data());
   }
 
   const bool logistic_;
-  const std::size_t outputs_, rows_;
+  const std::size_t outputs_, columns_, samples_;
   const GlmData<Real>& data_;
   const GlmKernels<Real>& kernels_;
-  Buffer<Real> predictors_, direction_, product_;
-  Buffer<double> workspace_;
+  Buffer<Real> predictors_, direction_, product_, partial_, workspace_;
 };
 
 }  // namespace

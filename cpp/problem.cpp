@@ -36,20 +36,26 @@ void check(Model model, const RawData& raw, const Prior& prior) {
 
 template <class Real>
 GlmData<Real> glm_data(Model model, const RawData& raw) {
+  constexpr std::size_t kTileBytes = 24 * 1024;  // leaves a quarter of a small first-level cache to the rest
   GlmData<Real> data;
-  const std::size_t rows = round_up(raw.n, kRowBlock);
-  data.values = Buffer<Real>(rows * raw.columns);
-  for (std::size_t i = 0; i < raw.n; ++i)
-    for (std::size_t j = 0; j < raw.columns; ++j)
-      data.values[j * rows + i] = static_cast<Real>(raw.x[i * raw.columns + j]);
-  data.design = {rows, raw.columns, data.values.data()};
-  data.weight = Buffer<Real>(rows);
-  for (std::size_t i = 0; i < raw.n; ++i) data.weight[i] = 1;
+  data.rows = round_up(raw.n, kRowBlock);
+  data.columns = raw.columns;
+  const std::size_t fitting = kTileBytes / (sizeof(Real) * raw.columns) / kRowBlock * kRowBlock;
+  data.tile_rows = std::min(std::max<std::size_t>(fitting, 2 * kRowBlock), data.rows);
   const bool logistic = model == Model::logistic;
-  data.response = Buffer<Real>(logistic ? rows : rows * raw.classes);
+  const std::size_t width = logistic ? 1 : raw.classes;
+  data.values = Buffer<Real>(data.rows * raw.columns);
+  data.weight = Buffer<Real>(data.rows);
+  data.response = Buffer<Real>(data.rows * width);
   for (std::size_t i = 0; i < raw.n; ++i) {
-    if (logistic) data.response[i] = raw.y[i] > 0 ? Real(1) : Real(-1);
-    else data.response[static_cast<std::size_t>(raw.y[i]) * rows + i] = 1;
+    const std::size_t start = i / data.tile_rows * data.tile_rows, at = i - start;
+    const std::size_t stride = data.tile(start).rows;
+    Real *values = data.values.data() + start * raw.columns, *response = data.response.data() + start * width;
+    for (std::size_t j = 0; j < raw.columns; ++j)
+      values[j * stride + at] = static_cast<Real>(raw.x[i * raw.columns + j]);
+    data.weight[i] = 1;
+    if (logistic) response[at] = raw.y[i] > 0 ? Real(1) : Real(-1);
+    else response[static_cast<std::size_t>(raw.y[i]) * stride + at] = 1;
   }
   return data;
 }
@@ -103,6 +109,8 @@ Problem make_problem(Model model, const RawData& raw, const Prior& prior, const 
   problem.columns = raw.columns;
   problem.outputs = model == Model::softmax ? raw.classes : 1;
   problem.prior = prior;
+  problem.log_tau0 = std::log(prior.tau0);
+  problem.log_slab2 = 2 * std::log(prior.slab_scale);
   problem.kernels = &kernels;
   if (model == Model::gaussian) problem.gaussian = gram_data(raw);
   else if (double_precision) problem.full = glm_data<double>(model, raw);

@@ -1,5 +1,6 @@
 // What is sampled: the data, the model and the constants of the prior, shared by all chains.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -27,11 +28,16 @@ struct RawData {
   const double* y = nullptr;
 };
 
-// Columns of the design, padded, with the response in the form the kernels want.
+// The design in tiles of rows, with the response in the form the kernels want. A tile that starts at (padded) row r
+// has its values at r K, its weights at r, its signs (logistic) at r or its one-hot rows (softmax) at r H.
 template <class Real>
 struct GlmData {
-  Buffer<Real> values, response, weight;  // response: signs (logistic) or one-hot rows (softmax)
-  Design<Real> design;
+  Buffer<Real> values, response, weight;
+  std::size_t rows = 0, columns = 0, tile_rows = 0;
+
+  Design<Real> tile(std::size_t start) const {
+    return {std::min(tile_rows, rows - start), columns, values.data() + start * columns};
+  }
 };
 
 // Sufficient statistics of the Gaussian model: everything about X and y in K x K numbers.
@@ -47,6 +53,7 @@ struct Problem {
   std::size_t n = 0, columns = 0;
   std::size_t outputs = 1;  // H: rows of coefficients (1, or the number of classes of the softmax)
   Prior prior;
+  double log_tau0 = 0, log_slab2 = 0;  // log tau0, log s^2
   const Kernels* kernels = nullptr;
   GlmData<float> single;
   GlmData<double> full;
