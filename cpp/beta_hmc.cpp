@@ -17,8 +17,7 @@ BetaHmc::BetaHmc(const Problem& problem)
       block_(columns_ + 1),
       likelihood_(make_glm_likelihood(problem)),
       curvature_(outputs_ * block_ * block_),
-      factor_(curvature_.size()),
-      inverse_(curvature_.size()) {
+      factor_(curvature_.size()) {
   for (auto* vector : {&theta_, &precision_, &gradient_, &momentum_, &white_, &velocity_})
     vector->resize(outputs_ * block_);
   for (auto* vector : {&intercept_, &slope_intercept_}) vector->resize(outputs_);
@@ -29,22 +28,19 @@ void BetaHmc::add_curvature(CentredState& state, Buffer<double>& sum) {
   likelihood_->add_curvature(state.intercept(), state.beta(), sum.data());
 }
 
-// Inverse Cholesky factors of the metric. Rounding can spoil a factor when precisions differ by many orders of
+// Cholesky factors of the metric. Rounding can spoil a factor when precisions differ by many orders of
 // magnitude; the diagonal alone is then a valid, if slower, metric.
 void BetaHmc::factorise() {
   const std::size_t square = block_ * block_;
   for (std::size_t h = 0; h < outputs_; ++h) {
-    double *factor = factor_.data() + h * square, *inverse = inverse_.data() + h * square;
-    std::copy_n(curvature_.data() + h * square, square, factor);
+    const double* curvature = curvature_.data() + h * square;
+    double* factor = factor_.data() + h * square;
+    std::copy_n(curvature, square, factor);
     for (std::size_t i = 0; i < block_; ++i) factor[i * block_ + i] += precision_[h * block_ + i];
-    if (problem_.kernels->cholesky(block_, factor)) {
-      problem_.kernels->invert_lower(block_, factor, inverse);
-      continue;
-    }
-    std::fill_n(inverse, square, 0.0);
+    if (problem_.kernels->cholesky(block_, factor)) continue;
+    std::fill_n(factor, square, 0.0);
     for (std::size_t i = 0; i < block_; ++i)
-      inverse[i * block_ + i] =
-          1 / std::sqrt(curvature_[h * square + i * block_ + i] + precision_[h * block_ + i]);
+      factor[i * block_ + i] = std::sqrt(curvature[i * block_ + i] + precision_[h * block_ + i]);
   }
 }
 
@@ -69,19 +65,19 @@ double BetaHmc::potential(const std::vector<double>& theta) {
 }
 
 void BetaHmc::whiten_gradient() {
+  white_ = gradient_;
   for (std::size_t h = 0; h < outputs_; ++h)
-    problem_.kernels->lower_multiply(block_, inverse_.data() + h * block_ * block_, gradient_.data() + h * block_,
-                                     white_.data() + h * block_);
+    problem_.kernels->solve_lower(block_, factor_.data() + h * block_ * block_, white_.data() + h * block_);
 }
 
 void BetaHmc::drift(double step) {
+  velocity_ = momentum_;
   for (std::size_t h = 0; h < outputs_; ++h)
-    problem_.kernels->lower_transposed_multiply(block_, inverse_.data() + h * block_ * block_,
-                                                momentum_.data() + h * block_, velocity_.data() + h * block_);
+    problem_.kernels->solve_upper(block_, factor_.data() + h * block_ * block_, velocity_.data() + h * block_);
   for (std::size_t i = 0; i < theta_.size(); ++i) theta_[i] += step * velocity_[i];
 }
 
-BetaUpdate BetaHmc::update(Random& random, CentredState& state, const ScaleUpdates& scales, double step) {
+void BetaHmc::load(CentredState& state, const ScaleUpdates& scales) {
   scales.precisions(state, beta_precision_.data());
   const double flat = 1 / (problem_.prior.intercept_scale * problem_.prior.intercept_scale);
   for (std::size_t h = 0; h < outputs_; ++h) {
@@ -90,6 +86,10 @@ BetaUpdate BetaHmc::update(Random& random, CentredState& state, const ScaleUpdat
     std::copy_n(beta_precision_.data() + h * columns_, columns_, precision_.data() + h * block_ + 1);
     std::copy_n(state.beta() + h * columns_, columns_, theta_.data() + h * block_ + 1);
   }
+}
+
+BetaUpdate BetaHmc::update(Random& random, CentredState& state, const ScaleUpdates& scales, double step) {
+  load(state, scales);
   factorise();
   const auto kinetic = [this] {
     double sum = 0;

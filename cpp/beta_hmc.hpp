@@ -26,6 +26,7 @@ class BetaHmc {
   BetaUpdate update(Random& random, CentredState& state, const ScaleUpdates& scales, double step);
 
  private:
+  void load(CentredState& state, const ScaleUpdates& scales);
   void factorise();
   double potential(const std::vector<double>& theta);
   void whiten_gradient();
@@ -34,7 +35,7 @@ class BetaHmc {
   const Problem& problem_;
   const std::size_t outputs_, columns_, block_;  // block_ = K + 1
   std::unique_ptr<GlmLikelihood> likelihood_;
-  Buffer<double> curvature_, factor_, inverse_;
+  Buffer<double> curvature_, factor_;
   std::vector<double> theta_, precision_, gradient_, momentum_, white_, velocity_;
   std::vector<double> intercept_, beta_, slope_intercept_, slope_beta_, beta_precision_;
 };

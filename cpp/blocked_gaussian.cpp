@@ -21,7 +21,6 @@ class GaussianSweep {
         size_(problem.columns + 1),
         scales_(problem),
         factor_(size_ * size_),
-        inverse_(size_ * size_),
         right_(size_),
         white_(size_),
         draw_(size_),
@@ -100,11 +99,10 @@ class GaussianSweep {
       if (attempt == 11) return;
       ridge = ridge > 0 ? 10 * ridge : 1e-14;
     }
-    problem_.kernels->invert_lower(size_, factor_.data(), inverse_.data());
-    problem_.kernels->lower_multiply(size_, inverse_.data(), right_.data(), white_.data());
     random.normals(size_, draw_.data());
-    for (std::size_t i = 0; i < size_; ++i) white_[i] += draw_[i];
-    problem_.kernels->lower_transposed_multiply(size_, inverse_.data(), white_.data(), draw_.data());
+    problem_.kernels->solve_lower(size_, factor_.data(), right_.data());
+    for (std::size_t i = 0; i < size_; ++i) draw_[i] += right_[i];
+    problem_.kernels->solve_upper(size_, factor_.data(), draw_.data());
     for (std::size_t i = 0; i < size_; ++i)
       if (!std::isfinite(draw_[i])) return;
     state.intercept()[0] = draw_[0];
@@ -126,7 +124,7 @@ class GaussianSweep {
   const GramData& data_;
   const std::size_t size_;
   ScaleUpdates scales_;
-  Buffer<double> factor_, inverse_, right_, white_, draw_, precision_;
+  Buffer<double> factor_, right_, white_, draw_, precision_;
 };
 
 }  // namespace

@@ -15,7 +15,9 @@ constexpr int kScaleRounds = 3;
 
 // (tau, c, beta) -> (a tau, a c, a beta) leaves beta_j / sigma_j unchanged, so only the likelihood and the priors
 // of tau and c enter: the volume change a^P cancels against the normal densities of beta.
-void joint_scale(Random& random, const Problem& problem, GlmLikelihood& likelihood, CentredState& state) {
+// Returns the size of the move of log a.
+double joint_scale(Random& random, const Problem& problem, GlmLikelihood& likelihood, CentredState& state,
+                   double width) {
   likelihood.set_direction(state.beta());
   const double t = state.t(), g = state.g();
   const auto log_density = [&](double log_a) {
@@ -23,30 +25,37 @@ void joint_scale(Random& random, const Problem& problem, GlmLikelihood& likeliho
     return half_cauchy(t + log_a) + slab_prior(problem, g + 2 * log_a) +
            likelihood.value_along(state.intercept(), std::exp(log_a));
   };
-  const double log_a = slice(random, 0.0, log_density(0.0), 0.7, log_density), a = std::exp(log_a);
+  const double log_a = slice(random, 0.0, log_density(0.0), width, log_density), a = std::exp(log_a);
   state.t() = t + log_a;
   state.g() = g + 2 * log_a;
   for (std::size_t j = 0; j < state.layout.coefficients; ++j) state.beta()[j] *= a;
+  return std::fabs(log_a);
 }
 
+// What warm-up learns besides the curvature: step of the HMC, width of the joint scale move.
+struct Tuning {
+  double step = 0.3, width = 0.7, last_move = 0;
+};
+
 BetaUpdate sweep(Random& random, const Problem& problem, BetaHmc& hmc, ScaleUpdates& scales, CentredState& state,
-                 double step) {
-  joint_scale(random, problem, hmc.likelihood(), state);
-  const BetaUpdate result = hmc.update(random, state, scales, step);
+                 Tuning& tuning) {
+  tuning.last_move = joint_scale(random, problem, hmc.likelihood(), state, tuning.width);
+  const BetaUpdate result = hmc.update(random, state, scales, tuning.step);
   for (int round = 0; round < kScaleRounds; ++round) scales.sweep(random, state);
   return result;
 }
 
 // The expected curvature is averaged over windows that grow by 1.8 and end at 80 % of the warm-up.
-double warm_up(Random& random, const Problem& problem, const Settings& settings, BetaHmc& hmc, ScaleUpdates& scales,
+Tuning warm_up(Random& random, const Problem& problem, const Settings& settings, BetaHmc& hmc, ScaleUpdates& scales,
                CentredState& state, const std::atomic<bool>& stop) {
-  double step = 0.3;
-  DualAveraging averaging(std::clamp(settings.target_accept, 0.5, 0.99), step, 0.7);
+  Tuning tuning;
+  DualAveraging averaging(std::clamp(settings.target_accept, 0.5, 0.99), tuning.step, 0.7);
   Buffer<double> sum(hmc.curvature().size());
   hmc.add_curvature(state, hmc.curvature());
   std::size_t closes = 25, begun = 0, count = 0;
   for (std::size_t i = 0; i < settings.n_warmup && !stop; ++i) {
-    step = averaging.update(sweep(random, problem, hmc, scales, state, step).accept);
+    tuning.step = averaging.update(sweep(random, problem, hmc, scales, state, tuning).accept);
+    tuning.width = std::clamp(0.95 * tuning.width + 0.15 * tuning.last_move, 0.01, 2.0);  // three mean moves wide
     if (closes >= 0.8 * static_cast<double>(settings.n_warmup)) continue;
     if ((i - begun) % std::max<std::size_t>(1, (closes - begun) / 25) == 0) {
       hmc.add_curvature(state, sum);
@@ -62,7 +71,8 @@ double warm_up(Random& random, const Problem& problem, const Settings& settings,
     closes = closes * 9 / 5 + 1;
     averaging.restart(averaging.average());
   }
-  return settings.n_warmup == 0 ? step : averaging.average();
+  if (settings.n_warmup > 0) tuning.step = averaging.average();
+  return tuning;
 }
 
 }  // namespace
@@ -75,10 +85,16 @@ void run_blocked(const Problem& problem, const Settings& settings, ChainState& c
   CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);
   BetaHmc hmc(problem);
   ScaleUpdates scales(problem);
-  if (fresh) chain.step = warm_up(random, problem, settings, hmc, scales, state, stop);
-  else std::copy(chain.metric.begin(), chain.metric.end(), hmc.curvature().data());
+  Tuning tuning;
+  if (fresh) {
+    tuning = warm_up(random, problem, settings, hmc, scales, state, stop);
+  } else {
+    std::copy_n(chain.metric.begin(), hmc.curvature().size(), hmc.curvature().data());
+    tuning.width = chain.metric.back();
+    tuning.step = chain.step;
+  }
   for (std::size_t d = 0; d < settings.n_draws && !stop; ++d) {
-    const BetaUpdate result = sweep(random, problem, hmc, scales, state, chain.step);
+    const BetaUpdate result = sweep(random, problem, hmc, scales, state, tuning);
     write_centred(problem, state, output.draw(d, problem));
     output.accept[d] = result.accept;
     output.divergent[d] = result.divergent;
@@ -88,6 +104,8 @@ void run_blocked(const Problem& problem, const Settings& settings, ChainState& c
   chain.random = random.state();
   chain.position = state.values;
   chain.metric.assign(hmc.curvature().data(), hmc.curvature().data() + hmc.curvature().size());
+  chain.metric.push_back(tuning.width);
+  chain.step = tuning.step;
 }
 
 }  // namespace ispca

@@ -21,6 +21,6 @@ static constexpr GlmKernels<Real> kGlm = {predict<Real>,  project<Real>, gather<
 extern const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS);
 const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS) = {
     ISPCA_TEXT(ISPCA_KERNELS), kGlm<float>, kGlm<double>, prior_forward, prior_backward, kick_drift,
-    kick, keeps_going, multiply, scale_terms, cholesky, invert_lower, lower_multiply, lower_transposed_multiply};
+    kick, keeps_going, multiply, scale_terms, cholesky, solve_lower, solve_upper};
 
 }  // namespace ispca

@@ -65,12 +65,10 @@ struct Kernels {
   // sum_j (log u_j - beta_j^2 u_j) / 2 with u_j = 1/c2 + a_j / tau2: log density of beta given its scales
   double (*scale_terms)(std::size_t size, double inverse_c2, double inverse_tau2, const double* a,
                         const double* beta_squared);
-  // lower Cholesky factor in place; false if the matrix is not positive definite
+  // Cholesky factor L of the lower triangle, in place, with L^T above; false if not positive definite
   bool (*cholesky)(std::size_t size, double* matrix);
-  // inverse of a lower triangular matrix
-  void (*invert_lower)(std::size_t size, const double* lower, double* inverse);
-  void (*lower_multiply)(std::size_t size, const double* lower, const double* x, double* out);
-  void (*lower_transposed_multiply)(std::size_t size, const double* lower, const double* x, double* out);
+  void (*solve_lower)(std::size_t size, const double* factor, double* x);  // x <- L^-1 x
+  void (*solve_upper)(std::size_t size, const double* factor, double* x);  // x <- L^-T x
 };
 
 }  // namespace ispca

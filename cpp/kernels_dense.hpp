@@ -1,4 +1,4 @@
-// Small dense linear algebra: Cholesky factor, triangular inverse and products (row-major).
+// Small dense linear algebra: Cholesky factor, triangular solves and a product (row-major).
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -22,40 +22,38 @@ void multiply(size_t size, const double* matrix, const double* x, double* out) {
   for (size_t i = 0; i < size; ++i) out[i] = dense_dot(size, matrix + i * size, x);
 }
 
-// A = L L^T: L_ij = (A_ij - sum_{k<j} L_ik L_jk) / L_jj. Reads and writes the lower triangle only.
+// A = L L^T from the lower triangle; L replaces it, and L^T the upper one, so that both can be walked by rows.
+// Column by column: scale column k, then subtract its outer product from what is left (no dot products, whose
+// latency would dominate at this size).
 bool cholesky(size_t size, double* matrix) {
-  for (size_t i = 0; i < size; ++i) {
-    double* row = matrix + i * size;
-    for (size_t j = 0; j < i; ++j) {
-      const double* other = matrix + j * size;
-      row[j] = (row[j] - dense_dot(j, row, other)) / other[j];
-    }
-    const double pivot = row[i] - dense_dot(i, row, row);
-    if (!(pivot > 0)) return false;
-    row[i] = std::sqrt(pivot);
+  for (size_t k = 0; k < size; ++k) {
+    double* column = matrix + k * size;  // column k of L, laid out in row k of L^T
+    if (!(column[k] > 0)) return false;
+    column[k] = std::sqrt(column[k]);
+    const double scale = 1 / column[k];
+    for (size_t i = k + 1; i < size; ++i) column[i] = matrix[i * size + k] *= scale;
+    for (size_t i = k + 1; i < size; ++i)
+      dense_axpy(i - k, -column[i], column + k + 1, matrix + i * size + k + 1);
   }
   return true;
 }
 
-// Row i of the inverse: (e_i - sum_{k<i} L_ik row_k) / L_ii.
-void invert_lower(size_t size, const double* lower, double* inverse) {
-  for (size_t i = 0; i < size; ++i) {
-    double* row = inverse + i * size;
-    for (size_t j = 0; j < size; ++j) row[j] = 0;
-    for (size_t k = 0; k < i; ++k) dense_axpy(k + 1, -lower[i * size + k], inverse + k * size, row);
-    const double scale = 1 / lower[i * size + i];
-    for (size_t j = 0; j < i; ++j) row[j] *= scale;
-    row[i] = scale;
+// x <- L^-1 x
+void solve_lower(size_t size, const double* factor, double* x) {
+  for (size_t k = 0; k < size; ++k) {
+    const double* column = factor + k * size;
+    x[k] /= column[k];
+    dense_axpy(size - k - 1, -x[k], column + k + 1, x + k + 1);
   }
 }
 
-void lower_multiply(size_t size, const double* lower, const double* x, double* out) {
-  for (size_t i = 0; i < size; ++i) out[i] = dense_dot(i + 1, lower + i * size, x);
-}
-
-void lower_transposed_multiply(size_t size, const double* lower, const double* x, double* out) {
-  for (size_t i = 0; i < size; ++i) out[i] = 0;
-  for (size_t i = 0; i < size; ++i) dense_axpy(i + 1, x[i], lower + i * size, out);
+// x <- L^-T x
+void solve_upper(size_t size, const double* factor, double* x) {
+  for (size_t k = size; k-- > 0;) {
+    const double* row = factor + k * size;
+    x[k] /= row[k];
+    dense_axpy(k, -x[k], row, x);
+  }
 }
 
 }  // namespace

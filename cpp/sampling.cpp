@@ -23,7 +23,7 @@ std::size_t position_size(const Problem& problem, Sampler) { return Layout(probl
 std::size_t metric_size(const Problem& problem, Sampler sampler) {
   if (sampler == Sampler::nuts) return Layout(problem).size();
   if (problem.model == Model::gaussian) return 0;
-  return problem.outputs * (problem.columns + 1) * (problem.columns + 1);
+  return problem.outputs * (problem.columns + 1) * (problem.columns + 1) + 1;  // curvature, width of the scale move
 }
 
 std::vector<ChainState> fresh_states(std::size_t chains, std::uint64_t seed) {

@@ -27,7 +27,7 @@ void ScaleUpdates::update_local(Random& random, CentredState& state) {
     const auto log_density = [=](double x) {
       if (!(std::fabs(x) <= 100)) return -1e300;
       const double a = std::exp(-2 * x), u = inverse_c2 + a * inverse_tau2, one_plus = 1 + a;
-      return -x + 0.5 * std::log(u / one_plus / one_plus) - 0.5 * b2 * u;
+      return -x + 0.5 * std::log(u / (one_plus * one_plus)) - 0.5 * b2 * u;
     };
     eta[j] = slice(random, eta[j], log_density(eta[j]), 2.5, log_density);
     a_[j] = inverse_square(eta[j]);
