@@ -6,7 +6,7 @@
 
 namespace ispca {
 namespace {
-constexpr double kTrajectory = 2.2;  // in whitened units, where a quarter turn is pi / 2
+constexpr double kTrajectory = 3.2;  // in whitened units; measured, with jitter it covers half to a whole swing
 constexpr int kMostSteps = 256;
 }  // namespace
 
@@ -17,15 +17,25 @@ BetaHmc::BetaHmc(const Problem& problem)
       block_(columns_ + 1),
       likelihood_(make_glm_likelihood(problem)),
       curvature_(outputs_ * block_ * block_),
-      factor_(curvature_.size()) {
+      factor_(curvature_.size()),
+      squares_(likelihood_->weights()) {
   for (auto* vector : {&theta_, &precision_, &gradient_, &momentum_, &white_, &velocity_})
     vector->resize(outputs_ * block_);
   for (auto* vector : {&intercept_, &slope_intercept_}) vector->resize(outputs_);
   for (auto* vector : {&beta_, &slope_beta_, &beta_precision_}) vector->resize(problem.coefficients());
 }
 
-void BetaHmc::add_curvature(CentredState& state, Buffer<double>& sum) {
-  likelihood_->add_curvature(state.intercept(), state.beta(), sum.data());
+void BetaHmc::collect(CentredState& state) {
+  likelihood_->add_weights(state.intercept(), state.beta(), squares_.data());
+  collected_ += 1;
+}
+
+void BetaHmc::use_collected() {
+  if (collected_ == 0) return;
+  for (std::size_t i = 0; i < squares_.size(); ++i) squares_[i] = std::sqrt(squares_[i] / collected_);
+  likelihood_->curvature(squares_.data(), curvature_.data());
+  std::fill_n(squares_.data(), squares_.size(), 0.0);
+  collected_ = 0;
 }
 
 // Cholesky factors of the metric. Rounding can spoil a factor when precisions differ by many orders of

@@ -13,7 +13,9 @@ struct BetaUpdate {
   bool divergent = false;
 };
 
-// The metric is M_h = E[curvature of l in (b0_h, beta_h)] + diag(prior precisions), one block per output h.
+// The metric is M_h = [1 X]^T diag(v_h) [1 X] + diag(prior precisions), one block per output h, with v_h the root mean
+// square over warm-up draws of p_h (1 - p_h): close to the expected curvature, but safer than it for rows that are
+// certain in some draws and not in others (text data have many), where the mean would allow too long a step.
 // With M = L L^T and momentum p = L r, r ~ N(0, I), the whitened form is theta' = L^-T r, r' = L^-1 grad.
 class BetaHmc {
  public:
@@ -21,8 +23,9 @@ class BetaHmc {
 
   GlmLikelihood& likelihood() { return *likelihood_; }
   Buffer<double>& curvature() { return curvature_; }
-  // Adds the curvature at the state to a sum of the same shape.
-  void add_curvature(CentredState& state, Buffer<double>& sum);
+  // Collects the weights of the curvature at the state, and makes a metric of those collected.
+  void collect(CentredState& state);
+  void use_collected();
   BetaUpdate update(Random& random, CentredState& state, const ScaleUpdates& scales, double step);
 
  private:
@@ -35,7 +38,8 @@ class BetaHmc {
   const Problem& problem_;
   const std::size_t outputs_, columns_, block_;  // block_ = K + 1
   std::unique_ptr<GlmLikelihood> likelihood_;
-  Buffer<double> curvature_, factor_;
+  Buffer<double> curvature_, factor_, squares_;
+  double collected_ = 0;
   std::vector<double> theta_, precision_, gradient_, momentum_, white_, velocity_;
   std::vector<double> intercept_, beta_, slope_intercept_, slope_beta_, beta_precision_;
 };

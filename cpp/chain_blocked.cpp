@@ -45,31 +45,23 @@ BetaUpdate sweep(Random& random, const Problem& problem, BetaHmc& hmc, ScaleUpda
   return result;
 }
 
-// The expected curvature is averaged over windows that grow by 1.8 and end at 80 % of the warm-up.
+// The metric is learnt in windows that grow by 1.8 and end at 80 % of the warm-up.
 Tuning warm_up(Random& random, const Problem& problem, const Settings& settings, BetaHmc& hmc, ScaleUpdates& scales,
                CentredState& state, const std::atomic<bool>& stop) {
   Tuning tuning;
   DualAveraging averaging(std::clamp(settings.target_accept, 0.5, 0.99), tuning.step, 0.7);
-  Buffer<double> sum(hmc.curvature().size());
-  hmc.add_curvature(state, hmc.curvature());
-  std::size_t closes = 25, begun = 0, count = 0;
+  hmc.collect(state);
+  hmc.use_collected();
+  std::size_t closes = 25;
   for (std::size_t i = 0; i < settings.n_warmup && !stop; ++i) {
     tuning.step = averaging.update(sweep(random, problem, hmc, scales, state, tuning).accept);
     tuning.width = std::clamp(0.95 * tuning.width + 0.15 * tuning.last_move, 0.01, 2.0);  // three mean moves wide
     if (closes >= 0.8 * static_cast<double>(settings.n_warmup)) continue;
-    if ((i - begun) % std::max<std::size_t>(1, (closes - begun) / 25) == 0) {
-      hmc.add_curvature(state, sum);
-      ++count;
-    }
+    hmc.collect(state);
     if (i + 1 != closes) continue;
-    for (std::size_t k = 0; k < sum.size(); ++k) {
-      hmc.curvature()[k] = sum[k] / static_cast<double>(count);
-      sum[k] = 0;
-    }
-    count = 0;
-    begun = closes;
-    closes = closes * 9 / 5 + 1;
+    hmc.use_collected();
     averaging.restart(averaging.average());
+    closes = closes * 9 / 5 + 1;
   }
   if (settings.n_warmup > 0) tuning.step = averaging.average();
   return tuning;

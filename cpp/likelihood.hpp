@@ -26,8 +26,11 @@ class GlmLikelihood : public Likelihood {
   // Keeps X beta, so that value_along(intercept, a) = log p(y | intercept, a beta) costs no product with X.
   virtual void set_direction(const double* beta) = 0;
   virtual double value_along(const double* intercept, double scale) = 0;
-  // Adds -d2 l / d(intercept, beta)_h^2 for each output h (H blocks of K+1 x K+1, lower triangles).
-  virtual void add_curvature(const double* intercept, const double* beta, double* blocks) = 0;
+  // The curvature -d2 l / d(intercept, beta)_h^2 of output h is [1 X]^T diag(v_h) [1 X], v = p (1 - p).
+  // add_weights adds v^2 for every output and row; curvature fills H blocks (K+1 x K+1, lower triangles).
+  virtual std::size_t weights() const = 0;
+  virtual void add_weights(const double* intercept, const double* beta, double* squares) = 0;
+  virtual void curvature(const double* weights, double* blocks) = 0;
 };
 
 std::unique_ptr<GlmLikelihood> make_glm_likelihood(const Problem& problem);

@@ -1,5 +1,6 @@
 // Logistic and softmax likelihoods: products with the design and an elementwise part, both from the kernels.
 #include <algorithm>
+#include <cmath>
 
 #include "likelihood.hpp"
 
@@ -58,20 +59,29 @@ class Glm final : public GlmLikelihood {
     return value;
   }
 
-  // The curvature in f_h is p_h (1 - p_h), with p_h the probability of the class: r (1 - r) with r = |residual|.
-  void add_curvature(const double* intercept, const double* beta, double* blocks) override {
-    const std::size_t square = (columns_ + 1) * (columns_ + 1);
+  std::size_t weights() const override { return outputs_ * data_.rows; }
+
+  // p (1 - p) = r (1 - r), with r = |residual|: r is p or 1 - p.
+  void add_weights(const double* intercept, const double* beta, double* squares) override {
     for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
       const Design<Real> tile = data_.tile(start);
       residuals(tile, start, intercept, beta);
-      for (std::size_t h = 0; h < outputs_; ++h) {
-        Real* r = predictors_.data() + h * tile.rows;
-        for (std::size_t i = 0; i < tile.rows; ++i) {
-          const Real size = r[i] < 0 ? -r[i] : r[i];
-          r[i] = data_.weight[start + i] * size * std::max(Real(1) - size, Real(0));
-        }
-        kernels_.weighted_gram(tile, r, product_.data(), blocks + h * square);
+      for (std::size_t i = 0; i < outputs_ * tile.rows; ++i) {
+        const double r = std::fabs(static_cast<double>(predictors_[i])), v = r * std::max(1 - r, 0.0);
+        squares[start * outputs_ + i] += v * v;
       }
+    }
+  }
+
+  void curvature(const double* weights, double* blocks) override {
+    const std::size_t square = (columns_ + 1) * (columns_ + 1);
+    std::fill_n(blocks, outputs_ * square, 0.0);
+    for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
+      const Design<Real> tile = data_.tile(start);
+      for (std::size_t i = 0; i < outputs_ * tile.rows; ++i)
+        predictors_[i] = static_cast<Real>(weights[start * outputs_ + i]);
+      for (std::size_t h = 0; h < outputs_; ++h)
+        kernels_.weighted_gram(tile, predictors_.data() + h * tile.rows, product_.data(), blocks + h * square);
     }
   }
 
