@@ -2,14 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find src -name '*.py') pyproject.toml README.md constraints.txt
+SOURCES := $(shell find src -name '*.py') $(wildcard cpp/*) CMakeLists.txt pyproject.toml README.md constraints.txt
 
 # Real data lies beside the project in development and in CI; tests that need it skip elsewhere.
 ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
@@ -35,3 +35,12 @@ $(VENV)/installed: $(VENV)/python $(SOURCES)
 
 clean:
 	rm -rf $(VENV) build dist
+
+# 10,000 random small problems through the engine under AddressSanitizer and UndefinedBehaviorSanitizer.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CMAKE := $(shell command -v cmake 2>/dev/null || echo $(BIN)/cmake)
+fuzz: $(VENV)/python
+	command -v $(CMAKE) >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check cmake
+	$(CMAKE) -S . -B build/fuzz -DISPCA_FUZZ=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="$(SANITIZE)"
+	$(CMAKE) --build build/fuzz
+	build/fuzz/fuzz 10000

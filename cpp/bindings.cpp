@@ -1,0 +1,166 @@
+// The Python module ispca._engine: checks shapes, owns the output arrays, releases the GIL.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "density.hpp"
+#include "dispatch.hpp"
+#include "sampling.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace ispca {
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::shape<-1, -1>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
+
+// A NumPy array that owns zeroed memory.
+template <class T>
+struct Array {
+  T* data;
+  nb::object object;
+  explicit Array(const std::vector<std::size_t>& shape) {
+    std::size_t size = 1;
+    for (std::size_t extent : shape) size *= extent;
+    data = new T[std::max<std::size_t>(size, 1)]();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    object = nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner));
+  }
+};
+
+Problem read_problem(const std::string& model, const Matrix& x, const Vector& y, std::int64_t classes,
+                     const Prior& prior, const std::string& kernel, bool double_precision) {
+  if (x.shape(0) != y.shape(0)) throw std::invalid_argument("X and y differ in the number of samples");
+  if (classes < 0 || classes > 100000) throw std::invalid_argument("n_classes must lie between 0 and 100000");
+  const RawData raw{x.shape(0), x.shape(1), static_cast<std::size_t>(classes), x.data(), y.data()};
+  const Model parsed = parse_model(model);
+  const Kernels& kernels = choose_kernels(kernel);
+  nb::gil_scoped_release release;
+  return make_problem(parsed, raw, prior, kernels, double_precision);
+}
+
+// The arrays of a result, chains first.
+struct Result {
+  Array<double> intercept, coef, log_lambda, log_tau, log_c2, sigma, accept, step;
+  Array<bool> divergent;
+  Array<std::int32_t> treedepth, n_leapfrog;
+  Result(std::size_t C, std::size_t D, std::size_t H, std::size_t K, bool noise)
+      : intercept({C, D, H}), coef({C, D, H, K}), log_lambda({C, D, H, K}), log_tau({C, D}), log_c2({C, D}),
+        sigma({noise ? C : 0, D}), accept({C, D}), step({C}), divergent({C, D}), treedepth({C, D}), n_leapfrog({C, D}) {}
+
+  ChainOutput chain(std::size_t c, std::size_t D, const Problem& problem) {
+    const std::size_t H = problem.outputs, P = problem.coefficients(), d = c * D;
+    return {intercept.data + d * H, coef.data + d * P, log_lambda.data + d * P, log_tau.data + d, log_c2.data + d,
+            problem.model == Model::gaussian ? sigma.data + d : nullptr, accept.data + d, divergent.data + d,
+            treedepth.data + d, n_leapfrog.data + d};
+  }
+
+  nb::dict dict(bool noise) {
+    nb::dict out;
+    out["intercept"] = intercept.object;
+    out["coef"] = coef.object;
+    out["log_lambda"] = log_lambda.object;
+    out["log_tau"] = log_tau.object;
+    out["log_c2"] = log_c2.object;
+    if (noise) out["sigma"] = sigma.object;
+    out["accept"] = accept.object;
+    out["divergent"] = divergent.object;
+    out["treedepth"] = treedepth.object;
+    out["n_leapfrog"] = n_leapfrog.object;
+    out["step_size"] = step.object;
+    return out;
+  }
+};
+
+void check_settings(std::int64_t chains, std::int64_t warmup, std::int64_t draws, double target, std::int64_t depth) {
+  if (chains < 1 || chains > 10000) throw std::invalid_argument("n_chains must lie between 1 and 10000");
+  if (warmup < 0 || draws < 0) throw std::invalid_argument("n_warmup and n_draws must not be negative");
+  if (!(target > 0 && target < 1)) throw std::invalid_argument("target_accept must lie between 0 and 1");
+  if (depth < 1 || depth > 20) throw std::invalid_argument("max_treedepth must lie between 1 and 20");
+}
+
+bool python_signals() {
+  nb::gil_scoped_acquire acquire;
+  return PyErr_CheckSignals() != 0;
+}
+
+nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std::int64_t n_classes, double tau0,
+                double slab_df, double slab_scale, double intercept_scale, double sigma_scale,
+                const std::string& sampler, std::int64_t n_chains, std::int64_t n_warmup, std::int64_t n_draws,
+                double target_accept, std::int64_t max_treedepth, std::uint64_t seed, std::int64_t n_threads,
+                const std::optional<nb::bytes>& state, const std::string& kernel, const std::string& precision) {
+  check_settings(n_chains, n_warmup, n_draws, target_accept, max_treedepth);
+  if (precision != "single" && precision != "double") throw std::invalid_argument("precision is single or double");
+  const Prior prior{tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
+  const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision == "double");
+  const Settings settings{parse_sampler(sampler), static_cast<std::size_t>(n_warmup),
+                          static_cast<std::size_t>(n_draws), target_accept, static_cast<int>(max_treedepth), seed};
+  std::vector<ChainState> states =
+      state ? unpack_states(std::string(state->c_str(), state->size()), problem, settings.sampler)
+            : fresh_states(static_cast<std::size_t>(n_chains), seed);
+  const bool noise = problem.model == Model::gaussian;
+  Result result(states.size(), settings.n_draws, problem.outputs, problem.columns, noise);
+  std::vector<ChainOutput> outputs;
+  for (std::size_t c = 0; c < states.size(); ++c) outputs.push_back(result.chain(c, settings.n_draws, problem));
+  const auto threads = static_cast<std::size_t>(std::max<std::int64_t>(n_threads, 1));
+  bool complete = false;
+  {
+    nb::gil_scoped_release release;
+    complete = run_chains(problem, settings, states, outputs, threads, python_signals);
+  }
+  if (!complete) throw nb::python_error();  // the signal handler's exception, KeyboardInterrupt by default
+  for (std::size_t c = 0; c < states.size(); ++c) result.step.data[c] = states[c].step;
+  nb::dict out = result.dict(noise);
+  const std::string packed = pack_states(states, problem, settings.sampler);
+  out["state"] = nb::bytes(packed.data(), packed.size());
+  return out;
+}
+
+nb::tuple log_density(const std::string& model, const Matrix& x, const Vector& y, const Vector& q,
+                      std::int64_t n_classes, double tau0, double slab_df, double slab_scale, double intercept_scale,
+                      double sigma_scale, const std::string& kernel, const std::string& precision, std::int64_t repeat) {
+  const Prior prior{tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
+  const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision == "double");
+  Density density(problem);
+  if (q.shape(0) != density.size())
+    throw std::invalid_argument("q must have " + std::to_string(density.size()) + " entries");
+  Array<double> gradient({density.size()});
+  double value = 0;
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(repeat, 1); ++i) value = density(q.data(), gradient.data);
+  return nb::make_tuple(value, gradient.object);
+}
+
+std::vector<std::string> kernel_names() {
+  std::vector<std::string> names;
+  for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);
+  return names;
+}
+
+}  // namespace
+}  // namespace ispca
+
+NB_MODULE(_engine, m) {
+  m.doc() = "Sampling engine of ispca: regularised-horseshoe models by NUTS and by a blocked sampler.";
+  m.def("sample", &ispca::sample, "model"_a, "X"_a, "y"_a, nb::kw_only(), "n_classes"_a = 2, "tau0"_a,
+        "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
+        "sampler"_a = "nuts", "n_chains"_a = 4, "n_warmup"_a = 1000, "n_draws"_a = 1000, "target_accept"_a = 0.9,
+        "max_treedepth"_a = 10, "seed"_a = 0, "n_threads"_a = 1, "state"_a = nb::none(), "kernel"_a = "",
+        "precision"_a = "single",
+        "Draw from the posterior. Returns a dict of arrays, chains and draws first, and the state to go on from.");
+  m.def("log_density", &ispca::log_density, "model"_a, "X"_a, "y"_a, "q"_a, nb::kw_only(), "n_classes"_a = 2,
+        "tau0"_a, "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
+        "kernel"_a = "", "precision"_a = "double", "repeat"_a = 1,
+        "Log posterior density (up to a constant) and its gradient at q = (b0 (H), z (H K), log lambda (H K),\n"
+        "log(tau / tau0), log(c2 / s^2)[, log sigma]), coefficients class by class.");
+  m.def("simd", [] { return std::string(ispca::choose_kernels("").name); },
+        "Name of the kernels in use; the environment variable ISPCA_SIMD forces one.");
+  m.def("simd_available", &ispca::kernel_names, "Names of the kernels this processor can run, slowest first.");
+}

@@ -1,0 +1,121 @@
+// Stand-alone fuzzer: random small problems through every model, sampler and kernel, to run under sanitizers.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "density.hpp"
+#include "dispatch.hpp"
+#include "sampling.hpp"
+
+namespace {
+
+using namespace ispca;
+
+std::size_t between(Random& random, std::size_t low, std::size_t high) {
+  return low + static_cast<std::size_t>(random.uniform() * static_cast<double>(high - low + 1));
+}
+
+double power_of_ten(Random& random, double low, double high) {
+  return std::pow(10.0, low + (high - low) * random.uniform());
+}
+
+struct Case {
+  Model model;
+  std::size_t n, columns, classes;
+  std::vector<double> x, y;
+  Prior prior;
+  Settings settings;
+  std::size_t chains, threads;
+};
+
+void fill_data(Random& random, Case& c) {
+  const double x_scale = power_of_ten(random, -6, 6), y_scale = power_of_ten(random, -6, 6);
+  const bool separable = random.uniform() < 0.3, coarse = random.uniform() < 0.2;
+  c.x.resize(c.n * c.columns);
+  c.y.resize(c.n);
+  random.normals(c.x.size(), c.x.data());
+  random.normals(c.n, c.y.data());
+  for (double& value : c.x) value = x_scale * (coarse ? std::round(value) : value);
+  for (std::size_t i = 0; i < c.n; ++i) {
+    if (c.model == Model::gaussian) c.y[i] = separable ? c.x[i * c.columns] : y_scale * c.y[i];
+    else if (separable) c.y[i] = c.x[i * c.columns] > 0 ? 1 : 0;
+    else c.y[i] = static_cast<double>(between(random, 0, c.classes - 1));
+  }
+}
+
+Case make_case(Random& random) {
+  Case c;
+  c.model = static_cast<Model>(between(random, 0, 2));
+  c.n = between(random, 2, 30);
+  c.columns = between(random, 1, 8);
+  c.classes = c.model == Model::softmax ? between(random, 2, 6) : 2;
+  fill_data(random, c);
+  c.prior.tau0 = power_of_ten(random, -6, 3);
+  c.prior.slab_df = power_of_ten(random, -1, 2);
+  c.prior.slab_scale = power_of_ten(random, -3, 3);
+  c.prior.intercept_scale = power_of_ten(random, -3, 3);
+  c.prior.sigma_scale = random.uniform() < 0.5 ? 0 : power_of_ten(random, -3, 3);
+  c.settings.sampler = random.uniform() < 0.5 ? Sampler::nuts : Sampler::blocked;
+  c.settings.n_warmup = between(random, 0, 60);
+  c.settings.n_draws = between(random, 0, 10);
+  c.settings.target_accept = 0.5 + 0.49 * random.uniform();
+  c.settings.max_treedepth = static_cast<int>(between(random, 1, 6));
+  c.chains = between(random, 1, 2);
+  c.threads = between(random, 1, 2);
+  return c;
+}
+
+bool finite(const std::vector<double>& values) {
+  for (double value : values)
+    if (!std::isfinite(value)) return false;
+  return true;
+}
+
+// Runs the chains, then goes on from their packed state; returns whether all draws are finite.
+bool run_case(const Case& c, const Kernels& kernels) {
+  const Problem problem =
+      make_problem(c.model, {c.n, c.columns, c.classes, c.x.data(), c.y.data()}, c.prior, kernels, c.n % 2 == 0);
+  auto states = fresh_states(c.chains, c.settings.seed);
+  for (int part = 0; part < 2; ++part) {
+    const std::size_t D = c.settings.n_draws, H = problem.outputs, P = problem.coefficients();
+    const std::size_t all = c.chains * D;
+    std::vector<double> draws(all * (H + 2 * P + 4));
+    Buffer<bool> divergent(all);
+    std::vector<std::int32_t> depth(all), leaps(all);
+    std::vector<ChainOutput> outputs;
+    double *coef = draws.data() + all * H, *lambda = coef + all * P, *rest = lambda + all * P;
+    for (std::size_t i = 0; i < c.chains; ++i) {
+      const std::size_t d = i * D;
+      outputs.push_back({draws.data() + d * H, coef + d * P, lambda + d * P, rest + d, rest + all + d,
+                         c.model == Model::gaussian ? rest + 2 * all + d : nullptr, rest + 3 * all + d,
+                         divergent.data() + d, depth.data() + d, leaps.data() + d});
+    }
+    run_chains(problem, c.settings, states, outputs, c.threads, [] { return false; });
+    if (!finite(draws)) return false;
+    for (const ChainState& state : states)
+      if (!finite(state.position) || !finite(state.metric) || !std::isfinite(state.step)) return false;
+    states = unpack_states(pack_states(states, problem, c.settings.sampler), problem, c.settings.sampler);
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const long cases = count > 1 ? std::atol(arguments[1]) : 10000;
+  const auto kernels = ispca::available_kernels();
+  long failures = 0;
+  for (long i = 0; i < cases; ++i) {
+    ispca::Random random(20240501, static_cast<std::uint64_t>(i));
+    Case c = make_case(random);
+    c.settings.seed = static_cast<std::uint64_t>(i);
+    if (!run_case(c, *kernels[static_cast<std::size_t>(i) % kernels.size()])) {
+      ++failures;
+      std::printf("case %ld: a draw is not finite (model %d, sampler %d)\n", i, static_cast<int>(c.model),
+                  static_cast<int>(c.settings.sampler));
+    }
+    if ((i + 1) % 1000 == 0) std::printf("%ld cases, %ld failures\n", i + 1, failures), std::fflush(stdout);
+  }
+  return failures == 0 ? 0 : 1;
+}

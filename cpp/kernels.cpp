@@ -1,0 +1,26 @@
+// Fills one kernel table; compiled once per instruction set with ISPCA_KERNELS set to its name.
+#include "kernels.hpp"
+
+#include "kernels_dense.hpp"
+#include "kernels_design.hpp"
+#include "kernels_likelihood.hpp"
+#include "kernels_prior.hpp"
+#include "kernels_vector.hpp"
+
+#define ISPCA_JOIN_(a, b) a##b
+#define ISPCA_JOIN(a, b) ISPCA_JOIN_(a, b)
+#define ISPCA_TEXT_(a) #a
+#define ISPCA_TEXT(a) ISPCA_TEXT_(a)
+
+namespace ispca {
+
+template <class Real>
+static constexpr GlmKernels<Real> kGlm = {predict<Real>,  project<Real>, gather<Real>, along<Real>,
+                                          logistic<Real>, softmax<Real>, weighted_gram<Real>};
+
+extern const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS);
+const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS) = {
+    ISPCA_TEXT(ISPCA_KERNELS), kGlm<float>, kGlm<double>, prior_forward, prior_backward, kick_drift,
+    kick, keeps_going, multiply, scale_terms, cholesky, solve_lower, solve_upper};
+
+}  // namespace ispca

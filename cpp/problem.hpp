@@ -1,0 +1,69 @@
+// What is sampled: the data, the model and the constants of the prior, shared by all chains.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "buffer.hpp"
+#include "kernels.hpp"
+
+namespace ispca {
+
+enum class Model { logistic, softmax, gaussian };
+
+Model parse_model(const std::string& name);
+
+struct Prior {
+  double tau0 = 1;              // scale of the half-Cauchy on tau (Gaussian: in units of sigma)
+  double slab_df = 4;           // nu
+  double slab_scale = 5;        // s
+  double intercept_scale = 10;
+  double sigma_scale = 0;       // half-Student-t(3) scale on sigma; 0: flat on log sigma
+};
+
+// Raw arguments: x is row-major n x columns, y has n entries (class numbers or real values).
+struct RawData {
+  std::size_t n = 0, columns = 0, classes = 2;
+  const double* x = nullptr;
+  const double* y = nullptr;
+};
+
+// The design in tiles of rows, with the response in the form the kernels want. A tile that starts at (padded) row r
+// has its values at r K, its weights at r, its signs (logistic) at r or its one-hot rows (softmax) at r H.
+template <class Real>
+struct GlmData {
+  Buffer<Real> values, response, weight;
+  std::size_t rows = 0, columns = 0, tile_rows = 0;
+
+  Design<Real> tile(std::size_t start) const {
+    return {std::min(tile_rows, rows - start), columns, values.data() + start * columns};
+  }
+};
+
+// Sufficient statistics of the Gaussian model: everything about X and y in K x K numbers.
+struct GramData {
+  double n = 0, y_mean = 0, y_squares = 0;  // centred sum of squares of y
+  Buffer<double> gram, cross, x_mean;       // Xc^T Xc, Xc^T yc, column means
+  double sigma_floor = 0;                   // below it sigma is penalised, see likelihood_gaussian.cpp
+};
+
+struct Problem {
+  Model model = Model::logistic;
+  bool double_precision = false;
+  std::size_t n = 0, columns = 0;
+  std::size_t outputs = 1;  // H: rows of coefficients (1, or the number of classes of the softmax)
+  Prior prior;
+  double log_tau0 = 0, log_slab2 = 0;  // log tau0, log s^2
+  const Kernels* kernels = nullptr;
+  GlmData<float> single;
+  GlmData<double> full;
+  GramData gaussian;
+
+  std::size_t coefficients() const { return outputs * columns; }
+};
+
+// Checks and prepares the data; throws std::invalid_argument with a sentence for the user.
+Problem make_problem(Model model, const RawData& raw, const Prior& prior, const Kernels& kernels,
+                     bool double_precision);
+
+}  // namespace ispca

@@ -1,0 +1,23 @@
+// Runs all chains of a problem in threads, with draws that do not depend on how many there are.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "chain.hpp"
+
+namespace ispca {
+
+// Fresh states for every chain.
+std::vector<ChainState> fresh_states(std::size_t chains, std::uint64_t seed);
+
+// States to and from bytes. Reading checks that they fit; throws std::invalid_argument if not.
+std::string pack_states(const std::vector<ChainState>& states, const Problem& problem, Sampler sampler);
+std::vector<ChainState> unpack_states(const std::string& bytes, const Problem& problem, Sampler sampler);
+
+// Runs the chains; `interrupted` is called about 20 times a second from the calling thread, and true stops
+// everything. Returns whether the run was complete. A chain's exception is rethrown here.
+bool run_chains(const Problem& problem, const Settings& settings, std::vector<ChainState>& states,
+                const std::vector<ChainOutput>& outputs, std::size_t threads, const std::function<bool()>& interrupted);
+
+}  // namespace ispca

@@ -1,0 +1,1 @@
+"""Regression and classification under the regularised horseshoe prior."""
