@@ -84,7 +84,7 @@ def expression():
 
 
 def make_factors(seed, n=40, D=120, strength=2.0):
-    """Return X with two correlated groups of ten, labels that follow the first factor, and numbers that follow both."""
+    """Return X with two correlated groups of ten, labels that follow one factor, numbers that follow both."""
     rng = np.random.default_rng(seed)
     first, second = rng.normal(size=(2, n))
     X = rng.normal(size=(n, D))

@@ -55,7 +55,7 @@ def literal_ispca(
         if scores.max() == 0:
             break
         if alpha is not None:
-            exceeds = permutation_exceedances(deflated, targets, np.array(Z).reshape(-1, len(X)), permutations, test)
+            exceeds = permutation_exceedances(deflated, targets, Z, permutations, test)
             tests.append(exceeds)
             if not exceeds.mean() < alpha:
                 break
@@ -70,11 +70,12 @@ def literal_ispca(
         B.append(b)
     found = len(V)
     if found < n_components:
-        _, _, Vt = np.linalg.svd(deflated, full_matrices=False)
-        for v in Vt[: n_components - found]:
+        _, strengths, Vt = np.linalg.svd(deflated, full_matrices=False)
+        # Fewer where nothing but rounding error is left.
+        for v in Vt[strengths > 1e-7 * np.linalg.norm(X, 2)][: n_components - found]:
             V.append(v)
             Z.append(deflated @ v)
-    V, Z, B = np.array(V).T, np.array(Z).T, np.array(B).reshape(found, -1)
+    V, Z, B = np.array(V).T, np.array(Z).T, np.array(B).reshape(found, X.shape[1])
     # "In practice we never form matrices V_k or B_k": beyond a few thousand features they do not fit.
     project = projection_by_matrices if len(V) <= 3000 else projection_by_vectors
     return Literal(project(V, B), V, Z, found, tests)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import make_factors
 from threadpoolctl import threadpool_limits
 
 import ispca.reduction.permutation as permutation
+from conftest import make_factors
 from ispca import ISPCA, SPCA, score_test
 
 ESTIMATORS = {
@@ -32,10 +32,11 @@ def estimator(request):
 
 def fitted(estimator, X, y, **params):
     """Return what a fit leaves behind, as plain values."""
-    # Not clone: each call needs its own object all the same.
     estimator = type(estimator)(**(estimator.get_params() | params))
     Z = estimator.fit_transform(X, y)
-    steps = [(s.accepted, s.p_value, s.n_permutations, s.target_class, tuple(s.features)) for s in estimator.steps_]
+    steps = [
+        (s.accepted, s.p_value, s.n_permutations, s.target_class, tuple(s.features)) for s in estimator.steps_
+    ]
     selected = tuple(getattr(estimator, "selected_", ()))
     return estimator.components_, Z, (estimator.n_supervised_, selected, steps)
 
@@ -58,11 +59,10 @@ def test_number_of_threads(data, estimator, n_threads):
         assert_identical(expected, fitted(estimator, *data))
 
 
-@pytest.mark.parametrize(("first", "columns"), [(1, 1), (5, 17), (1000, 100_000)])
-def test_batch_sizes(monkeypatch, data, estimator, first, columns):
+@pytest.mark.parametrize("size", [1, 17, 1000])
+def test_batch_sizes(monkeypatch, data, estimator, size):
     expected = fitted(estimator, *data)
-    monkeypatch.setattr(permutation, "FIRST_BATCH", first)
-    monkeypatch.setattr(permutation, "BATCH_COLUMNS", columns)
+    monkeypatch.setattr(permutation, "PIECE", size)
     assert_identical(expected, fitted(estimator, *data))
 
 
@@ -98,6 +98,9 @@ def test_score_test_does_not_depend_on_memory(score, memory_budget):
     X, labels, _ = make_factors(seed=3, n=60, D=30)
     for kind in ("each", "maximum"):
         options = {"kind": kind, "score": score, "n_permutations": 300, "random_state": 0}
-        one, other = score_test(X, labels, **options), score_test(X, labels, **options, memory_budget=memory_budget)
+        one, other = (
+            score_test(X, labels, **options),
+            score_test(X, labels, **options, memory_budget=memory_budget),
+        )
         assert one.p_value == other.p_value
         np.testing.assert_array_equal(one.p_values, other.p_values)

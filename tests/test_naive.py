@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from naive import literal_ispca, projection_by_matrices, projection_by_vectors
 
 

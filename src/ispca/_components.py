@@ -136,10 +136,10 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return Z
 
     def _warn(self, n_found: int) -> None:
-        if self.n_supervised_ == 0 and self.n_supervised != 0:
-            filled = f"{n_found} unsupervised component(s)" + (" instead" if self.n_components is None else "")
+        if self.n_supervised_ == 0 and self.n_components is None and self.n_supervised != 0:
+            name = type(self).__name__
             notify(
-                f"No signal: no supervised component passed the test, so {type(self).__name__} returns {filled}."
+                f"No signal: no supervised component passed the test; {name} returns one unsupervised component."
             )
         if self.n_components is not None and n_found < self.n_components:
             notify(f"X has rank {n_found} only: {n_found} instead of {self.n_components} components are returned.")

@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from naive import drop_vanished, permutation_exceedances, standardise, target_columns
 from scipy.stats import chisquare, kendalltau, rankdata
 
 from ispca import ISPCA, SPCA, score_test
 from ispca.reduction.permutation import draw_permutations
+from naive import drop_vanished, permutation_exceedances, standardise, target_columns
 
 ALPHAS = (0.01, 0.05, 0.2, 0.5, 1.0)
 TARGETS = ("two classes", "four classes", "numbers")
@@ -48,9 +48,9 @@ def assert_decisions_equal_brute_force(X, y, *, seed, alpha, R, test, n_supervis
             Z = estimator.fit_transform(X, y)[:, : estimator.n_supervised_]
     except ValueError as error:
         # Every column may be degenerate in tiny integer data: that is an error of its own.
-        assert "No feature is left" in str(error)
-        assert not standardise(X).any()
-        return 0
+        if "No feature is left" in str(error) and not standardise(X).any():
+            return 0
+        raise
     permutations = draw_permutations(seed, len(X), 0, R)
     targets, deflated = target_columns(y), standardise(X)
     for k, step in enumerate(estimator.steps_):
