@@ -6,7 +6,7 @@
 
 namespace ispca {
 namespace {
-constexpr double kTrajectory = 3.2;  // in whitened units; measured, with jitter it covers half to a whole swing
+constexpr double kTrajectory = 4.0;  // in whitened units; measured, with jitter it covers half to a whole swing
 constexpr int kMostSteps = 256;
 }  // namespace
 

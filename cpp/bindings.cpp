@@ -37,14 +37,15 @@ struct Array {
 };
 
 Problem read_problem(const std::string& model, const Matrix& x, const Vector& y, std::int64_t classes,
-                     const Prior& prior, const std::string& kernel, bool double_precision) {
+                     const Prior& prior, const std::string& kernel, const std::string& precision) {
+  if (precision != "single" && precision != "double") throw std::invalid_argument("precision is single or double");
   if (x.shape(0) != y.shape(0)) throw std::invalid_argument("X and y differ in the number of samples");
   if (classes < 0 || classes > 100000) throw std::invalid_argument("n_classes must lie between 0 and 100000");
   const RawData raw{x.shape(0), x.shape(1), static_cast<std::size_t>(classes), x.data(), y.data()};
   const Model parsed = parse_model(model);
   const Kernels& kernels = choose_kernels(kernel);
   nb::gil_scoped_release release;
-  return make_problem(parsed, raw, prior, kernels, double_precision);
+  return make_problem(parsed, raw, prior, kernels, precision == "double");
 }
 
 // The arrays of a result, chains first.
@@ -98,9 +99,8 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
                 double target_accept, std::int64_t max_treedepth, std::uint64_t seed, std::int64_t n_threads,
                 const std::optional<nb::bytes>& state, const std::string& kernel, const std::string& precision) {
   check_settings(n_chains, n_warmup, n_draws, target_accept, max_treedepth);
-  if (precision != "single" && precision != "double") throw std::invalid_argument("precision is single or double");
   const Prior prior{tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
-  const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision == "double");
+  const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision);
   const Settings settings{parse_sampler(sampler), static_cast<std::size_t>(n_warmup),
                           static_cast<std::size_t>(n_draws), target_accept, static_cast<int>(max_treedepth), seed};
   std::vector<ChainState> states =
@@ -128,7 +128,7 @@ nb::tuple log_density(const std::string& model, const Matrix& x, const Vector& y
                       std::int64_t n_classes, double tau0, double slab_df, double slab_scale, double intercept_scale,
                       double sigma_scale, const std::string& kernel, const std::string& precision, std::int64_t repeat) {
   const Prior prior{tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
-  const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision == "double");
+  const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision);
   Density density(problem);
   if (q.shape(0) != density.size())
     throw std::invalid_argument("q must have " + std::to_string(density.size()) + " entries");

@@ -11,7 +11,7 @@
 namespace ispca {
 namespace {
 
-constexpr int kScaleRounds = 3;
+constexpr int kScaleRounds = 2;
 
 class GaussianSweep {
  public:
@@ -28,6 +28,7 @@ class GaussianSweep {
 
   void operator()(Random& random, CentredState& state) {
     joint_scale(random, state);
+    draw_global(random, state);  // without the coefficients, so these must be drawn next
     draw_coefficients(random, state);
     for (int round = 0; round < kScaleRounds; ++round) {
       draw_noise(random, state);
@@ -86,6 +87,29 @@ class GaussianSweep {
       row[j + 1] += precision_[j];
       right_[j + 1] = precision * (data_.cross[j] + n * data_.x_mean[j] * data_.y_mean);
     }
+  }
+
+  // log p(y | scales, sigma) without the coefficients, up to what does not depend on tau and c:
+  // (sum_j log(1 / sigma_j^2) - log det Q + r^T Q^-1 r) / 2, r the right-hand side.
+  double evidence(CentredState& state) {
+    assemble(state);
+    if (!problem_.kernels->cholesky(size_, factor_.data())) return -1e300;
+    problem_.kernels->solve_lower(size_, factor_.data(), right_.data());
+    double value = -std::log(factor_[0]) + 0.5 * right_[0] * right_[0];
+    for (std::size_t i = 1; i < size_; ++i)
+      value += 0.5 * (std::log(precision_[i - 1]) + right_[i] * right_[i]) - std::log(factor_[i * size_ + i]);
+    return value;
+  }
+
+  // tau with the coefficients integrated out: given them it could only move by small steps.
+  void draw_global(Random& random, CentredState& state) {
+    const auto log_density = [&](double t) {
+      if (!(std::fabs(t) <= 100)) return -1e300;
+      state.t() = t;
+      return half_cauchy(t) + evidence(state);
+    };
+    const double t = state.t();
+    state.t() = slice(random, t, log_density(t), 1.5, log_density);
   }
 
   // With Q = L L^T, theta = L^-T (L^-1 r + normal) ~ N(Q^-1 r, Q^-1). If rounding makes Q indefinite (precisions

@@ -11,7 +11,7 @@
 namespace ispca {
 namespace {
 
-constexpr int kScaleRounds = 3;
+constexpr int kScaleRounds = 2;
 
 // (tau, c, beta) -> (a tau, a c, a beta) leaves beta_j / sigma_j unchanged, so only the likelihood and the priors
 // of tau and c enter: the volume change a^P cancels against the normal densities of beta.

@@ -14,7 +14,7 @@ double inverse_square(double eta) { return std::exp(-2 * std::clamp(eta, -100.0,
 }  // namespace
 
 ScaleUpdates::ScaleUpdates(const Problem& problem)
-    : problem_(problem), size_(problem.coefficients()), a_(size_), beta_squared_(size_) {}
+    : problem_(problem), size_(problem.coefficients()), a_(size_), beta_squared_(size_), zero_(size_) {}
 
 // With a = exp(-2 eta), u = 1/sigma^2 = 1/c2 + a / tau2:
 // log p(eta | beta) = -log(2 cosh eta) - beta^2 u / 2 + log(u) / 2 = -eta - log(1 + a) + (log u - beta^2 u) / 2.
@@ -35,6 +35,25 @@ void ScaleUpdates::update_local(Random& random, CentredState& state) {
   }
 }
 
+// tau -> tau e^x, lambda_j -> lambda_j e^-x leaves every sigma_j as it is, so only the half-Cauchy priors of tau and
+// lambda enter. Without this move tau could not go further than the local scales let it.
+// Sum_j -log(2 cosh(eta_j - x)) = sum_j (x - eta_j - log(1 + a_j e^2x)), a_j = exp(-2 eta_j).
+void ScaleUpdates::trade(Random& random, CentredState& state) {
+  const double t = state.t(), count = static_cast<double>(size_);
+  double* eta = state.eta();
+  const auto log_density = [&](double x) {
+    if (!(std::fabs(x) <= 50 && std::fabs(t + x) <= 100)) return -1e300;
+    return half_cauchy(t + x) + count * x -
+           2 * problem_.kernels->scale_terms(size_, 1.0, std::exp(2 * x), a_.data(), zero_.data());
+  };
+  const double x = slice(random, 0.0, log_density(0.0), 0.7, log_density);
+  state.t() = t + x;
+  for (std::size_t j = 0; j < size_; ++j) {
+    eta[j] = std::clamp(eta[j] - x, -100.0, 100.0);
+    a_[j] = inverse_square(eta[j]);
+  }
+}
+
 double ScaleUpdates::global(double t, double g, double log_sigma) const {
   if (!(std::fabs(t) <= 100 && std::fabs(g) <= 200)) return -1e300;
   const Scales scale = scales(problem_, t, g, log_sigma);
@@ -45,6 +64,7 @@ double ScaleUpdates::global(double t, double g, double log_sigma) const {
 
 void ScaleUpdates::sweep(Random& random, CentredState& state) {
   update_local(random, state);
+  trade(random, state);
   const double noise = state.noise();
   double g = state.g();
   const double t = slice(random, state.t(), global(state.t(), g, noise), 0.7,

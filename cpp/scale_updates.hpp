@@ -25,18 +25,19 @@ class ScaleUpdates {
  public:
   explicit ScaleUpdates(const Problem& problem);
 
-  // Updates every eta_j, then t, then g, each from its full conditional.
+  // Updates every eta_j, then t against all eta_j, then t and g, each from its full conditional.
   void sweep(Random& random, CentredState& state);
   // 1 / sigma_j^2 for every coefficient.
   void precisions(CentredState& state, double* out) const;
 
  private:
   void update_local(Random& random, CentredState& state);
+  void trade(Random& random, CentredState& state);
   double global(double t, double g, double log_sigma) const;
 
   const Problem& problem_;
   const std::size_t size_;
-  Buffer<double> a_, beta_squared_;  // exp(-2 eta_j), beta_j^2
+  Buffer<double> a_, beta_squared_, zero_;  // exp(-2 eta_j), beta_j^2, 0
 };
 
 // Draws a start from the middle of the prior.

@@ -142,14 +142,19 @@ def test_kernels_agree(model, classes, n):
         for precision, tolerance in (("double", 1e-12), ("single", 3e-6)):
             other, slopes = density(model, X, y, q, n_classes=classes, kernel=name, precision=precision)
             assert other == pytest.approx(value, rel=tolerance)
-            np.testing.assert_allclose(slopes, gradient, rtol=tolerance, atol=tolerance * np.abs(gradient).max())
+            np.testing.assert_allclose(
+                slopes, gradient, rtol=tolerance, atol=tolerance * np.abs(gradient).max()
+            )
 
 
 def test_kernels_can_be_forced_from_outside():
     for name in engine.simd_available():
         code = "import ispca._engine as e; print(e.simd())"
         run = subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "ISPCA_SIMD": name}, capture_output=True, text=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "ISPCA_SIMD": name},
+            capture_output=True,
+            text=True,
         )
         assert run.stdout.strip() == name
     with pytest.raises(ValueError, match="not available"):
@@ -167,7 +172,9 @@ def assert_same(first, second):
         np.testing.assert_array_equal(first[key], second[key], err_msg=key)
 
 
-COMBINATIONS = [(m, h, s) for m, h in (("logistic", 2), ("softmax", 3), ("gaussian", 0)) for s in ("nuts", "blocked")]
+COMBINATIONS = [
+    (m, h, s) for m, h in (("logistic", 2), ("softmax", 3), ("gaussian", 0)) for s in ("nuts", "blocked")
+]
 
 
 @pytest.mark.parametrize(("model", "classes", "sampler"), COMBINATIONS)
@@ -187,7 +194,9 @@ def test_continuing_equals_one_go(model, classes, sampler):
     first = draws(model, classes, X, y, sampler=sampler, n_draws=50)
     second = draws(model, classes, X, y, sampler=sampler, n_draws=70, state=first["state"])
     for key in whole.keys() - {"state", "step_size"}:
-        np.testing.assert_array_equal(np.concatenate([first[key], second[key]], axis=1), whole[key], err_msg=key)
+        np.testing.assert_array_equal(
+            np.concatenate([first[key], second[key]], axis=1), whole[key], err_msg=key
+        )
     assert second["state"] == whole["state"]
 
 
@@ -291,7 +300,8 @@ def test_samplers_agree(model, classes):
     if model != "gaussian":
         y = np.where(X[:, 0] + np.random.default_rng(9).logistic(size=150) > 0.5, y, 0)
     results = [
-        draws(model, classes, X, y, sampler=s, n_draws=4000, n_warmup=600, tau0=0.3) for s in ("nuts", "blocked")
+        draws(model, classes, X, y, sampler=s, n_draws=4000, n_warmup=600, tau0=0.3)
+        for s in ("nuts", "blocked")
     ]
     scores = []
     for result in results:
@@ -314,8 +324,8 @@ def test_samplers_agree(model, classes):
 def orthogonal_posterior(b, n, rss, tau0, slab, df):
     """Moments of beta_j in the Gaussian model with X^T X = n I, by quadrature.
 
-    Given sigma, tau and c the coefficients are independent and each marginal likelihood is an integral over its
-    local scale: b_j | s ~ N(0, sigma^2/n + s^2), with s the prior sd of beta_j.
+    Given sigma, tau and c the coefficients are independent and each marginal likelihood is an integral
+    over its local scale: b_j | s ~ N(0, sigma^2/n + s^2), with s the prior sd of beta_j.
     """
     nodes, weights = np.polynomial.legendre.leggauss(80)
     angle = np.pi / 4 * (nodes + 1)
@@ -377,7 +387,7 @@ def test_logistic_matches_quadrature_for_one_feature(sampler):
     X = np.array([[1.0], [2.0], [-1.0], [0.5], [-0.3], [-2.0]])
     y = np.array([1.0, 1.0, 0.0, 0.0, 1.0, 0.0])
     result = engine.sample("logistic", X, y, tau0=1.0, n_warmup=500, n_draws=10000, seed=12, sampler=sampler)
-    # prior of beta: mixture over tau, lambda (half-Cauchy quantiles) and c2, integrated over a grid of beta and b0
+    # prior of beta: mixture over tau, lambda (half-Cauchy quantiles) and c2; then a grid of beta and b0
     beta, b0 = np.linspace(-15, 25, 801), np.linspace(-12, 12, 121)
     u = (np.arange(60) + 0.5) / 60
     scale = np.tan(np.pi / 2 * u)
