@@ -2,8 +2,18 @@
 
 from importlib.metadata import version
 
+from .models import HorseshoeClassifier, HorseshoeRegressor, original_coefficients
 from .screening import ScoreTest, feature_scores, score_test
 from .transformers import ISPCA, SPCA
 
 __version__ = version("ispca")
-__all__ = ["ISPCA", "SPCA", "ScoreTest", "feature_scores", "score_test"]
+__all__ = [
+    "ISPCA",
+    "SPCA",
+    "HorseshoeClassifier",
+    "HorseshoeRegressor",
+    "ScoreTest",
+    "feature_scores",
+    "original_coefficients",
+    "score_test",
+]

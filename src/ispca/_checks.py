@@ -126,7 +126,7 @@ def _listing(items: list[str]) -> str:
     return ", ".join(items[:LISTED]) + more
 
 
-def permutation_seed(random_state: Any) -> int:
+def integer_seed(random_state: Any) -> int:
     """Return one integer seed from None, an integer, a Generator or a RandomState."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

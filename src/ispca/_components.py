@@ -16,7 +16,7 @@ from ._checks import (
     check_new_data,
     check_training_data,
     excluded_mask,
-    permutation_seed,
+    integer_seed,
 )
 from .reduction.design import Design
 from .reduction.notices import notify
@@ -107,7 +107,7 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Refuse settings that contradict each other."""
 
     def _permutations(self, n_samples: int, threads: Workers) -> Permutations:
-        seed = permutation_seed(self.random_state)
+        seed = integer_seed(self.random_state)
         return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), threads)
 
     def _most_supervised(self, n_samples: int, n_features: int) -> int:

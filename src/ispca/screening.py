@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._checks import check_arrays, permutation_seed
+from ._checks import check_arrays, integer_seed
 from .reduction.permutation import Permutations
 from .reduction.response import FAMILIES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances
@@ -141,7 +141,7 @@ def score_test(
         statistic = make_statistic(score, X, design, response, threads)
         observed = statistic.observed()
         permutations = Permutations(
-            permutation_seed(random_state), X.shape[0], n_permutations, int(memory_budget), threads
+            integer_seed(random_state), X.shape[0], n_permutations, int(memory_budget), threads
         )
         if kind == "maximum":
             p_value = maximum_exceedances(statistic, observed, permutations) / n_permutations

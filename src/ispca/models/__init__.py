@@ -1,1 +1,6 @@
 """Regression and classification under the regularised horseshoe prior."""
+
+from .coefficients import original_coefficients
+from .estimators import HorseshoeClassifier, HorseshoeRegressor
+
+__all__ = ["HorseshoeClassifier", "HorseshoeRegressor", "original_coefficients"]

@@ -35,11 +35,16 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def available_threads() -> int:
+    """Return the number of threads BLAS may use now: the usual variables and limits set it."""
+    libraries = [library for library in _controller().info() if library["user_api"] == "blas"]
+    return max((library["num_threads"] for library in libraries), default=1)
+
+
 @contextmanager
 def workers() -> Iterator[Workers]:
     """Open the workers: BLAS itself is held to one thread, so results do not depend on their number."""
-    libraries = [library for library in _controller().info() if library["user_api"] == "blas"]
-    n_threads = max((library["num_threads"] for library in libraries), default=1)
+    n_threads = available_threads()
     with _controller().limit(limits=1, user_api="blas"):
         if n_threads == 1:
             yield Workers(None)

@@ -1,0 +1,31 @@
+"""The posterior in the containers of ArviZ, old and new."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .posterior import Posterior
+
+
+def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
+    """Return InferenceData (ArviZ 0.x) or a DataTree (ArviZ 1.x) with named dimensions."""
+    try:
+        import arviz
+    except ImportError:
+        raise ImportError("to_arviz needs ArviZ, which is not installed: pip install arviz.") from None
+    draws = {
+        "intercept": posterior.intercept,
+        "coef": posterior.coef,
+        "tau": posterior.tau,
+        "local_scale": posterior.local_scale,
+        "slab": posterior.slab,
+    }
+    if posterior.sigma is not None:
+        draws["sigma"] = posterior.sigma
+    by_class = ["class"] if posterior.coef.ndim == 4 else []
+    dims = {"intercept": by_class, "coef": [*by_class, "feature"], "local_scale": [*by_class, "feature"]}
+    coords = {"feature": list(features)} | ({"class": list(classes)} if by_class else {})
+    groups = {"posterior": draws, "sample_stats": {"diverging": posterior.divergent}}
+    if hasattr(arviz, "InferenceData"):
+        return arviz.from_dict(**groups, coords=coords, dims=dims)
+    return arviz.from_dict(groups, coords=coords, dims=dims)

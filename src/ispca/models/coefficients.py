@@ -1,0 +1,105 @@
+"""Coefficients in the original features: the posterior draws carried back through the reduction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..reduction.records import Floats
+from .estimators import HorseshoeClassifier, HorseshoeRegressor
+
+# Draws x features made at a time.
+BLOCK_NUMBERS = 2**21
+INTERCEPT = "(intercept)"
+COLUMNS = ("feature", "target_class", "mean", "sd", "q5", "q95", "p_sign")
+
+
+def original_coefficients(model: Any) -> np.recarray:
+    """Return the coefficients of a fitted pipeline in the original features and units.
+
+    Parameters
+    ----------
+    model : Pipeline, HorseshoeClassifier or HorseshoeRegressor
+        A pipeline of ISPCA or SPCA and a horseshoe model, or such a model alone.
+
+    Returns
+    -------
+    table : recarray
+        One row per feature (and class, where there are more than two) and for the intercept: ``feature``,
+        ``target_class``, ``mean``, ``sd``, ``q5``, ``q95`` and ``p_sign``, the posterior probability that the
+        coefficient has the sign of its mean. ``pandas.DataFrame(table)`` turns it into a data frame. For more
+        than two classes the coefficients are contrasts to the average class.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from ispca import ISPCA, HorseshoeClassifier, original_coefficients
+    >>> from ispca.datasets import make_expression
+    >>> data = make_expression(n_samples=60, n_features=300, n_modules=5, signal=2.0, random_state=0)
+    >>> model = make_pipeline(ISPCA(whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
+    >>> table = original_coefficients(model.fit(data.data, data.target))
+    >>> len(table), str(table.feature[0])
+    (301, '(intercept)')
+    """
+    reduction, regression = _parts(model)
+    posterior = regression.posterior_
+    coef, intercept = posterior.flat("coef"), posterior.flat("intercept")
+    labels = [""]
+    if coef.ndim == 3:
+        coef = coef - coef.mean(axis=1, keepdims=True)
+        intercept = intercept - intercept.mean(axis=1, keepdims=True)
+        labels = [str(label) for label in regression.classes_]
+    elif hasattr(regression, "classes_"):
+        labels = [str(regression.classes_[1])]
+    coef, intercept = coef.reshape(len(coef), len(labels), -1), intercept.reshape(len(intercept), len(labels))
+    names = _feature_names(reduction, regression)
+    tables = [_table(coef[:, i], intercept[:, i], reduction, names, label) for i, label in enumerate(labels)]
+    return np.concatenate(tables).view(np.recarray)
+
+
+def _parts(model: Any) -> tuple[Any, Any]:
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    regression = steps[-1]
+    reduction = steps[0] if len(steps) == 2 else None
+    known = isinstance(regression, HorseshoeClassifier | HorseshoeRegressor)
+    if not known or len(steps) > 2 or (reduction is not None and not hasattr(reduction, "original_coef")):
+        raise ValueError(
+            "original_coefficients takes a fitted pipeline of ISPCA or SPCA and HorseshoeClassifier or "
+            "HorseshoeRegressor, or the horseshoe model alone; other steps cannot be carried back."
+        )
+    check_is_fitted(regression)
+    return reduction, regression
+
+
+def _feature_names(reduction: Any, regression: Any) -> list[str]:
+    first = regression if reduction is None else reduction
+    return [str(name) for name in getattr(first, "feature_names_in_", range(first.n_features_in_))]
+
+
+def _table(coef: Floats, intercept: Floats, reduction: Any, names: list[str], label: str) -> Any:
+    """Summarise the draws of one class, a block of features at a time."""
+    n_features = len(names)
+    rows = np.empty((5, n_features))
+    shift = np.zeros(len(coef))
+    width = max(1, BLOCK_NUMBERS // len(coef))
+    for start in range(0, n_features, width):
+        part = slice(start, start + width)
+        if reduction is None:
+            draws = coef[:, part]
+        else:
+            draws = coef @ (reduction.components_[:, part] / reduction.scale_[part])
+            shift += draws @ reduction.mean_[part]
+        rows[:, part] = _summary(draws)
+    summary = np.column_stack([_summary((intercept - shift)[:, None]), rows])
+    fields = [np.array([INTERCEPT, *names]), np.full(n_features + 1, label), *summary]
+    return np.rec.fromarrays(fields, names=COLUMNS)
+
+
+def _summary(draws: Floats) -> Floats:
+    mean = draws.mean(axis=0)
+    low, high = np.quantile(draws, [0.05, 0.95], axis=0)
+    same_sign = np.mean(np.sign(draws) == np.sign(mean), axis=0)
+    return np.array([mean, draws.std(axis=0), low, high, np.where(mean == 0, 0.0, same_sign)])

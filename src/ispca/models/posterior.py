@@ -1,0 +1,126 @@
+"""Draws from the posterior of a horseshoe model, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import log_expit, logsumexp
+
+from ..reduction.records import Floats, Mask
+
+# Linear predictors are made for blocks of samples of about this many numbers.
+BLOCK_NUMBERS = 2**21
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Posterior draws, chain and draw first.
+
+    Attributes
+    ----------
+    intercept : ndarray of shape (chain, draw) or (chain, draw, class)
+        Intercepts.
+    coef : ndarray of shape (chain, draw, feature) or (chain, draw, class, feature)
+        Coefficients.
+    tau, slab : ndarray of shape (chain, draw)
+        Global scale, and scale c of the slab.
+    local_scale : ndarray, shaped like coef
+        The lambda of each coefficient.
+    sigma : ndarray of shape (chain, draw) or None
+        Noise standard deviation of a Gaussian model.
+    divergent : ndarray of shape (chain, draw)
+        Whether the transition to the draw diverged.
+    """
+
+    intercept: Floats
+    coef: Floats
+    tau: Floats
+    slab: Floats
+    local_scale: Floats
+    divergent: Mask
+    sigma: Floats | None = None
+
+    @classmethod
+    def from_engine(cls, result: dict[str, Any]) -> Posterior:
+        """Name and shape what the engine returns; a single output has no class axis."""
+        single = result["coef"].shape[2] == 1
+
+        def shaped(draws: Floats) -> Floats:
+            return draws[:, :, 0] if single else draws
+
+        return cls(
+            intercept=shaped(result["intercept"]),
+            coef=shaped(result["coef"]),
+            tau=np.exp(result["log_tau"]),
+            slab=np.exp(0.5 * result["log_c2"]),
+            local_scale=np.exp(shaped(result["log_lambda"])),
+            divergent=result["divergent"],
+            sigma=result.get("sigma"),
+        )
+
+    def extended(self, other: Posterior) -> Posterior:
+        """Append later draws of the same chains."""
+        joined = {
+            field.name: np.concatenate([getattr(self, field.name), getattr(other, field.name)], axis=1)
+            for field in fields(self)
+            if getattr(self, field.name) is not None
+        }
+        return replace(self, **joined)
+
+    def rescaled(self, centre: float, spread: float) -> Posterior:
+        """Return the posterior of a Gaussian model for ``centre + spread * y`` in place of y."""
+        assert self.sigma is not None
+        return replace(
+            self,
+            intercept=centre + spread * self.intercept,
+            coef=spread * self.coef,
+            tau=spread * self.tau,
+            slab=spread * self.slab,
+            sigma=spread * self.sigma,
+        )
+
+    @property
+    def n_draws(self) -> int:
+        """Draws in all chains."""
+        return int(self.tau.size)
+
+    def flat(self, name: str) -> Floats:
+        """Return the draws of one field with the chains put end to end."""
+        draws = getattr(self, name)
+        return draws.reshape(self.n_draws, *draws.shape[2:])
+
+    def linear_predictor(self, Z: Floats) -> Floats:
+        """Return the linear predictor, shape (n, draw) or (n, draw, class)."""
+        product = np.tensordot(Z, self.flat("coef"), axes=(1, -1))
+        product += self.flat("intercept")
+        return product
+
+    def blocks(self, Z: Floats) -> Iterator[slice]:
+        """Cut the samples so that their linear predictors fit the memory."""
+        numbers = self.flat("intercept").size
+        rows = max(1, BLOCK_NUMBERS // numbers)
+        return (slice(start, start + rows) for start in range(0, len(Z), rows))
+
+
+def log_likelihood(posterior: Posterior, Z: Floats, y: Any) -> Floats:
+    """Return log p(y_i | draw), shape (n, draw); y holds class numbers, or values for a Gaussian model."""
+    eta = posterior.linear_predictor(Z)
+    if posterior.sigma is not None:
+        sigma = posterior.flat("sigma")
+        return -0.5 * ((y[:, None] - eta) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
+    if eta.ndim == 2:
+        return log_expit(np.where(y[:, None] == 1, eta, -eta))
+    chosen = np.take_along_axis(eta, np.asarray(y)[:, None, None], axis=2)[:, :, 0]
+    return chosen - logsumexp(eta, axis=2)
+
+
+def log_predictive_density(posterior: Posterior, Z: Floats, y: Any) -> Floats:
+    """Return the log of the predictive density of each sample, averaged over the draws."""
+    parts = [
+        logsumexp(log_likelihood(posterior, Z[part], y[part]), axis=1) - np.log(posterior.n_draws)
+        for part in posterior.blocks(Z)
+    ]
+    return np.concatenate(parts)
