@@ -1,6 +1,7 @@
 """Regression and classification under the regularised horseshoe prior."""
 
+from .classifier import HorseshoeClassifier
 from .coefficients import original_coefficients
-from .estimators import HorseshoeClassifier, HorseshoeRegressor
+from .regressor import HorseshoeRegressor
 
 __all__ = ["HorseshoeClassifier", "HorseshoeRegressor", "original_coefficients"]

@@ -26,6 +26,7 @@ def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     dims = {"intercept": by_class, "coef": [*by_class, "feature"], "local_scale": [*by_class, "feature"]}
     coords = {"feature": list(features)} | ({"class": list(classes)} if by_class else {})
     groups = {"posterior": draws, "sample_stats": {"diverging": posterior.divergent}}
+    from_dict: Any = arviz.from_dict
     if hasattr(arviz, "InferenceData"):
-        return arviz.from_dict(**groups, coords=coords, dims=dims)
-    return arviz.from_dict(groups, coords=coords, dims=dims)
+        return from_dict(**groups, coords=coords, dims=dims)
+    return from_dict(groups, coords=coords, dims=dims)

@@ -9,7 +9,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..reduction.records import Floats
-from .estimators import HorseshoeClassifier, HorseshoeRegressor
+from .classifier import HorseshoeClassifier
+from .regressor import HorseshoeRegressor
 
 # Draws x features made at a time.
 BLOCK_NUMBERS = 2**21
@@ -94,8 +95,8 @@ def _table(coef: Floats, intercept: Floats, reduction: Any, names: list[str], la
             shift += draws @ reduction.mean_[part]
         rows[:, part] = _summary(draws)
     summary = np.column_stack([_summary((intercept - shift)[:, None]), rows])
-    fields = [np.array([INTERCEPT, *names]), np.full(n_features + 1, label), *summary]
-    return np.rec.fromarrays(fields, names=COLUMNS)
+    fields: list[Any] = [np.array([INTERCEPT, *names]), np.full(n_features + 1, label), *summary]
+    return np.rec.fromarrays(fields, names=",".join(COLUMNS))  # type: ignore[call-overload]
 
 
 def _summary(draws: Floats) -> Floats:

@@ -1,0 +1,111 @@
+"""What the horseshoe estimators share: parameters, sampling, checks, the way to ArviZ."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._checks import integer_seed
+from ..reduction.notices import notify
+from ..reduction.records import Floats
+from .arviz import to_arviz
+from .sampling import Problem, Settings, prior_scale, sample_posterior, thread_count
+
+# Columns whose spreads differ by more than this are worth a warning: one global scale serves them all.
+WILD_SCALES = 100.0
+
+
+class Horseshoe(BaseEstimator):
+    """What both estimators share."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "p0": [Interval(Real, 0, None, closed="neither")],
+        "slab_df": [Interval(Real, 0, None, closed="neither")],
+        "slab_scale": [Interval(Real, 0, None, closed="neither")],
+        "intercept_scale": [Interval(Real, 0, None, closed="neither")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "n_warmup": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 4, None, closed="left")],
+        "sampler": [StrOptions({"auto", "nuts", "blocked"})],
+        "target_accept": [Interval(Real, 0, 1, closed="neither")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        *,
+        p0: float = 1,
+        slab_df: float = 4,
+        slab_scale: float = 5,
+        intercept_scale: float = 10,
+        n_chains: int = 4,
+        n_warmup: int = 1000,
+        n_draws: int = 1000,
+        sampler: str = "auto",
+        target_accept: float = 0.9,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.p0 = p0
+        self.slab_df = slab_df
+        self.slab_scale = slab_scale
+        self.intercept_scale = intercept_scale
+        self.n_chains = n_chains
+        self.n_warmup = n_warmup
+        self.n_draws = n_draws
+        self.sampler = sampler
+        self.target_accept = target_accept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _sample(self, model: str, Z: Floats, y: Any, n_classes: int, pseudo_deviation: float) -> None:
+        _warn_about_scales(Z)
+        prior = {
+            "tau0": prior_scale(self.p0, Z.shape[1], len(Z), pseudo_deviation),
+            "slab_df": float(self.slab_df),
+            "slab_scale": float(self.slab_scale),
+            "intercept_scale": float(self.intercept_scale),
+        }
+        settings = Settings(
+            self.sampler,
+            self.n_chains,
+            self.n_warmup,
+            self.n_draws,
+            self.target_accept,
+            integer_seed(self.random_state),
+            thread_count(self.n_jobs, self.n_chains),
+        )
+        problem = Problem(model, Z, y, n_classes, prior)
+        self.posterior_, self.diagnostics_ = sample_posterior(problem, settings)
+
+    def _check_new(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+    def to_arviz(self) -> Any:
+        """Return the posterior as ArviZ has it: InferenceData (0.x) or a DataTree (1.x).
+
+        Returns
+        -------
+        posterior : arviz.InferenceData or xarray.DataTree
+            Groups ``posterior`` and ``sample_stats``.
+        """
+        check_is_fitted(self)
+        features = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        return to_arviz(self.posterior_, features, getattr(self, "classes_", None))
+
+
+def _warn_about_scales(Z: Floats) -> None:
+    spread = Z.std(axis=0)
+    spread = spread[spread > 0]
+    if len(spread) and spread.max() > WILD_SCALES * spread.min():
+        notify(
+            f"The spreads of the features differ by a factor of {spread.max() / spread.min():.0f}, but the prior "
+            "takes them as comparable: use ISPCA(whiten=True) or a StandardScaler before."
+        )

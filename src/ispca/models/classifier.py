@@ -1,0 +1,168 @@
+"""HorseshoeClassifier: logistic and softmax regression under the regularised horseshoe prior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from ..reduction.records import Floats
+from .base import Horseshoe
+from .posterior import log_predictive_density
+
+
+class HorseshoeClassifier(ClassifierMixin, Horseshoe):
+    """Logistic (two classes) or softmax (more) regression under the regularised horseshoe prior.
+
+    The full posterior is sampled; predictions are averaged over it. Features are used as given: put
+    ``ISPCA(whiten=True)`` or a scaler before. The prior is that of Piironen and Vehtari (2017, 2018):
+    ``beta ~ N(0, tau^2 lambda~^2)`` with half-Cauchy tau (scale ``p0 / (K - p0) * 2 / sqrt(n)``, where
+    ``K - p0`` is taken as 1 when ``K <= p0``) and lambda, and an inverse-gamma slab. In the softmax each
+    of the classes x features coefficients has its own lambda, and there is one tau.
+
+    Parameters
+    ----------
+    p0 : float, default=1
+        Prior guess of the number of relevant features.
+    slab_df, slab_scale : float, default=4 and 5
+        Degrees of freedom and scale of the Student-t slab that regularises large coefficients.
+    intercept_scale : float, default=10
+        Standard deviation of the normal prior of the intercept.
+    n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
+        Chains, and warm-up and kept draws of each. Chains that have not converged are continued, so
+        there may be more draws.
+    sampler : {"auto", "nuts", "blocked"}, default="auto"
+        "nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.
+    target_accept : float, default=0.9
+        Target acceptance rate of NUTS; the retry after bad convergence uses 0.99.
+    n_jobs : int, optional
+        Chains run at a time. By default as many as BLAS has threads.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed. The draws do not depend on the number of threads.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Posterior means of the coefficients.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Posterior means of the intercepts.
+    posterior_ : Posterior
+        The draws, chain and draw first.
+    diagnostics_ : Diagnostics
+        R-hat, effective sample sizes, divergences; ``str(diagnostics_)`` is one plain sentence.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ispca import HorseshoeClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> Z = rng.normal(size=(60, 5)); y = np.where(Z[:, 0] + 0.3 * rng.normal(size=60) > 0, "ill", "well")
+    >>> clf = HorseshoeClassifier(random_state=0).fit(Z, y)
+    >>> clf.predict_proba([[2.0, 0, 0, 0, 0]]).round(1)
+    array([[1., 0.]])
+    >>> clf.diagnostics_.converged
+    True
+    """
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> HorseshoeClassifier:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, best whitened components.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : HorseshoeClassifier
+            The fitted estimator.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, order="C")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds one class only ({classes.tolist()[0]!r}); "
+                "a classifier needs samples of 2 classes or more."
+            )
+        model = "logistic" if len(classes) == 2 else "softmax"
+        # The pseudo-deviation of a binary observation is about 2 (Piironen and Vehtari, 2017).
+        self._sample(model, X, codes, len(classes), 2.0)
+        self.classes_ = classes
+        self.coef_ = np.atleast_2d(self.posterior_.coef.mean(axis=(0, 1)))
+        self.intercept_ = np.atleast_1d(self.posterior_.intercept.mean(axis=(0, 1)))
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the posterior predictive probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Averages over the draws, in the order of ``classes_``.
+        """
+        Z = self._check_new(X)
+        probabilities = np.empty((len(Z), len(self.classes_)))
+        for part in self.posterior_.blocks(Z):
+            eta = self.posterior_.linear_predictor(Z[part])
+            if eta.ndim == 2:
+                probabilities[part, 1] = expit(eta).mean(axis=1)
+                probabilities[part, 0] = expit(-eta).mean(axis=1)
+            else:
+                probabilities[part] = softmax(eta, axis=2).mean(axis=1)
+        return probabilities
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log posterior predictive probability of each observed class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class labels seen in ``fit``.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        Z = self._check_new(X)
+        y = np.asarray(y)
+        if len(y) != len(Z):
+            raise ValueError(f"X has {len(Z)} samples, but y has {len(y)}: pass one label per sample.")
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which was not seen in fit.")
+        return log_predictive_density(self.posterior_, Z, np.searchsorted(self.classes_, y))

@@ -1,0 +1,183 @@
+"""HorseshoeRegressor: Gaussian regression under the regularised horseshoe prior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils.validation import validate_data
+
+from .._checks import integer_seed
+from ..reduction.records import Floats
+from .base import Horseshoe
+from .posterior import log_predictive_density
+
+
+class HorseshoeRegressor(RegressorMixin, Horseshoe):
+    """Gaussian regression under the regularised horseshoe prior.
+
+    The full posterior is sampled; its cost does not grow with the number of samples. Features are used
+    as given: put ``ISPCA(whiten=True)`` or a scaler before. The prior of the coefficients is that of
+    HorseshoeClassifier with tau of scale ``p0 / (K - p0) * sigma / sqrt(n)``; the noise sigma has the
+    reference prior ``1 / sigma``. The target is centred and scaled to unit spread inside, so the scales of
+    slab and intercept are in units of its standard deviation; draws are returned in the original units.
+
+    Parameters
+    ----------
+    p0 : float, default=1
+        Prior guess of the number of relevant features.
+    slab_df, slab_scale : float, default=4 and 5
+        Degrees of freedom and scale of the Student-t slab that regularises large coefficients.
+    intercept_scale : float, default=10
+        Standard deviation of the normal prior of the intercept.
+    n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
+        Chains, and warm-up and kept draws of each. Chains that have not converged are continued, so
+        there may be more draws.
+    sampler : {"auto", "nuts", "blocked"}, default="auto"
+        "nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.
+    target_accept : float, default=0.9
+        Target acceptance rate of NUTS; the retry after bad convergence uses 0.99.
+    n_jobs : int, optional
+        Chains run at a time. By default as many as BLAS has threads.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed. The draws do not depend on the number of threads.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Posterior means of the coefficients.
+    intercept_ : float
+        Posterior mean of the intercept.
+    posterior_ : Posterior
+        The draws, chain and draw first.
+    diagnostics_ : Diagnostics
+        R-hat, effective sample sizes, divergences; ``str(diagnostics_)`` is one plain sentence.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ispca import HorseshoeRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> Z = rng.normal(size=(60, 5)); y = 3 * Z[:, 0] + rng.normal(size=60)
+    >>> model = HorseshoeRegressor(random_state=0).fit(Z, y)
+    >>> model.coef_.round().tolist()
+    [3.0, 0.0, 0.0, 0.0, 0.0]
+    >>> mean, deviation = model.predict([[1.0, 0, 0, 0, 0]], return_std=True)
+    """
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> HorseshoeRegressor:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, best whitened components.
+        y : array-like of shape (n_samples,)
+            Target values.
+
+        Returns
+        -------
+        self : HorseshoeRegressor
+            The fitted estimator.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, order="C", y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        if np.ptp(y) <= 1e-13 * np.abs(y).max():
+            raise ValueError("y is constant, so there is nothing to learn: pass a target that varies.")
+        # In units of its own spread, y suits the fixed scales of slab and intercept whatever it measures.
+        centre, spread = float(y.mean()), float(y.std())
+        self._sample("gaussian", X, (y - centre) / spread, 0, 1.0)
+        self.posterior_ = self.posterior_.rescaled(centre, spread)
+        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
+        self.intercept_ = float(self.posterior_.intercept.mean())
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the posterior predictive mean, and on demand its standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        return_std : bool, default=False
+            Whether to return the predictive standard deviation (noise and uncertainty together) too.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+            Predictive means.
+        deviation : ndarray of shape (n_samples,)
+            Predictive standard deviations, only with ``return_std=True``.
+        """
+        Z = self._check_new(X)
+        mean = Z @ self.coef_ + self.intercept_
+        if not return_std:
+            return mean
+        noise = (self.posterior_.flat("sigma") ** 2).mean()
+        spread = [self.posterior_.linear_predictor(Z[part]).var(axis=1) for part in self.posterior_.blocks(Z)]
+        return mean, np.sqrt(np.concatenate(spread) + noise)
+
+    def predict_draws(self, X: Any, random_state: Any = 0) -> Floats:
+        """Return draws from the posterior predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        random_state : int, Generator, RandomState or None, default=0
+            Seed of the noise.
+
+        Returns
+        -------
+        draws : ndarray of shape (n_draws, n_samples)
+            New observations, noise included.
+        """
+        Z = self._check_new(X)
+        eta = self.posterior_.linear_predictor(Z).T
+        noise = np.random.default_rng(integer_seed(random_state)).standard_normal(eta.shape)
+        return eta + noise * self.posterior_.flat("sigma")[:, None]
+
+    def predict_interval(self, X: Any, probability: float = 0.9) -> Floats:
+        """Return the central posterior predictive interval.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        probability : float, default=0.9
+            Probability that a new observation lies inside.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        if not 0 < probability < 1:
+            raise ValueError(f"probability={probability} must lie between 0 and 1.")
+        tail = (1 - probability) / 2
+        return np.quantile(self.predict_draws(X), [tail, 1 - tail], axis=0).T
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log posterior predictive density of each observed value.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Observed values.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        Z = self._check_new(X)
+        y = np.asarray(y, dtype=np.float64)
+        if y.shape != (len(Z),):
+            raise ValueError(f"X has {len(Z)} samples, but y has shape {y.shape}: pass one value per sample.")
+        return log_predictive_density(self.posterior_, Z, y)
