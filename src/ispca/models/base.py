@@ -84,6 +84,9 @@ class Horseshoe(BaseEstimator):
         problem = Problem(model, Z, y, n_classes, prior)
         self.posterior_, self.diagnostics_ = sample_posterior(problem, settings)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "posterior_")
+
     def _check_new(self, X: Any) -> Floats:
         check_is_fitted(self)
         return validate_data(self, X, reset=False, dtype=np.float64)

@@ -141,7 +141,8 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
         labels : ndarray of shape (n_samples,)
             Class labels.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]
 
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
         """Return the log posterior predictive probability of each observed class.
