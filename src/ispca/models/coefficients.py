@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..reduction.records import Floats
+from ..reduction.threads import workers
 from .classifier import HorseshoeClassifier
 from .regressor import HorseshoeRegressor
 
@@ -83,24 +84,29 @@ def _feature_names(reduction: Any, regression: Any) -> list[str]:
 def _table(coef: Floats, intercept: Floats, reduction: Any, names: list[str], label: str) -> Any:
     """Summarise the draws of one class, a block of features at a time."""
     n_features = len(names)
-    rows = np.empty((5, n_features))
-    shift = np.zeros(len(coef))
     width = max(1, BLOCK_NUMBERS // len(coef))
-    for start in range(0, n_features, width):
-        part = slice(start, start + width)
+    parts = [slice(start, start + width) for start in range(0, n_features, width)]
+
+    def summarise(part: slice) -> tuple[Floats, Floats | float]:
+        # Draws of a feature lie together: that is how the quantiles are found fastest.
         if reduction is None:
-            draws = coef[:, part]
-        else:
-            draws = coef @ (reduction.components_[:, part] / reduction.scale_[part])
-            shift += draws @ reduction.mean_[part]
-        rows[:, part] = _summary(draws)
-    summary = np.column_stack([_summary((intercept - shift)[:, None]), rows])
+            return _summary(np.ascontiguousarray(coef[:, part].T)), 0.0
+        draws = (reduction.components_[:, part] / reduction.scale_[part]).T @ coef.T
+        return _summary(draws), reduction.mean_[part] @ draws
+
+    with workers() as threads:
+        blocks = threads.map(summarise, parts, 100.0 * n_features * len(coef))
+    constant = intercept - sum(shift for _, shift in blocks)
+    summary = np.concatenate([_summary(constant[None]), *(rows for rows, _ in blocks)], axis=1)
     fields: list[Any] = [np.array([INTERCEPT, *names]), np.full(n_features + 1, label), *summary]
     return np.rec.fromarrays(fields, names=",".join(COLUMNS))  # type: ignore[call-overload]
 
 
 def _summary(draws: Floats) -> Floats:
-    mean = draws.mean(axis=0)
-    low, high = np.quantile(draws, [0.05, 0.95], axis=0)
-    same_sign = np.mean(np.sign(draws) == np.sign(mean), axis=0)
-    return np.array([mean, draws.std(axis=0), low, high, np.where(mean == 0, 0.0, same_sign)])
+    mean = draws.mean(axis=1)
+    # Single precision is ample for quantiles of Monte Carlo draws, and twice as fast.
+    low, high = np.quantile(draws.astype(np.float32), [0.05, 0.95], axis=1)
+    positive = np.count_nonzero(draws > 0, axis=1) / draws.shape[1]
+    negative = np.count_nonzero(draws < 0, axis=1) / draws.shape[1]
+    same_sign = np.select([mean > 0, mean < 0], [positive, negative], 0.0)
+    return np.array([mean, draws.std(axis=1), low, high, same_sign])
