@@ -33,7 +33,7 @@ def run_stan(
     delta: float = 0.8,
     max_depth: int = 10,
 ) -> tuple[dict, dict]:
-    """Return the draws (see ``quantities``) and a report: CPU seconds, those of compiling apart, and divergences."""
+    """Return the draws (see ``quantities``) and a report: CPU seconds, those of compiling, divergences."""
     program = (HERE / f"{model_of(n_classes)}.stan").read_text()
     started = time.perf_counter()
     build(program, stan_data(Z, y, n_classes), seed)
