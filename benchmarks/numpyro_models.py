@@ -86,7 +86,7 @@ def run(
 def run_as_documented(
     Z: np.ndarray, y: np.ndarray, n_classes: int, *, seed: int, **lengths: int
 ) -> tuple[dict, dict]:
-    """Return the same for the usual call, ``MCMC(NUTS(model), ...).run(...)``, with the compilation in the CPU time.
+    """Return the same for the usual call, ``MCMC(NUTS(model), ...).run(...)`` and its compilation in the time.
 
     Without a device per chain NumPyro compiles again for each chain, in a second call as in the first.
     """
