@@ -1,0 +1,85 @@
+"""Agreement with Stan: means and quantiles of long runs, in units of their Monte-Carlo error."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ispca.models.diagnostics import _ess, split_chains
+from ispca.models.engine import load_engine
+
+REFERENCE = Path(__file__).parent / "reference"
+QUANTILES = {"q05": 0.05, "q50": 0.50, "q95": 0.95}
+SAMPLERS = {
+    "sim-logistic": ("nuts", "blocked"),
+    "sim-softmax": ("nuts", "blocked"),
+    "sim-gaussian": ("blocked",),
+    "leukemia": ("nuts", "blocked"),
+    "prostate": ("nuts",),
+    "glioma-4c": ("nuts",),
+    "pcmac": ("blocked",),
+}
+CASES = [(name, sampler) for name, samplers in SAMPLERS.items() for sampler in samplers]
+
+
+def load_module(name):
+    spec = importlib.util.spec_from_file_location(name, REFERENCE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+problems, quantities = load_module("problems"), load_module("quantities")
+
+
+def error_of_mean(draws):
+    return draws.std(ddof=1) / np.sqrt(_ess(split_chains(draws[:, :, None]))[0])
+
+
+def error_of_quantile(draws, probability):
+    """Half the width of the interval of order statistics that holds the quantile with 68 per cent."""
+    value = np.quantile(draws, probability)
+    size = _ess(split_chains((draws <= value).astype(float)[:, :, None]))[0]
+    share = stats.beta.ppf([0.1586553, 0.8413447], size * probability + 1, size * (1 - probability) + 1)
+    return np.diff(np.quantile(draws, share))[0] / 2
+
+
+def z_scores(draws, reference, i):
+    """Return the differences of mean and quantiles in units of the error of both programs together."""
+    ours = {"mean": (draws.mean(), error_of_mean(draws))}
+    ours |= {name: (np.quantile(draws, p), error_of_quantile(draws, p)) for name, p in QUANTILES.items()}
+    return [
+        (value - reference[name][i]) / np.hypot(error, reference[f"mcse_{name}"][i])
+        for name, (value, error) in ours.items()
+    ]
+
+
+@pytest.mark.parametrize(("name", "sampler"), CASES, ids=["-".join(case) for case in CASES])
+def test_posterior_agrees_with_stan(name, sampler):
+    try:
+        Z, y, n_classes = problems.problem(name)
+    except FileNotFoundError as error:
+        pytest.skip(f"real data: set ISPCA_DATA to the folder with the .npz files ({error})")
+    reference = np.load(REFERENCE / f"{name}.npz", allow_pickle=False)
+    np.testing.assert_allclose(problems.fingerprint(Z), reference["fingerprint"], atol=1e-5)
+    result = load_engine().sample(
+        problems.model_of(n_classes),
+        np.ascontiguousarray(Z),
+        y.astype(float),
+        n_classes=n_classes,
+        tau0=problems.tau0(*Z.shape, n_classes),
+        sampler=sampler,
+        n_warmup=1500,
+        n_draws=3000,
+        target_accept=0.95,
+        seed=7,
+        n_threads=2,
+    )
+    found = quantities.quantities(result, Z, y, n_classes)
+    z = np.array([z_scores(found[str(label)], reference, i) for i, label in enumerate(reference["names"])])
+    rms = np.sqrt(np.mean(z**2))
+    print(f"{name} {sampler}: rms {rms:.3f}, largest {np.abs(z).max():.2f}")
+    assert 0.8 <= rms <= 1.25
+    assert np.abs(z).max() < 5
