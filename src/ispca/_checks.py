@@ -26,9 +26,14 @@ _X_OPTIONS = {
 def check_training_data(estimator: Any, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
     """Validate X and y for ``fit`` and let the estimator remember the feature names."""
     check_frame_columns(X)
+    names = getattr(X, "columns", None)
     if y is None and not needs_target:
-        return check_finite(validate_data(estimator, X, **_X_OPTIONS), estimator), None
-    X, y = validate_data(estimator, X, y, **_X_OPTIONS)
+        X = validate_data(estimator, X, **_X_OPTIONS)
+    else:
+        X, y = validate_data(estimator, X, y, **_X_OPTIONS)
+    if names is not None and all(isinstance(name, str) for name in names):
+        # scikit-learn before 1.9 does not see the names of newer polars frames.
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
     return check_finite(X, estimator), y
 
 
@@ -42,6 +47,17 @@ def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
 def check_new_data(estimator: Any, X: Any) -> Any:
     """Validate X for ``transform``: the same features in the same order."""
     check_frame_columns(X)
+    names = getattr(X, "columns", None)
+    known = getattr(estimator, "feature_names_in_", None)
+    if (
+        names is not None
+        and known is not None
+        and sorted(map(str, names)) == sorted(known)
+        and list(names) != list(known)
+    ):
+        raise ValueError(
+            "The feature names must be in the same order as they were in fit: reorder the columns of X."
+        )
     options = _X_OPTIONS | {"ensure_min_samples": 1}
     return check_finite(validate_data(estimator, X, reset=False, **options), estimator)
 
