@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,14 @@ _X_OPTIONS = {
 def check_training_data(estimator: Any, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
     """Validate X and y for ``fit`` and let the estimator remember the feature names."""
     check_frame_columns(X)
+    names = getattr(X, "columns", None)
     if y is None and not needs_target:
-        return check_finite(validate_data(estimator, X, **_X_OPTIONS), estimator), None
-    X, y = validate_data(estimator, X, y, **_X_OPTIONS)
+        X = validate_data(estimator, X, **_X_OPTIONS)
+    else:
+        X, y = validate_data(estimator, X, y, **_X_OPTIONS)
+    if names is not None and all(isinstance(name, str) for name in names):
+        # scikit-learn before 1.9 does not see the names of newer polars frames.
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
     return check_finite(X, estimator), y
 
 
@@ -41,14 +47,35 @@ def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
 def check_new_data(estimator: Any, X: Any) -> Any:
     """Validate X for ``transform``: the same features in the same order."""
     check_frame_columns(X)
+    names = getattr(X, "columns", None)
+    known = getattr(estimator, "feature_names_in_", None)
+    if (
+        names is not None
+        and known is not None
+        and sorted(map(str, names)) == sorted(known)
+        and list(names) != list(known)
+    ):
+        raise ValueError(
+            "The feature names must be in the same order as they were in fit: reorder the columns of X."
+        )
     options = _X_OPTIONS | {"ensure_min_samples": 1}
     return check_finite(validate_data(estimator, X, reset=False, **options), estimator)
 
 
 def check_frame_columns(X: Any) -> None:
     """Refuse a data frame with columns that are not numbers, and name them."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind in "cMmUS":
+        what = "Complex data not supported" if kind == "c" else f"X holds {X.dtype} values, not numbers"
+        raise ValueError(f"{what}: pass a matrix of real numbers.")
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         return
+    names = [str(name) for name in X.columns]
+    repeated = (
+        sorted({repr(name) for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    )
+    if repeated:
+        raise ValueError(f"X has several columns named {_listing(repeated)}: give each column its own name.")
     dtypes = X.dtypes if isinstance(X.dtypes, list) else X.dtypes.tolist()
     bad = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if _not_numeric(dtype)]
     if bad:
@@ -100,7 +127,7 @@ def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarra
     mask = np.zeros(n_features, dtype=bool)
     if exclude is None:
         return mask
-    given = np.atleast_1d(np.asarray(exclude))
+    given = np.atleast_1d(np.asarray(sorted(exclude) if isinstance(exclude, set | frozenset) else exclude))
     if given.dtype == bool:
         if given.shape != (n_features,):
             raise ValueError(
@@ -112,9 +139,12 @@ def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarra
             raise ValueError(f"exclude holds indices outside 0 to {n_features - 1}.")
         mask[given] = True
         return mask
+    if given.size and given.dtype.kind == "f":
+        raise ValueError("exclude holds fractions: pass whole indices, feature names or a boolean mask.")
     if given.size and names is None:
         raise ValueError("exclude holds names, but X has no feature names: pass indices or a data frame.")
-    unknown = [repr(str(name)) for name in given if name not in set(names)] if given.size else []
+    known = set() if names is None else set(names)
+    unknown = [repr(str(name)) for name in given if name not in known]
     if unknown:
         raise ValueError(f"exclude names features that X does not have: {_listing(unknown)}.")
     mask[np.isin(names, given)] = True
@@ -134,4 +164,8 @@ def integer_seed(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    return int(random_state)
+    if isinstance(random_state, Integral) and int(random_state) >= 0:
+        return int(random_state)
+    raise ValueError(
+        f"random_state={random_state!r} is no seed: pass None, a whole number from 0 on or a Generator."
+    )

@@ -21,7 +21,7 @@ from ._checks import (
 from .reduction.design import Design
 from .reduction.notices import notify
 from .reduction.permutation import Permutations
-from .reduction.records import Reduction
+from .reduction.records import Floats, Reduction
 from .reduction.response import FAMILIES, Response, make_response
 from .reduction.sparse import make_design
 from .reduction.threads import Workers, workers
@@ -88,8 +88,8 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         needs_target = self.n_supervised != 0
         X, y = check_training_data(self, X, y, needs_target)
         check_n_components(self.n_components, X.shape)
-        self._check_screening()
         response = make_response(y, self.family) if needs_target else None
+        self._check_screening(X, response)
         names = getattr(self, "feature_names_in_", None)
         excluded = excluded_mask(self.exclude, X.shape[1], names)
         with workers() as threads:
@@ -97,14 +97,18 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             design.use(self._informative(design) & ~excluded)
             if not design.usable.any():
                 raise ValueError(
-                    "No feature is left: every column of X is constant, decided by one sample, or excluded. "
-                    "Pass at least one feature that varies."
+                    "No feature is left: every column of X is constant, decided by one sample (one value alone on "
+                    "its side of the mean, as in any column of 3 samples), or excluded. "
+                    "Pass at least one feature that varies, or more samples."
                 )
+            if self.verbose:
+                left_out = len(design.usable) - np.count_nonzero(design.usable)
+                print(f"[{type(self).__name__}] {left_out} of {X.shape[1]} features left out")
             reduction = self._reduce(X, design, response, threads)
         return self._keep(reduction, design, response).astype(_output_dtype(X), copy=False)
 
-    def _check_screening(self) -> None:
-        """Refuse settings that contradict each other."""
+    def _check_screening(self, X: Any, response: Response | None) -> None:
+        """Refuse settings that contradict each other or do not go with the data."""
 
     def _permutations(self, n_samples: int, threads: Workers) -> Permutations:
         seed = integer_seed(self.random_state)
@@ -116,7 +120,7 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _keep(self, reduction: Reduction, design: Design, response: Response | None) -> np.ndarray:
         n_found = len(reduction.projection)
-        variance = (reduction.scores**2).sum(axis=0) / (len(reduction.scores) - 1)
+        variance = reduction.scores.var(axis=0, ddof=1)
         self.components_ = reduction.projection
         Z = reduction.scores
         if self.whiten:
@@ -136,11 +140,6 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return Z
 
     def _warn(self, n_found: int) -> None:
-        if self.n_supervised_ == 0 and self.n_components is None and self.n_supervised != 0:
-            name = type(self).__name__
-            notify(
-                f"No signal: no supervised component passed the test; {name} returns one unsupervised component."
-            )
         if self.n_components is not None and n_found < self.n_components:
             notify(f"X has rank {n_found} only: {n_found} instead of {self.n_components} components are returned.")
 
@@ -192,9 +191,10 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             The best linear reconstruction, in the original units; left-out features are at their mean.
         """
         check_is_fitted(self)
+        Z = self._check_width(Z, "Z")
         loadings = np.concatenate([self._supervised_loadings, self.directions_[self.n_supervised_ :]])
         lengths = np.sqrt(self.explained_variance_) if self.whiten else 1.0
-        return (np.asarray(Z) * lengths) @ loadings * self.scale_ + self.mean_
+        return (Z * lengths) @ loadings * self.scale_ + self.mean_
 
     def original_coef(self, coef: Any, intercept: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Carry a linear model on the new features back to the original features and units.
@@ -225,8 +225,16 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         True
         """
         check_is_fitted(self)
-        original = np.asarray(coef, dtype=np.float64) @ (self.components_ / self.scale_)
+        original = self._check_width(coef, "coef") @ (self.components_ / self.scale_)
         return original, np.asarray(intercept) - original @ self.mean_
+
+    def _check_width(self, values: Any, name: str) -> Floats:
+        values = np.asarray(values, dtype=np.float64)
+        if values.ndim == 0 or values.shape[-1] != self.n_components_:
+            raise ValueError(
+                f"{name} has shape {values.shape}, but its last axis must be n_components_ = {self.n_components_}."
+            )
+        return values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .reduction.permutation import Permutations
 from .reduction.response import FAMILIES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances
 from .reduction.sparse import make_design
-from .reduction.statistics import SCORES, make_statistic
+from .reduction.statistics import SCORES, check_container, make_statistic
 from .reduction.threads import workers
 
 
@@ -53,6 +54,7 @@ def feature_scores(X: Any, y: Any, *, score: str = "pearson", family: str = "aut
     _check_option("family", family, FAMILIES)
     X, y = check_arrays(X, y)
     response = make_response(y, family)
+    check_container(score, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
         return make_statistic(score, X, design, response, threads).observed()
@@ -72,6 +74,12 @@ class ScoreTest:
         Permutation p-value of the largest score, for ``kind="maximum"``.
     n_permutations : int
         Permutations done.
+
+    Examples
+    --------
+    >>> from ispca import score_test
+    >>> score_test([[0.0], [1], [2], [3]], [0.0, 1, 2, 4.5], n_permutations=10, random_state=0).n_permutations
+    10
     """
 
     scores: np.ndarray
@@ -132,10 +140,13 @@ def score_test(
     _check_option("kind", kind, ("each", "maximum"))
     _check_option("score", score, SCORES)
     _check_option("family", family, FAMILIES)
-    if n_permutations < 1:
-        raise ValueError(f"n_permutations={n_permutations} must be at least 1.")
+    if not isinstance(n_permutations, Integral) or n_permutations < 1:
+        raise ValueError(f"n_permutations={n_permutations!r} must be a whole number of at least 1.")
+    if memory_budget < 2**20:
+        raise ValueError(f"memory_budget={memory_budget!r} is too small: allow at least {2**20} bytes.")
     X, y = check_arrays(X, y)
     response = make_response(y, family)
+    check_container(score, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
         statistic = make_statistic(score, X, design, response, threads)

@@ -12,11 +12,12 @@ from ._components import SupervisedComponents
 from .reduction.design import Design
 from .reduction.iterate import iterate, screened
 from .reduction.maximum import MaximumTest, ResidualTest
+from .reduction.notices import notify
 from .reduction.records import Indices, Mask, Reduction, Step
 from .reduction.response import Response
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
-from .reduction.statistics import SCORES, make_statistic
+from .reduction.statistics import SCORES, check_container, make_statistic
 from .reduction.threads import Workers
 
 
@@ -175,7 +176,7 @@ class ISPCA(SupervisedComponents):
         if self.alpha is not None:
             kind = MaximumTest if self.test == "paper" else ResidualTest
             test = kind(design, response.columns, self._permutations(n, threads), self.alpha)
-        return iterate(
+        reduction = iterate(
             design,
             response,
             test,
@@ -185,6 +186,9 @@ class ISPCA(SupervisedComponents):
             center=self.center,
             listen=self._report,
         )
+        if reduction.n_supervised == 0 and self.n_components is None:
+            notify("No signal: no supervised component passed the test; ISPCA returns one unsupervised component.")
+        return reduction
 
     def _report(self, step: Step) -> None:
         if not self.verbose:
@@ -336,7 +340,9 @@ class SPCA(SupervisedComponents):
         """
         return {name: vars(self)[name] for name in self._get_param_names()}
 
-    def _check_screening(self) -> None:
+    def _check_screening(self, X: Any, response: Response | None) -> None:
+        if response is not None:
+            check_container(vars(self)["score"], X, response)
         if self.n_features is not None and self.threshold is not None:
             raise ValueError("n_features and threshold are two ways to screen: pass one of them.")
 
@@ -347,6 +353,8 @@ class SPCA(SupervisedComponents):
         selected = np.empty(0, np.intp)
         if response is not None:
             selected = self._screen(X, design, response, threads)
+            if not len(selected):
+                notify("No signal: no feature passed the screening, so SPCA returns unsupervised components only.")
         self.selected_ = selected
         if self.verbose:
             print(f"[SPCA] {len(selected)} of {design.shape[1]} features kept")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .deflation import project_off
 from .design import Design
+from .eigen import largest_eigenpairs
+from .notices import notify
 from .records import Floats, Indices
 
 # Up to this size LAPACK is faster than Lanczos iterations.
@@ -17,11 +18,14 @@ SMALL_GRAM = 800
 # Up to this size the Gram matrix of the shorter side is formed; it is then no larger than X.
 LARGEST_GRAM = 4000
 # Singular values below this share of the length of all of X_s are rounding noise: the rank is exhausted.
-RANK_TOLERANCE = 1e-7
-# Block Krylov: extra columns, most iterations, and when a singular pair has converged.
+RANK_TOLERANCE = 1e-9
+# Block Krylov: extra columns, blocks before a restart, most iterations, when a pair has converged.
 EXTRA_COLUMNS = 10
-KRYLOV_ITERATIONS = 12
+KRYLOV_BLOCKS = 8
+KRYLOV_ITERATIONS = 100
 KRYLOV_TOLERANCE = 1e-9
+# Components down to this share of the strongest come out of a Gram matrix with nine digits.
+WELL_CONDITIONED = 1e-3
 
 
 def principal_components(
@@ -38,30 +42,38 @@ def principal_components(
         return np.empty((0, n_features)), np.empty((n, 0))
     if most < n and most <= LARGEST_GRAM:
         used = np.flatnonzero(design.usable) if features is None else features
-        return _from_features(design, basis, count, used)
-    left = _left_vectors(design, basis, count, features)
-    directions = design.t_dot(left, features).T
-    lengths = np.linalg.norm(directions, axis=1)
-    keep = lengths > RANK_TOLERANCE * np.sqrt(design.squared_norms.sum())
-    signs = sign_of_largest(directions[keep])
-    directions = directions[keep] * (signs / lengths[keep])[:, None]
-    components = left[:, keep] * (signs * lengths[keep])
-    if features is not None:
-        directions = _padded(directions, features, n_features)
-    return directions, components
+        right = _right_vectors(design, basis, count, used)
+    else:
+        used = np.arange(n_features) if features is None else features
+        left = _left_vectors(design, basis, count, features)
+        right = design.t_dot(left, features)
+        lengths = np.linalg.norm(right, axis=0)
+        if lengths.min() > WELL_CONDITIONED * lengths.max() and n <= LARGEST_GRAM:
+            return _signed(right / lengths, left * lengths, used, n_features)
+    return _refined(design, basis, right, used)
 
 
-def _from_features(design: Design, basis: Floats, count: int, features: Indices) -> tuple[Floats, Floats]:
-    """Solve on the side of the features, where there are fewer of them than samples."""
+def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
+    """Apply the sign rule and put the directions, now in rows, where their features are."""
+    signs = sign_of_largest(directions.T)
+    padded = np.zeros((len(signs), n_features))
+    padded[:, features] = directions.T * signs[:, None]
+    return padded, components * signs
+
+
+def _refined(design: Design, basis: Floats, right: Floats, features: Indices) -> tuple[Floats, Floats]:
+    """Make weak components exact too: a Gram matrix knows them to the square root of the precision only."""
+    directions = np.linalg.qr(right)[0]
+    components = project_off(basis, design.dot(directions, features))
+    left, lengths, rotation = np.linalg.svd(components, full_matrices=False)
+    keep = lengths > RANK_TOLERANCE * np.sqrt(design.squared_norms[features].sum())
+    return _signed((directions @ rotation.T)[:, keep], (left * lengths)[:, keep], features, design.shape[1])
+
+
+def _right_vectors(design: Design, basis: Floats, count: int, features: Indices) -> Floats:
+    """Return the leading right singular vectors, solved for on the side of the features."""
     loadings = design.t_dot(basis, features)
-    gram = design.feature_gram(features) - loadings @ loadings.T
-    directions = _leading(gram, count).T
-    components = project_off(basis, design.dot(directions.T, features))
-    lengths = np.linalg.norm(components, axis=0)
-    keep = lengths > RANK_TOLERANCE * np.sqrt(design.squared_norms.sum())
-    signs = sign_of_largest(directions[keep])
-    directions = _padded(directions[keep] * signs[:, None], features, design.shape[1])
-    return directions, components[:, keep] * signs
+    return _leading(design.feature_gram(features) - loadings @ loadings.T, count)
 
 
 def _left_vectors(design: Design, basis: Floats, count: int, features: Indices | None) -> Floats:
@@ -70,7 +82,7 @@ def _left_vectors(design: Design, basis: Floats, count: int, features: Indices |
     if n <= SMALL_GRAM:
         gram = project_off(basis, project_off(basis, design.sample_gram(features)).T)
         return project_off(basis, _leading(gram, count))
-    if n > LARGEST_GRAM and not design.sparse:
+    if n > max(LARGEST_GRAM, 4 * (count + EXTRA_COLUMNS)) and not design.sparse:
         return _krylov(design, basis, count, features)
     product = design.sample_gram_product(features)
     # Lanczos vectors stay in the range of P when it is applied last.
@@ -82,9 +94,7 @@ def _leading(gram: Floats, count: int) -> Floats:
     """Return the leading eigenvectors of a symmetric matrix, strongest first."""
     size = len(gram)
     if size <= SMALL_GRAM or count > size // 4:
-        borders = [size - count, size - 1]
-        vectors: Floats = eigh(gram, subset_by_index=borders, check_finite=False, overwrite_a=True)[1]
-        return vectors[:, ::-1]
+        return largest_eigenpairs(gram, count)[0]
     return _lanczos(lambda vector: gram @ vector, size, count, np.empty((size, 0)))
 
 
@@ -96,29 +106,29 @@ def _lanczos(product: Callable[[Floats], Floats], size: int, count: int, basis: 
 
 
 def _krylov(design: Design, basis: Floats, count: int, features: Indices | None) -> Floats:
-    """Find the left vectors by block Krylov iteration: few passes over an X too large for a Gram matrix."""
+    """Find the left vectors by restarted block Krylov iteration, for an X too large for a Gram matrix."""
     used = np.arange(design.shape[1]) if features is None else features
+    width = count + EXTRA_COLUMNS
     # The start only has to be in general position; a fixed one keeps fits reproducible.
-    start = np.random.default_rng(0).normal(size=(design.shape[0], count + EXTRA_COLUMNS))
+    start = np.random.default_rng(0).normal(size=(design.shape[0], width))
     block = np.linalg.qr(project_off(basis, start))[0]
     space, images = np.empty((len(block), 0)), np.empty((len(block), 0))
     for _ in range(KRYLOV_ITERATIONS):
         image = project_off(basis, design.dot(design.t_dot(block, features), used))
         space, images = np.column_stack([space, block]), np.column_stack([images, image])
         values, coordinates = np.linalg.eigh(space.T @ images)
-        leading = coordinates[:, : -count - 1 : -1]
-        vectors = space @ leading
-        residuals = np.linalg.norm(images @ leading - vectors * values[: -count - 1 : -1], axis=0)
-        if residuals.max() <= KRYLOV_TOLERANCE * values[-1]:
+        leading = coordinates[:, : -width - 1 : -1]
+        vectors, vector_images = space @ leading, images @ leading
+        residual = vector_images - vectors * values[: -width - 1 : -1]
+        if np.linalg.norm(residual[:, :count], axis=0).max() <= KRYLOV_TOLERANCE * values[-1]:
             break
+        if space.shape[1] >= min(KRYLOV_BLOCKS * width, len(space) // 2):
+            # Restart from the best vectors; the newest directions are their residuals.
+            space, images, image = vectors, vector_images, residual
         block = np.linalg.qr(project_off(space, project_off(space, image)))[0]
-    return vectors
-
-
-def _padded(directions: Floats, features: Indices, n_features: int) -> Floats:
-    padded = np.zeros((len(directions), n_features))
-    padded[:, features] = directions
-    return padded
+    else:
+        notify("The unsupervised components have not fully converged; their spectrum is nearly flat.")
+    return vectors[:, :count]
 
 
 def sign_of_largest(directions: Floats) -> Floats:

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .design import Design
+from .design import Design, feature_blocks
 from .records import Floats, Indices
 
 # A column with less than this share of its own variance left counts as gone.
 REMAINING_SHARE = 1e-12
 # So does one whose standard deviation has fallen under this.
 REMAINING_DEVIATION = 1e-9
+# Below this share the running sums have lost too many digits for the scores.
+FAINT_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -71,13 +73,24 @@ def deflate(design: Design, state: Deflation, component: Floats, responses: Floa
     direction = project_off(state.basis, direction[:, None])[:, 0]
     direction /= np.linalg.norm(direction)
     loading = design.t_dot(direction[:, None])
-    return Deflation(
+    deflated = Deflation(
         np.column_stack([state.basis, direction]),
         np.column_stack([state.loadings, loading]),
         state.squared_norms,
         state.remaining - loading[:, 0] ** 2,
         state.products - loading * (direction @ responses),
     )
+    _refresh(design, deflated, responses)
+    return deflated
+
+
+def _refresh(design: Design, state: Deflation, responses: Floats) -> None:
+    """Compute anew, from the columns, what subtraction has left with too few digits."""
+    faint = np.flatnonzero((state.remaining < FAINT_SHARE * state.squared_norms) & (state.inverse_norms > 0))
+    for part in feature_blocks(len(faint)):
+        columns = project_off(state.basis, deflated_columns(design, state, faint[part]))
+        state.remaining[faint[part]] = np.einsum("ij,ij->j", columns, columns)
+        state.products[faint[part]] = columns.T @ responses
 
 
 def project_off(basis: Floats, vectors: Floats) -> Floats:

@@ -40,6 +40,11 @@ class DenseDesign(Standardised):
 
     def _moments(self, block: slice) -> tuple[Floats, Floats, Indices]:
         values = self._X[:, block].astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._block_moments(values)
+
+    @staticmethod
+    def _block_moments(values: Floats) -> tuple[Floats, Floats, Indices]:
         mean = values.mean(axis=0)
         values -= mean
         # A second pass mends the mean of columns that lie far from zero.

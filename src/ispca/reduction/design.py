@@ -43,6 +43,8 @@ class Design(Protocol):
         Features that take part; the standardised column of any other is zero.
     squared_norms : ndarray of shape (D,)
         ``|x_j|^2`` of the standardised columns.
+    product_norms : ndarray of shape (D,)
+        The same for the columns as they enter products, uncentred where X is sparse: rounding goes by them.
     """
 
     sparse: bool
@@ -53,6 +55,7 @@ class Design(Protocol):
     n_below: Indices
     usable: Mask
     squared_norms: Floats
+    product_norms: Floats
 
     def use(self, usable: Mask) -> None:
         """Leave out every feature that is not usable."""
@@ -99,6 +102,9 @@ class Standardised:
         self.mean = mean if center else np.zeros_like(mean)
         self.scale = np.where(self.deviation > 0, self.deviation, 1.0) if scale else np.ones_like(mean)
         n = self.shape[0]
+        if not np.all(np.isfinite(deviation)):
+            column = int(np.argmin(np.isfinite(deviation)))
+            raise ValueError(f"X holds values too large to square (column {column}): rescale it to about 1.")
         self._sum_squares = (n - 1) * self.deviation**2 + n * (mean - self.mean) ** 2
         self.use(self.deviation > 0)
 
@@ -106,3 +112,4 @@ class Standardised:
         self.usable = usable
         self._weight = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=usable)
         self.squared_norms = self._sum_squares * self._weight**2
+        self.product_norms = self.squared_norms

@@ -21,8 +21,18 @@ def leading_eigenvector(matrix: Floats, start: Floats) -> tuple[Floats, float]:
         if converged:
             return vector, value
     # Also for the rare matrix whose first two eigenvalues are too close for the iteration.
-    values, vectors = eigh(matrix, subset_by_index=[size - 1, size - 1], check_finite=False)
+    vectors, values = largest_eigenpairs(matrix, 1)
     return vectors[:, 0], float(values[0])
+
+
+def largest_eigenpairs(matrix: Floats, count: int) -> tuple[Floats, Floats]:
+    """Return the leading eigenvectors and eigenvalues of a symmetric matrix by LAPACK, largest first."""
+    size = len(matrix)
+    values, vectors = eigh(matrix, subset_by_index=[size - count, size - 1], check_finite=False)
+    if vectors.shape[1] < count:
+        # The subset solver may lose vectors where eigenvalues coincide; the full one does not.
+        values, vectors = eigh(matrix, driver="evd", check_finite=False)
+    return vectors[:, : -count - 1 : -1], values[: -count - 1 : -1]
 
 
 def _lanczos(matrix: Floats, start: Floats) -> tuple[Floats, float, bool]:

@@ -190,13 +190,14 @@ def single_precision_exceedances(
 ) -> tuple[Mask, list[Floats]]:
     """Return which permutations reach the score, decided as in double precision, and the reach per piece."""
     inverse_norms = state.inverse_norms
-    grown = np.sqrt(state.squared_norms) * inverse_norms
+    grown = np.sqrt(design.product_norms) * inverse_norms
     fragile = np.flatnonzero(grown > 1 / FRAGILE_SHARE)
     sturdy_norms = inverse_norms.copy()
     sturdy_norms[fragile] = 0.0
     # The worst rounding error of a dot product of unit vectors, times what deflation has amplified.
     amplified = np.max(grown, initial=1.0, where=sturdy_norms > 0)
-    bound = (design.shape[0] + 3) * UNIT_ROUNDOFF * amplified
+    roundings = (design.shape[0] + 3) * UNIT_ROUNDOFF
+    bound = roundings / max(1 - roundings, 0.5) * amplified + TIE
     maxima, reach = _maxima(design, vectors, sizes, sturdy_norms, np.float32)
     exceeds = maxima > score + bound
     unsure = np.abs(maxima - score) <= bound

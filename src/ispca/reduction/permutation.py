@@ -19,12 +19,14 @@ PIECE = 128
 def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indices:
     """Return permutations ``start`` to ``stop``, one per row: the same ones however they are cut."""
     drawn = []
-    for chunk in range(start // CHUNK, -(-stop // CHUNK)):
+    # Long permutations come in smaller chunks: a chunk is always drawn whole.
+    size = max(1, min(CHUNK, 2**22 // n_samples))
+    for chunk in range(start // size, -(-stop // size)):
         # Each chunk has a stream of its own, so any chunk can be drawn without those before it.
         generator = np.random.Generator(np.random.PCG64(seed).jumped(chunk))
-        rows = np.tile(np.arange(n_samples, dtype=np.intp), (CHUNK, 1))
+        rows = np.tile(np.arange(n_samples, dtype=np.intp), (size, 1))
         generator.permuted(rows, axis=1, out=rows)
-        first = chunk * CHUNK
+        first = chunk * size
         drawn.append(rows[max(start - first, 0) : stop - first])
     return np.concatenate(drawn)
 

@@ -38,17 +38,37 @@ class Response:
 
 def make_response(y: Any, family: str = "auto") -> Response:
     """Turn a validated target into its pseudo-responses, or say what is wrong with it."""
-    y = np.asarray(y)
+    y = _plain(np.asarray(y))
     if family == "auto":
         family = _guess_family(y)
     if family == "gaussian":
         return Response(family, _unit(_numeric(y)[:, None]))
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _unique_labels(y)
     _check_classes(classes, np.bincount(codes), family)
     # For two classes the two indicators have the same score: one is enough.
     used = classes[1:] if family == "binomial" else classes
     indicators = (y[:, None] == used).astype(np.float64)
     return Response(family, _unit(indicators), classes, tuple(used.tolist()))
+
+
+def _plain(y: Any) -> Any:
+    """Turn an object array of numbers or of strings into what it holds; refuse missing labels."""
+    if y.dtype != object:
+        return y
+    missing = sum(label is None or label != label for label in y.tolist())
+    if missing:
+        raise ValueError(f"y has {missing} missing label(s) (None or NaN): drop these samples first.")
+    kinds = {isinstance(label, str) for label in y.tolist()}
+    return np.array(y.tolist()) if len(kinds) == 1 else y
+
+
+def _unique_labels(y: Any) -> tuple[Any, Any]:
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError:
+        raise ValueError(
+            "y mixes labels of different kinds, such as text and numbers: turn them all into strings."
+        ) from None
 
 
 def _guess_family(y: Any) -> str:
@@ -98,6 +118,8 @@ def _check_classes(classes: Any, counts: Any, family: str) -> None:
 
 
 def _unit(columns: Floats) -> Floats:
-    centred = columns - columns.mean(axis=0)
+    # Scaled first, so that squares neither overflow nor vanish.
+    centred = columns / np.abs(columns).max(axis=0)
+    centred = centred - centred.mean(axis=0)
     unit: Floats = centred / np.linalg.norm(centred, axis=0)
     return unit

@@ -18,11 +18,15 @@ def feature_exceedances(
 
     With a limit, a feature that has reached it is left out of the later batches: it is lost already.
     """
+
+    def count(scores: Floats, block: Indices) -> Indices:
+        return np.count_nonzero(scores >= observed[block, None] - TIE, axis=1)
+
     counts = np.zeros(len(observed), dtype=np.intp)
     alive = np.arange(len(observed))
     for start, stop in permutations.pieces(statistic.n_columns):
-        scores = statistic.permuted(permutations.indices(start, stop), alive)
-        counts[alive] += np.count_nonzero(scores >= observed[alive, None] - TIE, axis=1)
+        reached = statistic.map_permuted(permutations.indices(start, stop), alive, count)
+        counts[alive] += np.concatenate(reached)
         if limit is not None:
             alive = alive[counts[alive] < limit]
             if not len(alive):
@@ -36,8 +40,10 @@ def maximum_exceedances(statistic: Statistic, observed: Floats, permutations: Pe
     largest = observed.max()
     count = 0
     for start, stop in permutations.pieces(statistic.n_columns):
-        maxima = statistic.permuted(permutations.indices(start, stop), every).max(axis=0)
-        count += int(np.count_nonzero(maxima >= largest - TIE))
+        blocks = statistic.map_permuted(
+            permutations.indices(start, stop), every, lambda scores, _: scores.max(axis=0)
+        )
+        count += int(np.count_nonzero(np.max(blocks, axis=0) >= largest - TIE))
     return count
 
 
@@ -52,6 +58,8 @@ def significant_features(statistic: Statistic, permutations: Permutations, alpha
 def relative_threshold_features(scores: Floats, threshold: float, window: int) -> Indices:
     """Return the features at least this far from the lowest to the highest score inside the window."""
     features = best_features(scores, window)
+    if not len(features):
+        return features
     inside = scores[features]
     cut = inside[-1] + threshold * (inside[0] - inside[-1])
     return features[inside >= cut]

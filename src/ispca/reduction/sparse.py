@@ -50,17 +50,25 @@ class SparseDesign(Standardised):
         feature_of = np.repeat(np.arange(n_features), counts)
         mean = np.bincount(feature_of, transpose.data, n_features) / n
         centred = transpose.data - mean[feature_of]
+        # A second pass mends the mean of columns that lie far from zero.
+        mean += (np.bincount(feature_of, centred, n_features) - (n - counts) * mean) / n
+        centred = transpose.data - mean[feature_of]
         squares = np.bincount(feature_of, centred**2, n_features) + (n - counts) * mean**2
         deviation = np.sqrt(squares / max(n - 1, 1))
         tolerance = MEAN_TOLERANCE * deviation
         below = np.bincount(feature_of[centred < -tolerance[feature_of]], minlength=n_features)
         below += np.where(mean > tolerance, n - counts, 0)
-        self._raw = transpose
+        # A column without zeros is stored centred; any other has a mean of at most sqrt(n) deviations.
+        full = counts == n if center else np.zeros(n_features, dtype=bool)
+        self._offset = np.where(full | (not center), 0.0, mean)
+        data = np.where(full[feature_of], centred, transpose.data)
+        self._raw = _csr(data, transpose.indices, transpose.indptr, n)
         self._standardise(mean, deviation, below, center, scale)
 
     def use(self, usable: Mask) -> None:
         super().use(usable)
-        self._shift = self.mean * self._weight
+        self._shift = self._offset * self._weight
+        self.product_norms = self.squared_norms + self.shape[0] * self._shift**2
         data = self._raw.data * np.repeat(self._weight, np.diff(self._raw.indptr))
         self._transpose = _csr(data, self._raw.indices, self._raw.indptr, self.shape[0])
 

@@ -9,7 +9,8 @@ All but runs are sums of products, so permuting the response is one matrix produ
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +23,7 @@ from .scores import SCORE_DECIMALS
 from .sparse import make_design
 from .threads import Workers
 
+Result = TypeVar("Result")
 SCORES = ("pearson", "spearman", "kendall", "runs")
 
 
@@ -33,8 +35,10 @@ class Statistic(Protocol):
     def observed(self) -> Floats:
         """Return the score of every feature, shape (D,)."""
 
-    def permuted(self, permutations: Indices, features: Indices) -> Floats:
-        """Return the score of each feature under each permutation (rows), shape (features, permutations)."""
+    def map_permuted(
+        self, permutations: Indices, features: Indices, reduce: Callable[[Floats, Indices], Result]
+    ) -> list[Result]:
+        """Return ``reduce(scores, block)`` for each block of features, scores of shape (block, permutations)."""
 
 
 def make_statistic(score: str, X: Any, design: Design, response: Response, workers: Workers) -> Statistic:
@@ -42,10 +46,10 @@ def make_statistic(score: str, X: Any, design: Design, response: Response, worke
     if score == "pearson":
         return ProductStatistic(design, response.columns, _inverse_lengths(design.squared_norms))
     if score == "runs":
-        return RunsStatistic(_dense_only(X, score), design, response)
+        return RunsStatistic(X, design, response)
     ranked = response.columns
     if score == "kendall" and response.family == "gaussian":
-        return PairStatistic(_dense_only(X, score), design, ranked[:, 0])
+        return PairStatistic(X, design, ranked[:, 0])
     if response.family == "gaussian":
         ranked = rankdata(ranked, axis=0)
         ranked = ranked - ranked.mean(axis=0)
@@ -64,12 +68,13 @@ def _inverse_lengths(squares: Floats) -> Floats:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
 
 
-def _dense_only(X: Any, score: str) -> Any:
-    if sp.issparse(X):
+def check_container(score: str, X: Any, response: Response) -> None:
+    """Refuse the scores that need dense data, before any work."""
+    needs_dense = score == "runs" or (score == "kendall" and response.family == "gaussian")
+    if needs_dense and sp.issparse(X):
         raise ValueError(
             f'score="{score}" needs dense X here: pass X.toarray() if it fits the memory, or score="spearman".'
         )
-    return X
 
 
 class ProductStatistic:
@@ -83,15 +88,17 @@ class ProductStatistic:
         scores = np.abs(self._design.t_dot(self._columns)).max(axis=1) * self._multiplier
         return np.round(scores, SCORE_DECIMALS)
 
-    def permuted(self, permutations: Indices, features: Indices) -> Floats:
+    def map_permuted(
+        self, permutations: Indices, features: Indices, reduce: Callable[[Floats, Indices], Result]
+    ) -> list[Result]:
         vectors = np.take(self._columns.T, permutations, axis=1).reshape(-1, permutations.shape[1]).T
         shape = (-1, self.n_columns, len(permutations))
 
-        def largest(product: Floats, _: object) -> Floats:
-            return np.abs(product, out=product).reshape(shape).max(axis=1)
+        def largest(product: Floats, block: Any) -> Result:
+            return reduce(np.abs(product, out=product).reshape(shape).max(axis=1), block)
 
         parts = self._design.map_products([vectors], largest, features=features, multiplier=self._multiplier)
-        return np.concatenate([scores for [scores] in parts])
+        return [result for [result] in parts]
 
 
 class PairStatistic:
@@ -106,14 +113,16 @@ class PairStatistic:
         self.n_columns = max(1, len(column) // 2)
 
     def observed(self) -> Floats:
-        identity = np.arange(len(self._column))[None]
-        return np.round(self.permuted(identity, np.arange(self._X.shape[1]))[:, 0], SCORE_DECIMALS)
+        return np.round(_unpermuted(self, len(self._column), self._X.shape[1]), SCORE_DECIMALS)
 
-    def permuted(self, permutations: Indices, features: Indices) -> Floats:
+    def map_permuted(
+        self, permutations: Indices, features: Indices, reduce: Callable[[Floats, Indices], Result]
+    ) -> list[Result]:
         values = self._column[permutations]
         signs = np.sign(values[:, self._first] - values[:, self._second])
-        parts = [self._block(features[part], signs) for part in feature_blocks(len(features), 32)]
-        return np.concatenate(parts)
+        # As many features at a time as there are permutations: their pairs take as much memory again.
+        blocks = [features[part] for part in feature_blocks(len(features), min(32, len(permutations)))]
+        return [reduce(self._block(block, signs), block) for block in blocks]
 
     def _block(self, features: Indices, signs: Floats) -> Floats:
         values = self._X[:, features].astype(np.float64)
@@ -141,17 +150,27 @@ class RunsStatistic:
         self._deviation = np.sqrt(np.maximum(pairs * (pairs - n), 1e-12) / (n**2 * (n - 1)))
 
     def observed(self) -> Floats:
-        identity = np.arange(len(self._groups))[None]
-        return self.permuted(identity, np.arange(self._X.shape[1]))[:, 0]
+        return _unpermuted(self, len(self._groups), self._X.shape[1])
 
-    def permuted(self, permutations: Indices, features: Indices) -> Floats:
+    def map_permuted(
+        self, permutations: Indices, features: Indices, reduce: Callable[[Floats, Indices], Result]
+    ) -> list[Result]:
         groups = self._groups[permutations].astype(np.float64)
-        scores = np.zeros((len(features), len(permutations)))
+        blocks = [features[part] for part in feature_blocks(len(features))]
+        return [reduce(self._block(block, groups), block) for block in blocks]
+
+    def _block(self, features: Indices, groups: Floats) -> Floats:
+        scores = np.zeros((len(features), len(groups)))
         for row, feature in enumerate(features):
             if self._usable[feature]:
                 runs = _expected_runs(self._X[:, feature], groups)
                 scores[row] = ((self._expected - runs) / self._deviation).max(axis=1)
         return np.maximum(np.round(scores, SCORE_DECIMALS), 0.0)
+
+
+def _unpermuted(statistic: Statistic, n_samples: int, n_features: int) -> Floats:
+    identity, every = np.arange(n_samples)[None], np.arange(n_features)
+    return np.concatenate(statistic.map_permuted(identity, every, lambda scores, _: scores[:, 0]))
 
 
 def _expected_runs(values: Any, groups: Floats) -> Floats:

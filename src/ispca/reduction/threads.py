@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -35,6 +36,34 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+class _SingleThreadedBlas:
+    """Holds BLAS to one thread while any fit runs, and sets it back when the last one ends."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running = 0
+        self._n_threads = 1
+        self._limiter: Any = None
+
+    def __enter__(self) -> int:
+        """Return how many threads BLAS had before."""
+        with self._lock:
+            if self._running == 0:
+                self._n_threads = available_threads()
+                self._limiter = _controller().limit(limits=1, user_api="blas")
+            self._running += 1
+            return self._n_threads
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._running -= 1
+            if self._running == 0:
+                self._limiter.restore_original_limits()
+
+
+_single_threaded_blas = _SingleThreadedBlas()
+
+
 def available_threads() -> int:
     """Return the number of threads BLAS may use now: the usual variables and limits set it."""
     libraries = [library for library in _controller().info() if library["user_api"] == "blas"]
@@ -44,8 +73,7 @@ def available_threads() -> int:
 @contextmanager
 def workers() -> Iterator[Workers]:
     """Open the workers: BLAS itself is held to one thread, so results do not depend on their number."""
-    n_threads = available_threads()
-    with _controller().limit(limits=1, user_api="blas"):
+    with _single_threaded_blas as n_threads:
         if n_threads == 1:
             yield Workers(None)
             return
