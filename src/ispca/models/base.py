@@ -105,8 +105,9 @@ class Horseshoe(BaseEstimator):
 
 
 def _warn_about_scales(Z: Floats) -> None:
-    spread = Z.std(axis=0)
-    spread = spread[spread > 0]
+    with np.errstate(over="ignore"):  # the engine refuses values whose squares overflow
+        spread = Z.std(axis=0)
+    spread = spread[(spread > 0) & np.isfinite(spread)]
     if len(spread) and spread.max() > WILD_SCALES * spread.min():
         notify(
             f"The spreads of the features differ by a factor of {spread.max() / spread.min():.0f}, but the prior "

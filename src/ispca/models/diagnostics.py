@@ -95,8 +95,8 @@ def _plain_r_hat(draws: Floats) -> Floats:
     n = draws.shape[1]
     between = n * draws.mean(axis=1).var(axis=0, ddof=1)
     within = draws.var(axis=1, ddof=1).mean(axis=0)
-    # A quantity that never moves has nothing to disagree about.
-    ratio = np.divide(between, within, out=np.ones_like(within), where=within > 0)
+    # A quantity that never moves has nothing to disagree about, unless every chain is stuck at its own value.
+    ratio = np.divide(between, within, out=np.where(between > 0, np.inf, 1.0), where=within != 0)
     return np.sqrt((ratio + n - 1) / n)
 
 

@@ -89,7 +89,10 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         if np.ptp(y) <= 1e-13 * np.abs(y).max():
             raise ValueError("y is constant, so there is nothing to learn: pass a target that varies.")
         # In units of its own spread, y suits the fixed scales of slab and intercept whatever it measures.
-        centre, spread = float(y.mean()), float(y.std())
+        with np.errstate(over="ignore", under="ignore"):
+            centre, spread = float(y.mean()), float(y.std())
+        if not 1e-100 < spread < 1e100:
+            raise ValueError(f"The spread of y, {spread:g}, is out of range: measure y in another unit.")
         self._sample("gaussian", X, (y - centre) / spread, 0, 1.0)
         self.posterior_ = self.posterior_.rescaled(centre, spread)
         self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
@@ -180,4 +183,6 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         y = np.asarray(y, dtype=np.float64)
         if y.shape != (len(Z),):
             raise ValueError(f"X has {len(Z)} samples, but y has shape {y.shape}: pass one value per sample.")
+        if not np.isfinite(y).all():
+            raise ValueError("y contains NaN or infinity: pass observed values only.")
         return log_predictive_density(self.posterior_, Z, y)

@@ -79,7 +79,9 @@ def sample_posterior(problem: Problem, settings: Settings) -> tuple[Posterior, D
         second = "nuts" if settings.sampler == "auto" and problem.model != "gaussian" else sampler
         target = max(RETRY_TARGET, settings.target_accept)
         again = _run(problem, settings, second, target, 2 * settings.n_warmup, settings.seed + 1)
-        if again[1].converged or again[1].r_hat.max() < diagnostics.r_hat.max():
+        # Draws that are not finite have no R-hat: anything is better.
+        worst = np.nan_to_num(diagnostics.r_hat.max(), nan=np.inf)
+        if again[1].converged or again[1].r_hat.max() < worst:
             posterior, diagnostics = again
     if not diagnostics.converged:
         notify(
