@@ -64,6 +64,15 @@ def test_posterior_agrees_with_stan(name, sampler):
         pytest.skip(f"real data: set ISPCA_DATA to the folder with the .npz files ({error})")
     reference = np.load(REFERENCE / f"{name}.npz", allow_pickle=False)
     np.testing.assert_allclose(problems.fingerprint(Z), reference["fingerprint"], atol=1e-5)
+    z = np.array([run(Z, y, n_classes, sampler, reference, seed) for seed in range(4)])
+    rms = np.sqrt(np.mean(z**2))
+    print(f"{name} {sampler}: rms {rms:.3f}, largest {np.abs(z).max():.2f}")
+    # The quantities of one run are strongly correlated, so several runs are pooled.
+    assert 0.8 <= rms <= 1.25
+    assert np.abs(z.mean(axis=0)).max() < 4
+
+
+def run(Z, y, n_classes, sampler, reference, seed):
     result = load_engine().sample(
         problems.model_of(n_classes),
         np.ascontiguousarray(Z),
@@ -71,15 +80,11 @@ def test_posterior_agrees_with_stan(name, sampler):
         n_classes=n_classes,
         tau0=problems.tau0(*Z.shape, n_classes),
         sampler=sampler,
-        n_warmup=1500,
-        n_draws=3000,
+        n_warmup=1000,
+        n_draws=1000,
         target_accept=0.95,
-        seed=7,
+        seed=seed,
         n_threads=2,
     )
     found = quantities.quantities(result, Z, y, n_classes)
-    z = np.array([z_scores(found[str(label)], reference, i) for i, label in enumerate(reference["names"])])
-    rms = np.sqrt(np.mean(z**2))
-    print(f"{name} {sampler}: rms {rms:.3f}, largest {np.abs(z).max():.2f}")
-    assert 0.8 <= rms <= 1.25
-    assert np.abs(z).max() < 5
+    return [z_scores(found[str(label)], reference, i) for i, label in enumerate(reference["names"])]

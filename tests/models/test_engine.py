@@ -142,9 +142,7 @@ def test_kernels_agree(model, classes, n):
         for precision, tolerance in (("double", 1e-12), ("single", 3e-6)):
             other, slopes = density(model, X, y, q, n_classes=classes, kernel=name, precision=precision)
             assert other == pytest.approx(value, rel=tolerance)
-            np.testing.assert_allclose(
-                slopes, gradient, rtol=tolerance, atol=tolerance * np.abs(gradient).max()
-            )
+            np.testing.assert_allclose(slopes, gradient, rtol=tolerance, atol=tolerance * np.abs(gradient).max())
 
 
 def test_kernels_can_be_forced_from_outside():
@@ -194,9 +192,7 @@ def test_continuing_equals_one_go(model, classes, sampler):
     first = draws(model, classes, X, y, sampler=sampler, n_draws=50)
     second = draws(model, classes, X, y, sampler=sampler, n_draws=70, state=first["state"])
     for key in whole.keys() - {"state", "step_size"}:
-        np.testing.assert_array_equal(
-            np.concatenate([first[key], second[key]], axis=1), whole[key], err_msg=key
-        )
+        np.testing.assert_array_equal(np.concatenate([first[key], second[key]], axis=1), whole[key], err_msg=key)
     assert second["state"] == whole["state"]
 
 
@@ -300,8 +296,7 @@ def test_samplers_agree(model, classes):
     if model != "gaussian":
         y = np.where(X[:, 0] + np.random.default_rng(9).logistic(size=150) > 0.5, y, 0)
     results = [
-        draws(model, classes, X, y, sampler=s, n_draws=4000, n_warmup=600, tau0=0.3)
-        for s in ("nuts", "blocked")
+        draws(model, classes, X, y, sampler=s, n_draws=4000, n_warmup=600, tau0=0.3) for s in ("nuts", "blocked")
     ]
     scores = []
     for result in results:
