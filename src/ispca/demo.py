@@ -1,4 +1,4 @@
-"""The demo behind ``make demo``: simulated gene expression, reduced and summarised in plain text."""
+"""The demo behind ``make demo``: simulated gene expression, reduced, modelled and summarised in plain text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Bunch
 
 from .datasets import make_expression
+from .models import HorseshoeClassifier, original_coefficients
 from .transformers import ISPCA
 
 
@@ -35,11 +35,30 @@ def main(directory: Path = Path("demo")) -> None:
         )
         done = f"{step.n_permutations} permutations"
         print(f"  {number}. largest score {step.score:.2f}, p = {step.p_value:.3f} ({done}): {found}")
-    model = make_pipeline(ispca, LogisticRegression())
+    start = time.perf_counter()
+    model = make_pipeline(ispca, HorseshoeClassifier(random_state=0))
+    model.fit(data.data, data.target)
+    print(
+        f"\nThe horseshoe model on the new features took {time.perf_counter() - start:.1f} s with its posterior."
+    )
+    print(model[-1].diagnostics_)
     accuracy = cross_val_score(model, data.data, data.target, cv=5).mean()
     largest = np.bincount(np.unique(data.target, return_inverse=True)[1]).max() / n
-    print(f"\nCross-validated accuracy with a logistic model: {accuracy:.0%} (the largest class: {largest:.0%})")
+    print(f"Cross-validated accuracy: {accuracy:.0%} (the largest class: {largest:.0%})")
+    _show_genes(model, data)
     _write(directory, Z, ispca, data)
+
+
+def _show_genes(model: Pipeline, data: Bunch, count: int = 5) -> None:
+    table = original_coefficients(model)
+    genes = table[table["feature"] != "(intercept)"]
+    genes = genes[np.argsort(-genes["p_sign"])][:count]
+    print(f"\nThe {count} genes whose direction is surest, in the original units:")
+    for feature, label, mean, _, low, high, sure in genes.tolist():
+        truth = "truly relevant" if data.relevant[int(feature)] else "irrelevant in truth"
+        name = data.feature_names[int(feature)]
+        interval = f"{mean:+.3f}, 90 % interval {low:+.3f} to {high:+.3f}"
+        print(f"  {name:<10} {label}: {interval}, sign {sure:.0%} sure; {truth}")
 
 
 def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
