@@ -52,8 +52,10 @@ def main(directory: Path = Path("demo")) -> None:
 def _show_genes(model: Pipeline, data: Bunch, count: int = 5) -> None:
     table = original_coefficients(model)
     genes = table[table["feature"] != "(intercept)"]
-    genes = genes[np.argsort(-genes["p_sign"])][:count]
-    print(f"\nThe {count} genes whose direction is surest, in the original units:")
+    # Largest effect per standard deviation of the gene.
+    effect = np.abs(genes["mean"]) * np.tile(model[0].scale_, len(model[-1].classes_))
+    genes = genes[np.argsort(-effect)][:count]
+    print(f"\nThe {count} strongest genes, in the original units:")
     for feature, label, mean, _, low, high, sure in genes.tolist():
         truth = "truly relevant" if data.relevant[int(feature)] else "irrelevant in truth"
         name = data.feature_names[int(feature)]

@@ -32,8 +32,8 @@ def original_coefficients(model: Any) -> np.recarray:
     table : recarray
         One row per feature (and class, where there are more than two) and for the intercept: ``feature``,
         ``target_class``, ``mean``, ``sd``, ``q5``, ``q95`` and ``p_sign``, the posterior probability that the
-        coefficient has the sign of its mean. ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a frame. For more
-        than two classes the coefficients are contrasts to the average class.
+        coefficient has the sign of its mean. ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a
+        frame. For more than two classes the coefficients are contrasts to the average class.
 
     Examples
     --------
