@@ -15,7 +15,7 @@ demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest tests --pyargs ispca
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -63,7 +63,7 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
     >>> rng = np.random.default_rng(0)
     >>> Z = rng.normal(size=(60, 5)); y = 3 * Z[:, 0] + rng.normal(size=60)
     >>> model = HorseshoeRegressor(random_state=0).fit(Z, y)
-    >>> model.coef_.round().tolist()
+    >>> (model.coef_.round() + 0.0).tolist()
     [3.0, 0.0, 0.0, 0.0, 0.0]
     >>> mean, deviation = model.predict([[1.0, 0, 0, 0, 0]], return_std=True)
     """
