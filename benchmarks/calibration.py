@@ -1,4 +1,4 @@
-"""Simulation-based calibration of the samplers: ``python -m benchmarks.calibration`` (about 25 minutes, one core).
+"""Simulation-based calibration of the samplers: ``python -m benchmarks.calibration`` (20 to 40 minutes, one core).
 
 ``--write docs/calibration.md`` turns the table into a page; ``--count 100`` makes it short.
 """
@@ -145,8 +145,10 @@ model (`python -m benchmarks.calibration --write docs/calibration.md`; a short v
   sigma half-Student-t with 3 degrees of freedom and scale 1. No data set is left out, however extreme.
 - Sampling: {N_CHAINS} chains of {N_WARMUP} warm-up draws, then every "thin"-th draw, {N_KEPT} in all. Rank histograms of
   {N_BINS} bins, chi-square test against uniform; a histogram counts as uniform for p >= {SMALLEST_P}, which
-  {len(p)} histograms of an exact sampler would all meet in about 19 of 20 such tables.
+  {len(p)} histograms of an exact sampler would all meet in about 19 of 20 such tables, were they independent;
+  the rows of one model share their data sets.
 - "ESS < 99": share of data sets in which some quantity has a smaller bulk ESS over all draws than draws are kept.
+  Data sets with more than 0.5 % divergent draws are those the estimators would sample again with target 0.99.
 - {datetime.date.today()}, ispca {ispca.__version__}, Python {platform.python_version()}, NumPy {np.__version__},
   SciPy {scipy.__version__}, kernels {load_engine().simd()}, one core shared with other work.
 
