@@ -27,6 +27,6 @@ def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     coords = {"feature": list(features)} | ({"class": list(classes)} if by_class else {})
     groups = {"posterior": draws, "sample_stats": {"diverging": posterior.divergent}}
     from_dict: Any = arviz.from_dict
-    if hasattr(arviz, "InferenceData"):
+    if int(arviz.__version__.partition(".")[0]) == 0:
         return from_dict(**groups, coords=coords, dims=dims)
     return from_dict(groups, coords=coords, dims=dims)
