@@ -55,9 +55,13 @@ def principal_components(
 
 def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
     """Apply the sign rule and put the directions, now in rows, where their features are."""
-    signs = sign_of_largest(directions.T)
+    rows = np.ascontiguousarray(directions.T)
+    signs = sign_of_largest(rows)
+    rows *= signs[:, None]
+    if len(features) == n_features:
+        return rows, components * signs
     padded = np.zeros((len(signs), n_features))
-    padded[:, features] = directions.T * signs[:, None]
+    padded[:, features] = rows
     return padded, components * signs
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ class DenseDesign(Standardised):
 
     def __init__(self, X: Any, workers: Workers, *, center: bool, scale: bool) -> None:
         self._X = X
-        self._workers = workers
+        self.workers = workers
+        self._local = local()
         self.shape = X.shape
         moments = self._map_features(self._moments, feature_blocks(self.shape[1]), 4.0)
         mean, deviation, n_below = (np.concatenate(part) for part in zip(*moments, strict=True))
@@ -36,7 +38,7 @@ class DenseDesign(Standardised):
     def _map_features(
         self, task: Callable[[Any], Result], blocks: Sequence[Any], work_per_entry: float
     ) -> list[Result]:
-        return self._workers.map(task, blocks, work_per_entry * self.shape[0] * self.shape[1])
+        return self.workers.map(task, blocks, work_per_entry * self.shape[0] * self.shape[1])
 
     def _moments(self, block: slice) -> tuple[Floats, Floats, Indices]:
         values = self._X[:, block].astype(np.float64)
@@ -54,13 +56,26 @@ class DenseDesign(Standardised):
         deviation = np.sqrt(np.einsum("ij,ij->j", values, values) / max(len(values) - 1, 1))
         return mean, deviation, np.count_nonzero(values < -MEAN_TOLERANCE * deviation, axis=0)
 
-    def _block(self, block: Block, weight: Floats, dtype: Any = np.float64) -> Any:
+    def _block(self, block: Block, weight: Floats) -> Floats:
+        """Return standardised columns of their own memory."""
+        centred = np.subtract(self._X[:, block], self.mean[block], dtype=np.float64)
+        centred *= weight[block]
+        return centred
+
+    def _scratch(self, name: str, shape: tuple[int, int], dtype: Any) -> Any:
+        """Return this thread's buffer: fresh memory for each block would cost more than the work on it."""
+        size = shape[0] * shape[1]
+        buffers = self._local.__dict__
+        if name not in buffers or buffers[name].size < size:
+            buffers[name] = np.empty(size, dtype)
+        return buffers[name][:size].reshape(shape)
+
+    def _scratch_block(self, block: Block, weight: Floats, dtype: Any) -> Any:
+        """Return standardised columns in this thread's buffer."""
         values = self._X[:, block]
-        centred = np.subtract(values, self.mean[block], dtype=np.float64)
-        if dtype == np.float64:
-            centred *= weight[block]
-            return centred
-        return np.multiply(centred, weight[block], out=np.empty(centred.shape, dtype), casting="same_kind")
+        centred = np.subtract(values, self.mean[block], out=self._scratch("centred", values.shape, np.float64))
+        target = centred if dtype == np.float64 else self._scratch("single", values.shape, dtype)
+        return np.multiply(centred, weight[block], out=target, casting="same_kind")
 
     def map_products(
         self,
@@ -77,14 +92,18 @@ class DenseDesign(Standardised):
 
         def task(part: slice) -> list[Result]:
             block: Block = part if features is None else features[part]
-            transpose = self._block(block, weight, dtype).T
-            return [reduce(transpose @ piece, block) for piece in vectors]
+            transpose = self._scratch_block(block, weight, dtype).T
+            results = []
+            for i, piece in enumerate(vectors):
+                product = self._scratch(np.dtype(dtype).name, (len(transpose), piece.shape[1]), dtype)
+                results.append(reduce(np.matmul(transpose, piece, out=product), block, i))
+            return results
 
         work = float(n_features) * (sum(piece.size for piece in vectors) + 4 * self.shape[0])
-        return self._workers.map(task, feature_blocks(n_features), work)
+        return self.workers.map(task, feature_blocks(n_features), work)
 
     def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
-        blocks = self.map_products([vectors], lambda product, _: product, features=features)
+        blocks = self.map_products([vectors], lambda product, *_: product.copy(), features=features)
         return np.concatenate([product for [product] in blocks])
 
     def columns(self, features: Indices) -> Floats:
@@ -102,7 +121,7 @@ class DenseDesign(Standardised):
                 gram[other, part] = gram[part, other].T
 
         parts = feature_blocks(len(features))
-        self._workers.map(fill, parts, float(self.shape[0]) * len(features) ** 2)
+        self.workers.map(fill, parts, float(self.shape[0]) * len(features) ** 2)
         return gram
 
     def sample_gram(self, features: Indices | None) -> Floats:
@@ -116,7 +135,7 @@ class DenseDesign(Standardised):
                 gram[tile, : tile.stop] += columns[tile] @ columns[: tile.stop].T
 
             # The upper triangle follows by symmetry.
-            self._workers.map(add, tiles, float(n) * n * columns.shape[1] / 2)
+            self.workers.map(add, tiles, float(n) * n * columns.shape[1] / 2)
         lower = np.tril(gram)
         return lower + np.tril(gram, -1).T
 

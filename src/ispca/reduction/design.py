@@ -8,12 +8,13 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from .records import Floats, Indices, Mask
+from .threads import Workers
 
 Result = TypeVar("Result")
 Block = slice | Indices
-Reducer = Callable[[Any, Block], Result]
+Reducer = Callable[[Any, Block, int], Result]
 
-BLOCK_FEATURES = 256
+BLOCK_FEATURES = 512
 # A value this close to the column mean (in standard deviations) is not below it, whatever the rounding.
 MEAN_TOLERANCE = 1e-10
 # A standard deviation this small against the mean is rounding noise of a constant column.
@@ -48,6 +49,7 @@ class Design(Protocol):
     """
 
     sparse: bool
+    workers: Workers
     shape: tuple[int, int]
     mean: Floats
     scale: Floats
@@ -69,7 +71,10 @@ class Design(Protocol):
         multiplier: Floats | None = None,
         dtype: Any = np.float64,
     ) -> list[list[Result]]:
-        """Return ``reduce(X_s[:, block].T @ vectors[i], block)`` for every block of features and every i."""
+        """Return ``reduce(X_s[:, block].T @ vectors[i], block, i)`` for every block of features and every i.
+
+        The product is only lent to ``reduce``: its memory is used again.
+        """
 
     def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
         """Return ``X_s^T vectors``, one row per feature."""

@@ -12,10 +12,11 @@ The decision is the one a plain double-precision test takes on the same permutat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from .deflation import Deflation, project_off
 from .design import Block, Design
@@ -95,7 +96,8 @@ class MaximumTest:
 
     def _first_test(self, state: Deflation, tally: _Tally) -> None:
         reach: list[Floats] = []
-        for batch in self._permutations.batches(self._responses.shape[1]):
+        clear = _clearly_significant(tally.score, self._design.shape, self._responses.shape[1])
+        for batch in self._permutations.batches(self._responses.shape[1], clear):
             sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
             exceeds, reached = single_precision_exceedances(
                 self._design, state, self._permuted(batch), sizes, tally.score
@@ -106,25 +108,18 @@ class MaximumTest:
         self._reach = reach
 
     def _later_test(self, state: Deflation, tally: _Tally) -> None:
-        inverse_norms = state.inverse_norms
-        shrunk = np.sqrt(state.squared_norms) * inverse_norms
-        explained = state.loadings[:, -len(self._overlaps[0]) :] * inverse_norms[:, None]
+        shrunk = np.sqrt(state.squared_norms) * state.inverse_norms
         for piece, (start, stop) in enumerate(self._pieces):
             rivals = np.flatnonzero(self._reach[piece] * shrunk >= tally.score - TIE)
             if not len(rivals):
                 tally.add(np.zeros(stop - start, dtype=bool))
                 continue
             overlap = np.array(self._overlaps[piece])
-
-            def deflate(product: Floats, block: Block, overlap: Floats = overlap) -> None:
-                # x^T P y = x^T y - (x^T Q)(Q^T y): deflating the product, not the permutations.
-                product -= explained[block] @ overlap
-
-            maxima, [reached] = _maxima(
-                self._design, self._permuted([piece]), [stop - start], inverse_norms, np.float64, rivals, deflate
+            exceeds, [reached] = single_precision_exceedances(
+                self._design, state, self._permuted([piece]), [stop - start], tally.score, rivals, overlap
             )
-            self._reach[piece][rivals] = reached / shrunk[rivals] + TIE
-            if tally.add(maxima >= tally.score - TIE):
+            self._reach[piece][rivals] = reached / shrunk[rivals]
+            if tally.add(exceeds):
                 return
 
     def deflated(self, state: Deflation) -> None:
@@ -165,7 +160,8 @@ class ResidualTest:
         residuals = residuals[:, left]
         tally = _Tally(score, self._limit, self._permutations.count)
         pieces = self._permutations.pieces(residuals.shape[1])
-        for batch in self._permutations.batches(residuals.shape[1]):
+        clear = _clearly_significant(score, self._design.shape, residuals.shape[1])
+        for batch in self._permutations.batches(residuals.shape[1], clear):
             borders = [pieces[piece] for piece in batch]
             vectors = self._permutations.permuted(residuals, borders)
             vectors = self._permutations.workers.map(
@@ -180,25 +176,49 @@ class ResidualTest:
         """Nothing to note: every test draws on the newest residuals."""
 
 
+def _clearly_significant(score: float, shape: tuple[int, int], n_columns: int) -> bool:
+    """Guess that the test will pass, so that it need not look at a few permutations first.
+
+    Fisher's transform of a correlation is about normal; Bonferroni over all features. A wrong guess
+    costs time, never the decision.
+    """
+    n, n_features = shape
+    deviate = np.arctanh(min(score, 1 - 1e-12)) * np.sqrt(max(n - 3, 1))
+    return bool(2 * ndtr(-deviate) * n_features * n_columns < 1e-3)
+
+
 def _unit(vectors: Floats) -> Floats:
     unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
     return unit
 
 
 def single_precision_exceedances(
-    design: Design, state: Deflation, vectors: list[Floats], sizes: list[int], score: float
+    design: Design,
+    state: Deflation,
+    vectors: list[Floats],
+    sizes: list[int],
+    score: float,
+    features: Indices | None = None,
+    overlap: Floats | None = None,
 ) -> tuple[Mask, list[Floats]]:
-    """Return which permutations reach the score, decided as in double precision, and the reach per piece."""
+    """Return which permutations reach the score, decided as in double precision, and the reach per piece.
+
+    ``features`` restricts the search; ``overlap`` is Q^T y of the (then single) piece, whose y is not projected.
+    """
+    n = design.shape[0]
     inverse_norms = state.inverse_norms
     grown = np.sqrt(design.product_norms) * inverse_norms
+    if features is not None:
+        grown[np.setdiff1d(np.arange(len(grown)), features, assume_unique=True)] = 0.0
     fragile = np.flatnonzero(grown > 1 / FRAGILE_SHARE)
     sturdy_norms = inverse_norms.copy()
     sturdy_norms[fragile] = 0.0
+    grown[fragile] = 0.0
     # The worst rounding error of a dot product of unit vectors, times what deflation has amplified.
-    amplified = np.max(grown, initial=1.0, where=sturdy_norms > 0)
-    roundings = (design.shape[0] + 3) * UNIT_ROUNDOFF
-    bound = roundings / max(1 - roundings, 0.5) * amplified + TIE
-    maxima, reach = _maxima(design, vectors, sizes, sturdy_norms, np.float32)
+    roundings = (n + state.basis.shape[1] + 6) * UNIT_ROUNDOFF
+    bound = roundings / max(1 - roundings, 0.5) * max(1.0, grown.max()) + TIE
+    explained = None if overlap is None else state.loadings[:, -len(overlap) :]
+    maxima, reach = _maxima(design, vectors, sizes, sturdy_norms, np.float32, features, explained, overlap)
     exceeds = maxima > score + bound
     unsure = np.abs(maxima - score) <= bound
     start = 0
@@ -206,15 +226,25 @@ def single_precision_exceedances(
         here = np.flatnonzero(unsure[start : start + size])
         if len(here):
             near = np.flatnonzero(reach[piece] >= score - bound)
-            columns = vectors[piece].reshape(design.shape[0], -1, size)[:, :, here]
-            columns = columns.reshape(design.shape[0], -1)
-            exact, _ = _maxima(design, [columns], [len(here)], inverse_norms, np.float64, near)
+            near = near if features is None else features[near]
+            columns = _some(vectors[piece], size, here)
+            some = None if overlap is None else _some(overlap, size, here)
+            exact, _ = _maxima(design, [columns], [len(here)], inverse_norms, np.float64, near, explained, some)
             exceeds[start + here] = exact >= score - TIE
         start += size
+    reach = [reached + bound for reached in reach]
     if len(fragile):
-        exact, _ = _maxima(design, vectors, sizes, inverse_norms, np.float64, fragile)
+        exact, reached = _maxima(design, vectors, sizes, inverse_norms, np.float64, fragile, explained, overlap)
         exceeds |= exact >= score - TIE
-    return exceeds, [reached + bound for reached in reach]
+        places = fragile if features is None else np.searchsorted(features, fragile)
+        for total, some in zip(reach, reached, strict=True):
+            total[places] = some + TIE
+    return exceeds, reach
+
+
+def _some(columns: Floats, size: int, permutations: Indices) -> Floats:
+    """Return the columns of some of the permutations of a piece."""
+    return columns.reshape(len(columns), -1, size)[:, :, permutations].reshape(len(columns), -1)
 
 
 def _maxima(
@@ -224,13 +254,16 @@ def _maxima(
     multiplier: Floats,
     dtype: type[np.floating[Any]],
     features: Indices | None = None,
-    adjust: Callable[[Floats, Block], None] | None = None,
+    explained: Floats | None = None,
+    overlap: Floats | None = None,
 ) -> tuple[Floats, list[Floats]]:
     """Return the largest score of each permutation, and of each feature within each piece."""
+    overlap = None if overlap is None else overlap.astype(dtype)
 
-    def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
-        if adjust is not None:
-            adjust(product, block)
+    def reduce(product: Floats, block: Block, _: int) -> tuple[Floats, Floats]:
+        if explained is not None and overlap is not None:
+            # x^T P y = x^T y - (x^T Q)(Q^T y): deflating the product, not the permutations.
+            product -= (explained[block] * multiplier[block, None]).astype(dtype) @ overlap
         # The block is still in the cache: absolute value and both maxima cost little here.
         np.abs(product, out=product)
         return product.max(axis=0), product.max(axis=1)

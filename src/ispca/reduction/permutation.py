@@ -10,10 +10,12 @@ import numpy as np
 from .records import Floats, Indices
 from .threads import Workers
 
-# Permutations per random stream, and in the first piece: a failing test needs no more.
+# Permutations per random stream.
 CHUNK = 64
+# Permutations in the first piece: most failing tests need no more.
+FIRST_PIECE = 32
 # Permutations per later piece: the scores of a block of features then fit the cache.
-PIECE = 128
+PIECE = 256
 
 
 def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indices:
@@ -45,17 +47,19 @@ class Permutations:
         """Return the borders of the pieces for a response of so many columns."""
         # A piece is held permuted, projected and in single precision, beside its products.
         fitting = self.memory_budget // (64 * self.n_samples * n_columns)
-        first, later = max(1, min(CHUNK, fitting)), max(1, min(PIECE, fitting))
+        first, later = max(1, min(FIRST_PIECE, fitting)), max(1, min(PIECE, fitting))
         starts = [0, *range(first, self.count, later)]
         return list(zip(starts, [*starts[1:], self.count], strict=True))
 
-    def batches(self, n_columns: int) -> Iterator[list[int]]:
-        """Yield the piece numbers to work on together: the first alone, then as many as fit."""
-        pieces = self.pieces(n_columns)
+    def batches(self, n_columns: int, likely_passes: bool) -> Iterator[list[int]]:
+        """Yield the piece numbers to work on together: as many as fit, but the first alone in doubt."""
+        count = len(self.pieces(n_columns))
         together = max(1, self.memory_budget // (64 * self.n_samples * n_columns * PIECE))
-        yield [0]
-        for start in range(1, len(pieces), together):
-            yield list(range(start, min(start + together, len(pieces))))
+        start = 0
+        while start < count:
+            stop = min(count, start + (together if start or likely_passes else 1))
+            yield list(range(start, stop))
+            start = stop
 
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""

@@ -37,7 +37,7 @@ class SparseDesign(Standardised):
     sparse = True
 
     def __init__(self, X: Any, workers: Workers, *, center: bool, scale: bool) -> None:
-        self._workers = workers
+        self.workers = workers
         self.shape = X.shape
         n, n_features = X.shape
         X = sp.csc_array(X)
@@ -94,10 +94,10 @@ class SparseDesign(Standardised):
             indptr = rows.indptr[part.start : part.stop + 1] - start
             block = _csr(data[start:stop], rows.indices[start:stop], indptr, self.shape[0])
             chosen: Block = part if features is None else features[part]
-            return [reduce(block @ piece, chosen) for piece in vectors]
+            return [reduce(block @ piece, chosen, i) for i, piece in enumerate(vectors)]
 
         work = float(len(data)) * sum(piece.shape[1] for piece in vectors) * 4
-        return self._workers.map(task, feature_blocks(rows.shape[0]), work)
+        return self.workers.map(task, feature_blocks(rows.shape[0]), work)
 
     def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
         shift = self._shift if features is None else self._shift[features]

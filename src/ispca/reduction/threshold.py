@@ -47,19 +47,22 @@ def search(
     design: Design, state: Deflation, scores: Floats, responses: Floats, window: int, n_thresholds: int
 ) -> Candidate:
     """Return the component with the highest score over all thresholds and response columns."""
-    best: Candidate | None = None
-    for column in range(responses.shape[1]):
+
+    def candidate(column: int) -> Candidate | None:
         features = best_features(scores[:, column], window)
         if not len(features):
-            continue
-        candidate = _search_column(
+            return None
+        return _search_column(
             design, state, features, scores[features, column], responses[:, column], n_thresholds, column
         )
-        if best is None or candidate.score > best.score + TIE:
-            best = candidate
-    if best is None:
+
+    n_columns = responses.shape[1]
+    work = 20.0 * window * len(responses) * n_columns
+    found = [c for c in design.workers.map(candidate, range(n_columns), work) if c is not None]
+    if not found:
         raise ValueError("No feature has a nonzero score.")
-    return best
+    highest = max(c.score for c in found)
+    return next(c for c in found if c.score >= highest - TIE)
 
 
 def _search_column(
