@@ -19,9 +19,9 @@ LARGEST_EXTENSION = 4
 RETRY_TARGET = 0.99
 # The log predictive density is watched on so many training samples at the most.
 WATCHED_SAMPLES = 500
-# From so many samples per feature the blocked sampler is the faster one (benchmarks/README.md).
-BLOCKED_SAMPLES_PER_FEATURE = 10
-BLOCKED_SAMPLES = 300
+# From so many samples per feature the blocked sampler is the faster one (docs/speed.md).
+BLOCKED_SAMPLES_PER_FEATURE = 12
+BLOCKED_SAMPLES = 200
 
 
 @dataclass(frozen=True)
