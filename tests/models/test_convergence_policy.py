@@ -250,10 +250,10 @@ def test_what_is_watched(engine):
     ("model", "n", "features", "expected"),
     [
         ("gaussian", 10, 50, "blocked"),
-        ("logistic", 299, 5, "nuts"),
-        ("logistic", 300, 5, "blocked"),
-        ("logistic", 499, 50, "nuts"),
-        ("logistic", 500, 50, "blocked"),
+        ("logistic", 199, 5, "nuts"),
+        ("logistic", 200, 5, "blocked"),
+        ("logistic", 599, 50, "nuts"),
+        ("logistic", 600, 50, "blocked"),
         ("softmax", 5000, 5, "nuts"),
     ],
 )
