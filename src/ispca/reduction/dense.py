@@ -94,16 +94,16 @@ class DenseDesign(Standardised):
             block: Block = part if features is None else features[part]
             transpose = self._scratch_block(block, weight, dtype).T
             results = []
-            for i, piece in enumerate(vectors):
+            for piece in vectors:
                 product = self._scratch(np.dtype(dtype).name, (len(transpose), piece.shape[1]), dtype)
-                results.append(reduce(np.matmul(transpose, piece, out=product), block, i))
+                results.append(reduce(np.matmul(transpose, piece, out=product), block))
             return results
 
         work = float(n_features) * (sum(piece.size for piece in vectors) + 4 * self.shape[0])
         return self.workers.map(task, feature_blocks(n_features), work)
 
     def t_dot(self, vectors: Floats, features: Indices | None = None) -> Floats:
-        blocks = self.map_products([vectors], lambda product, *_: product.copy(), features=features)
+        blocks = self.map_products([vectors], lambda product, _: product.copy(), features=features)
         return np.concatenate([product for [product] in blocks])
 
     def columns(self, features: Indices) -> Floats:

@@ -12,7 +12,7 @@ from .threads import Workers
 
 Result = TypeVar("Result")
 Block = slice | Indices
-Reducer = Callable[[Any, Block, int], Result]
+Reducer = Callable[[Any, Block], Result]
 
 BLOCK_FEATURES = 512
 # A value this close to the column mean (in standard deviations) is not below it, whatever the rounding.
@@ -71,7 +71,7 @@ class Design(Protocol):
         multiplier: Floats | None = None,
         dtype: Any = np.float64,
     ) -> list[list[Result]]:
-        """Return ``reduce(X_s[:, block].T @ vectors[i], block, i)`` for every block of features and every i.
+        """Return ``reduce(X_s[:, block].T @ vectors[i], block)`` for every block of features and every i.
 
         The product is only lent to ``reduce``: its memory is used again.
         """

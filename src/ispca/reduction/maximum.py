@@ -260,7 +260,7 @@ def _maxima(
     """Return the largest score of each permutation, and of each feature within each piece."""
     overlap = None if overlap is None else overlap.astype(dtype)
 
-    def reduce(product: Floats, block: Block, _: int) -> tuple[Floats, Floats]:
+    def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
         if explained is not None and overlap is not None:
             # x^T P y = x^T y - (x^T Q)(Q^T y): deflating the product, not the permutations.
             product -= (explained[block] * multiplier[block, None]).astype(dtype) @ overlap

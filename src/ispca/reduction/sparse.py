@@ -94,7 +94,7 @@ class SparseDesign(Standardised):
             indptr = rows.indptr[part.start : part.stop + 1] - start
             block = _csr(data[start:stop], rows.indices[start:stop], indptr, self.shape[0])
             chosen: Block = part if features is None else features[part]
-            return [reduce(block @ piece, chosen, i) for i, piece in enumerate(vectors)]
+            return [reduce(block @ piece, chosen) for piece in vectors]
 
         work = float(len(data)) * sum(piece.shape[1] for piece in vectors) * 4
         return self.workers.map(task, feature_blocks(rows.shape[0]), work)

@@ -94,7 +94,7 @@ class ProductStatistic:
         vectors = np.take(self._columns.T, permutations, axis=1).reshape(-1, permutations.shape[1]).T
         shape = (-1, self.n_columns, len(permutations))
 
-        def largest(product: Floats, block: Any, _: int) -> Result:
+        def largest(product: Floats, block: Any) -> Result:
             return reduce(np.abs(product, out=product).reshape(shape).max(axis=1), block)
 
         parts = self._design.map_products([vectors], largest, features=features, multiplier=self._multiplier)
