@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,6 +19,7 @@ from ._checks import (
     excluded_mask,
     integer_seed,
 )
+from ._sharing import shared
 from .reduction.design import Design
 from .reduction.notices import notify
 from .reduction.permutation import Permutations
@@ -86,6 +88,7 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X: Any, y: Any) -> np.ndarray:
         needs_target = self.n_supervised != 0
+        given = X
         X, y = check_training_data(self, X, y, needs_target)
         check_n_components(self.n_components, X.shape)
         response = make_response(y, self.family) if needs_target else None
@@ -93,7 +96,9 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         names = getattr(self, "feature_names_in_", None)
         excluded = excluded_mask(self.exclude, X.shape[1], names)
         with workers() as threads:
-            design = make_design(X, threads, center=self.center, scale=self.scale)
+            make = partial(make_design, X, threads, center=self.center, scale=self.scale)
+            design = shared(make, (given,), "design", self.center, self.scale)
+            design.workers = threads
             design.use(self._informative(design) & ~excluded)
             if not design.usable.any():
                 raise ValueError(

@@ -33,6 +33,7 @@ class Horseshoe(BaseEstimator):
         "n_draws": [Interval(Integral, 4, None, closed="left")],
         "sampler": [StrOptions({"auto", "nuts", "blocked"})],
         "target_accept": [Interval(Real, 0, 1, closed="neither")],
+        "retry": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -49,6 +50,7 @@ class Horseshoe(BaseEstimator):
         n_draws: int = 1000,
         sampler: str = "auto",
         target_accept: float = 0.9,
+        retry: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -61,6 +63,7 @@ class Horseshoe(BaseEstimator):
         self.n_draws = n_draws
         self.sampler = sampler
         self.target_accept = target_accept
+        self.retry = retry
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -80,6 +83,7 @@ class Horseshoe(BaseEstimator):
             self.target_accept,
             integer_seed(self.random_state),
             thread_count(self.n_jobs, self.n_chains),
+            self.retry,
         )
         problem = Problem(model, Z, y, n_classes, prior)
         self.posterior_, self.diagnostics_ = sample_posterior(problem, settings)

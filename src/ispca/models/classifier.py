@@ -34,11 +34,14 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
         Standard deviation of the normal prior of the intercept.
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
         Chains, and warm-up and kept draws of each. Chains that have not converged are continued, so
-        there may be more draws.
+        there may be more draws, unless ``retry=False``.
     sampler : {"auto", "nuts", "blocked"}, default="auto"
         "nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.
     target_accept : float, default=0.9
         Target acceptance rate of NUTS; the retry after bad convergence uses 0.99.
+    retry : bool, default=True
+        Whether chains that have not converged are continued, and after that sampled anew with smaller
+        steps. If False, the draws are as many as asked for, and a warning tells of bad convergence.
     n_jobs : int, optional
         Chains run at a time. By default as many as BLAS has threads.
     random_state : int, Generator, RandomState or None, default=None

@@ -46,6 +46,7 @@ class Settings:
     target_accept: float
     seed: int
     n_threads: int
+    retry: bool = True
 
 
 def prior_scale(p0: float, n_features: int, n_samples: int, pseudo_deviation: float) -> float:
@@ -74,7 +75,7 @@ def sample_posterior(problem: Problem, settings: Settings) -> tuple[Posterior, D
     posterior, diagnostics = _run(
         problem, settings, sampler, settings.target_accept, settings.n_warmup, settings.seed
     )
-    if not diagnostics.converged:
+    if not diagnostics.converged and settings.retry:
         # What does not mix blockwise may do so jointly, with small steps and a longer warm-up.
         second = "nuts" if settings.sampler == "auto" and problem.model != "gaussian" else sampler
         target = max(RETRY_TARGET, settings.target_accept)
@@ -113,7 +114,7 @@ def _run(
     diagnostics = diagnose(problem, posterior, sampler, target)
     for _ in range(LARGEST_EXTENSION - 1):
         divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_SHARE * diagnostics.n_draws
-        if diagnostics.converged or divergent:
+        if diagnostics.converged or divergent or not settings.retry:
             break
         result = sample(problem.model, problem.Z, y, **options, state=result["state"])
         posterior = posterior.extended(Posterior.from_engine(result))

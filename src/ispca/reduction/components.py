@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from .._sharing import shared
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
 from .notices import notify
 from .records import Floats, Indices
+
+Value = TypeVar("Value")
 
 # Up to this size LAPACK is faster than Lanczos iterations.
 SMALL_GRAM = 800
@@ -84,14 +88,22 @@ def _left_vectors(design: Design, basis: Floats, count: int, features: Indices |
     """Return the leading left singular vectors of ``P X_s``, strongest first."""
     n = design.shape[0]
     if n <= SMALL_GRAM:
-        gram = project_off(basis, project_off(basis, design.sample_gram(features)).T)
+        gram = _shared(design.sample_gram, design, features)
+        gram = project_off(basis, project_off(basis, gram).T)
         return project_off(basis, _leading(gram, count))
     if n > max(LARGEST_GRAM, 4 * (count + EXTRA_COLUMNS)) and not design.sparse:
         return _krylov(design, basis, count, features)
-    product = design.sample_gram_product(features)
+    product = _shared(design.sample_gram_product, design, features)
     # Lanczos vectors stay in the range of P when it is applied last.
     vectors = _lanczos(lambda vector: project_off(basis, product(vector)), n, count, basis)
     return project_off(basis, vectors)
+
+
+def _shared(make: Callable[[Indices | None], Value], design: Design, features: Indices | None) -> Value:
+    """Make the Gram matrix, or its product, of all features once for all reductions of a design."""
+    if features is not None:
+        return make(features)
+    return shared(lambda: make(None), (design,), make.__name__, design.usable.tobytes())
 
 
 def _leading(gram: Floats, count: int) -> Floats:

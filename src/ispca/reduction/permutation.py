@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._sharing import shared
 from .records import Floats, Indices
 from .threads import Workers
 
@@ -63,7 +64,8 @@ class Permutations:
 
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""
-        return draw_permutations(self.seed, self.n_samples, start, stop)
+        key = (self.seed, self.n_samples, start, stop)
+        return shared(lambda: draw_permutations(*key), (), "permutations", key)
 
     def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]]) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""

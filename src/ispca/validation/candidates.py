@@ -1,0 +1,105 @@
+"""What is stacked by default: four reductions with the horseshoe model, lasso, ridge and the base rate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..models.classifier import HorseshoeClassifier
+from ..models.regressor import HorseshoeRegressor
+from ..penalised import PenalisedClassifier, PenalisedRegressor
+from ..reduction.records import Floats
+from ..transformers import ISPCA, SPCA
+from .methods import reduced
+
+N_COMPONENTS = 50
+
+
+class BaseRateRegressor(RegressorMixin, BaseEstimator):
+    """Predict the normal distribution of the target, whatever the features.
+
+    Attributes
+    ----------
+    mean_, deviation_ : float
+        Mean and standard deviation of the training target.
+    """
+
+    def fit(self, X: Any, y: Any) -> BaseRateRegressor:
+        """Take mean and spread of the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Not used.
+        y : array-like of shape (n_samples,)
+            Target values.
+
+        Returns
+        -------
+        self : BaseRateRegressor
+            The fitted estimator.
+        """
+        validate_data(self, X, skip_check_array=True)
+        y = np.asarray(y, dtype=np.float64)
+        self.mean_, self.deviation_ = float(y.mean()), float(y.std(ddof=1))
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the mean of the target, and on demand its standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Only their number counts.
+        return_std : bool, default=False
+            Whether to return the standard deviation too.
+
+        Returns
+        -------
+        mean, deviation : ndarray of shape (n_samples,)
+            The deviation only with ``return_std=True``.
+        """
+        check_is_fitted(self)
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        mean = np.full(count, self.mean_)
+        return (mean, np.full(count, self.deviation_)) if return_std else mean
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log normal density of each observed value.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Not used.
+        y : array-like of shape (n_samples,)
+            Observed values.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample.
+        """
+        check_is_fitted(self)
+        density: Floats = norm.logpdf(np.asarray(y, dtype=np.float64), self.mean_, self.deviation_)
+        return density
+
+
+def default_candidates(regression: bool) -> list[tuple[str, Any]]:
+    """Return the candidates by name; their seeds are left open."""
+    model: Any = HorseshoeRegressor() if regression else HorseshoeClassifier()
+    linear = PenalisedRegressor if regression else PenalisedClassifier
+    options: dict[str, Any] = {"whiten": True, "family": "gaussian" if regression else "auto"}
+    return [
+        ("PCA", reduced(ISPCA(N_COMPONENTS, n_supervised=0, **options), model)),
+        ("SPCA", reduced(SPCA(N_COMPONENTS, **options), model)),
+        ("ISPCA", reduced(ISPCA(N_COMPONENTS, **options), model)),
+        ("ISPCA-small", reduced(ISPCA(test="residual", **options), model)),
+        ("lasso", linear(penalty="lasso", choice="best")),
+        ("ridge", linear(penalty="ridge", choice="best")),
+        ("base rate", BaseRateRegressor() if regression else DummyClassifier(strategy="prior")),
+    ]

@@ -1,0 +1,280 @@
+"""Compare methods: each refitted whole in every split, and measured on what it has not seen."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.multiclass import type_of_target
+
+from .._checks import integer_seed
+from ..reduction.notices import notify
+from ..reduction.records import Floats
+from .metrics import choose_measures, score_all
+from .prediction import Prediction
+from .splits import Split, make_splits
+from .store import Failure
+from .summary import interval
+from .work import Work, run
+
+# A posterior counts as converged for the comparison when its held-out log density does.
+LARGEST_R_HAT = 1.01
+SMALLEST_ESS = 400
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` returns.
+
+    Attributes
+    ----------
+    methods : list of str
+        Names of the methods.
+    baseline : str
+        The method the others are compared with.
+    scores : dict of str to ndarray of shape (n_splits, n_methods)
+        Every measure for every split; NaN where a fit failed or the measure does not apply.
+    predictions : list of list of Prediction or None
+        What each method said of the held-out samples, by split and method; None where the fit failed.
+    splits : list of Split
+        Training and test indices.
+    errors : list of tuple
+        Split, method and message of every fit that failed.
+    """
+
+    methods: list[str]
+    baseline: str
+    scores: dict[str, Floats]
+    predictions: list[list[Prediction | None]] = field(repr=False)
+    splits: list[Split] = field(repr=False)
+    errors: list[tuple[int, str, str]] = field(default_factory=list)
+
+    @property
+    def main_metric(self) -> str:
+        """The first measure: the mean log predictive density unless others were asked for."""
+        return next(iter(self.scores))
+
+    @property
+    def table(self) -> np.recarray:
+        """One row per method, best first by the main measure.
+
+        ``method``, then for every measure its mean over the splits and 95 % interval (``_low``, ``_high``) and
+        the paired difference to the baseline with its interval (``_difference``, ``_difference_low``,
+        ``_difference_high``), the seconds of reduction and model per fit, the number of failed fits, and the
+        number of posteriors whose held-out log density has not converged.
+        ``pandas.DataFrame(result.table)`` makes a frame of it.
+        """
+        ratio = float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
+        columns: dict[str, Any] = {"method": np.array(self.methods)}
+        base = self.methods.index(self.baseline)
+        for name, scores in self.scores.items():
+            summaries = np.array([interval(column, ratio) for column in scores.T])
+            differences = np.array([interval(column - scores[:, base], ratio) for column in scores.T])
+            for ending, values in zip(("", "_low", "_high"), summaries.T, strict=True):
+                columns[name + ending] = values
+            for ending, values in zip(("", "_low", "_high"), differences.T, strict=True):
+                columns[f"{name}_difference{ending}"] = values
+        columns |= {name: self._mean(name) for name in ("seconds_reduction", "seconds_model")}
+        columns["n_failed"] = np.array([sum(e[1] == method for e in self.errors) for method in self.methods])
+        columns["n_unconverged"] = self._unconverged()
+        order = np.argsort(-np.nan_to_num(columns[self.main_metric], nan=-np.inf), kind="stable")
+        table = np.rec.fromarrays([values[order] for values in columns.values()], names=",".join(columns))
+        return table  # type: ignore[no-any-return]
+
+    def _mean(self, name: str) -> Floats:
+        def mean(column: int) -> float:
+            values = [getattr(row[column], name) for row in self.predictions if row[column] is not None]
+            return float(np.mean(values)) if values else np.nan
+
+        return np.array([mean(column) for column in range(len(self.methods))])
+
+    def _unconverged(self) -> np.ndarray:
+        def failed(prediction: Prediction | None) -> bool:
+            check = None if prediction is None else prediction.posterior
+            return check is not None and not (
+                check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS
+            )
+
+        return np.array([[failed(item) for item in row] for row in self.predictions]).sum(axis=0)
+
+    def __str__(self) -> str:
+        from .text import comparison_text
+
+        return comparison_text(self)
+
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw one row per method with its interval, and a dashed line at the baseline.
+
+        Parameters
+        ----------
+        metric : str, optional
+            The measure to draw; by default the main one.
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The drawing.
+        """
+        from ..plots.comparison import plot_comparison
+
+        return plot_comparison(self, metric, ax)
+
+
+def compare(
+    estimators: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 50,
+    groups: Any = None,
+    metrics: Any = None,
+    baseline: str = "lasso",
+    n_jobs: int | None = -1,
+    resume: Any = None,
+    random_state: Any = 0,
+) -> Comparison:
+    """Refit whole procedures in every split, and compare them on the held-out samples.
+
+    Parameters
+    ----------
+    estimators : dict of str to estimator, list of (name, estimator), or estimator
+        Any scikit-learn classifiers or regressors and pipelines. Reductions that ask for more components than
+        a training part can give get as many as it can.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The features.
+    y : array-like of shape (n_samples,)
+        Class labels or values.
+    cv : int, splitter or iterable of pairs, default=50
+        A number of random splits with one fifth held out (stratified by class; by groups if given), any
+        scikit-learn splitter, or pairs of training and test indices.
+    groups : array-like of shape (n_samples,), optional
+        Samples of a group are never divided between training and test.
+    metrics : str or list of str, optional
+        For classes ``mlpd``, ``accuracy``, ``balanced_accuracy``, ``auc``, ``brier``, ``calibration_error``; for
+        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90 % intervals). By default all; the first is the main one.
+    baseline : str, default="lasso"
+        The method the others are compared with; without a "lasso" the first one.
+    n_jobs : int or None, default=-1
+        Worker processes, each with one thread. The numbers do not depend on it.
+    resume : path, optional
+        A directory where each finished fit is kept; a comparison that was killed goes on from there.
+        Recorded failures are not tried again: delete the directory for that.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the splits and of every estimator whose own ``random_state`` is None.
+
+    Returns
+    -------
+    result : Comparison
+        Its ``table`` and ``plot()`` tell the outcome; ``print(result)`` shows it.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.validation import compare
+    >>> data = make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
+    >>> methods = {"chance": DummyClassifier(), "logistic": LogisticRegression()}
+    >>> result = compare(methods, data.data, data.target, cv=5, baseline="chance", n_jobs=1)
+    >>> result.table["method"].tolist()
+    ['logistic', 'chance']
+    """
+    named = named_estimators(estimators)
+    X, y = checked_data(X, y)
+    classification = target_is_classes(named, y)
+    measures = choose_measures(metrics, classification)
+    base = _baseline(baseline, list(named))
+    seed = integer_seed(random_state)
+    if groups is not None and len(groups) != len(y):
+        raise ValueError(f"groups has {len(groups)} entries, but there are {len(y)} samples: pass one per sample.")
+    splits = make_splits(cv, X, y, groups, classification, seed)
+    classes, observed = np.unique(y, return_inverse=True) if classification else (None, y)
+    work = Work(named, X, y, classes, splits, seed)
+    outcomes = run(work, resume, n_jobs, "Comparing")
+    n_splits = range(len(splits))
+    predictions = [[_prediction(outcomes[number, name]) for name in named] for number in n_splits]
+    errors = [
+        (number, name, outcome.error)
+        for (number, name), outcome in sorted(outcomes.items(), key=lambda item: item[0][0])
+        if isinstance(outcome, Failure)
+    ]
+    if errors:
+        number, name, error = errors[0]
+        notify(f"{len(errors)} of {len(outcomes)} fits failed; the first: {name} on split {number}, {error}")
+    truth = [observed[split.test] for split in splits]
+    C = 0 if classes is None else len(classes)
+    scores = {name: score_all(predictions, truth, measure, C) for name, measure in measures.items()}
+    return Comparison(list(named), base, scores, predictions, splits, errors)
+
+
+def _prediction(outcome: Any) -> Prediction | None:
+    return outcome if isinstance(outcome, Prediction) else None
+
+
+def named_estimators(estimators: Any) -> dict[str, Any]:
+    """Return the estimators by name, or say what is wrong with them."""
+    if hasattr(estimators, "fit"):
+        estimators = {type(estimators).__name__: estimators}
+    try:
+        pairs = list(estimators.items() if isinstance(estimators, Mapping) else estimators)
+        named = {str(name): estimator for name, estimator in pairs}
+    except (TypeError, ValueError):
+        raise ValueError(
+            "estimators must be a dict of names and estimators, a list of (name, estimator), or one estimator."
+        ) from None
+    if not named or len(named) < len(pairs):
+        raise ValueError("estimators needs at least one entry, and a different name for each.")
+    for name, estimator in named.items():
+        if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+            raise ValueError(f"{name!r} is {estimator!r}, not a scikit-learn estimator: pass one, not a class.")
+        if not hasattr(estimator, "predict"):
+            raise ValueError(f"{name!r} cannot predict: put a model after it, as in make_pipeline({name}, model).")
+    return named
+
+
+def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """Return X with a shape, and y as an array of as many entries."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.ravel()
+    if len(X.shape) != 2 or y.shape != (X.shape[0],):
+        raise ValueError(
+            f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: X needs a row and y an entry per sample."
+        )
+    missing = (y != y) if y.dtype.kind == "f" else np.array([item is None or item != item for item in y])
+    if missing.any():
+        raise ValueError(f"y has {missing.sum()} missing value(s): leave these samples out.")
+    return X, y
+
+
+def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
+    """Return whether all estimators are classifiers (True) or regressors (False); refuse a mixture."""
+    classifiers = [name for name, estimator in named.items() if is_classifier(estimator)]
+    regressors = [name for name, estimator in named.items() if is_regressor(estimator)]
+    if classifiers and regressors:
+        raise ValueError(
+            f"{classifiers[0]!r} is a classifier and {regressors[0]!r} a regressor: compare methods of one kind."
+        )
+    if not classifiers:
+        return False
+    if type_of_target(y) == "continuous":
+        raise ValueError("y holds fractions, but the methods are classifiers: pass class labels or use regressors.")
+    if len(np.unique(y)) < 2:
+        raise ValueError("y holds one class only: there is nothing to tell apart.")
+    return True
+
+
+def _baseline(baseline: str, names: list[str]) -> str:
+    if baseline in names:
+        return baseline
+    if baseline == "lasso":
+        return names[0]
+    near = difflib.get_close_matches(baseline, names, 3, 0.3) or names
+    raise ValueError(f"baseline={baseline!r} is not among the methods; did you mean {' or '.join(near)}?")

@@ -1,0 +1,204 @@
+"""Fit one estimator on one split and keep what it says of the held-out samples."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from .._components import SupervisedComponents
+from ..models.base import Horseshoe
+from ..models.diagnostics import bulk_ess, r_hat
+from ..models.posterior import log_likelihood
+from ..reduction.records import Floats, Indices
+
+# Coverage is measured for central intervals of this probability.
+INTERVAL_PROBABILITY = 0.9
+# No event is quite impossible: the log of a probability of zero would outweigh everything else.
+SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a fitted estimator says of held-out samples; None where it does not say it.
+
+    Attributes
+    ----------
+    value : ndarray of shape (n,)
+        Predicted value, or number of the predicted class.
+    probabilities : ndarray of shape (n, n_classes) or None
+        Predicted probabilities, in the order of all classes.
+    ranking : ndarray of shape (n,) or (n, n_classes) or None
+        Decision values, for estimators without probabilities.
+    log_density : ndarray of shape (n,) or None
+        Log predictive density of what was observed.
+    interval : ndarray of shape (n, 2) or None
+        Ends of the central 90 % interval.
+    seconds_reduction, seconds_model : float
+        Time to fit all steps but the last, and the last.
+    posterior : dict or None
+        For a posterior: R-hat and effective sample size of the mean log density of the held-out samples,
+        number of draws and of divergent transitions.
+    messages : tuple of str
+        Warnings of the fit.
+    """
+
+    value: Any
+    probabilities: Floats | None = None
+    ranking: Floats | None = None
+    log_density: Floats | None = None
+    interval: Floats | None = None
+    seconds_reduction: float = 0.0
+    seconds_model: float = 0.0
+    posterior: dict[str, float] | None = None
+    messages: tuple[str, ...] = ()
+
+
+def prepared(estimator: Any, n_samples: int, n_features: int, seed: int) -> Any:
+    """Clone for a training part: open seeds are set, and reductions ask for no more components than it has."""
+    estimator = clone(estimator)
+    parameters = estimator.get_params(deep=True)
+    seeds = {name: seed % 2**31 for name, value in parameters.items() if _is_open_seed(name, value)}
+    estimator.set_params(**seeds)
+    most = min(n_samples - 1, n_features)
+    for step in [estimator, *parameters.values()]:
+        # 50 components asked of all samples may be more than four fifths of them can give.
+        if isinstance(step, SupervisedComponents) and (step.n_components or 0) > most:
+            step.set_params(n_components=most)
+    return estimator
+
+
+def _is_open_seed(name: str, value: Any) -> bool:
+    return value is None and name.rpartition("__")[2] == "random_state"
+
+
+def fit_timed(estimator: Any, X: Any, y: Any) -> tuple[float, float]:
+    """Fit, and return the seconds of the steps before the last one and of the last one."""
+    start = time.perf_counter()
+    if not isinstance(estimator, Pipeline) or len(estimator.steps) < 2:
+        estimator.fit(X, y)
+        return 0.0, time.perf_counter() - start
+    # The same as estimator.fit, with a look at the clock before the last step.
+    names = [name for name, _ in estimator.steps]
+    before = estimator[:-1]
+    reduced = before.fit_transform(X, y)
+    estimator.steps[:-1] = list(zip(names[:-1], [step for _, step in before.steps], strict=True))
+    middle = time.perf_counter()
+    if estimator.steps[-1][1] not in (None, "passthrough"):
+        estimator.steps[-1][1].fit(reduced, y)
+    return middle - start, time.perf_counter() - middle
+
+
+def predict_split(estimator: Any, X: Any, y: Any, train: Indices, test: Indices, *, classes: Any) -> Prediction:
+    """Fit a prepared estimator on the training part and predict the rest; ``classes`` is None for regression."""
+    return fit_and_predict(estimator, rows(X, train), y[train], rows(X, test), y[test], classes)
+
+
+def fit_and_predict(estimator: Any, X: Any, y: Any, X_new: Any, y_new: Any, classes: Any) -> Prediction:
+    """Fit, keep the warnings, and predict."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        reduction, model = fit_timed(estimator, X, y)
+        predict = predict_values if classes is None else predict_classes
+        prediction = predict(estimator, X_new, y_new, classes)
+    messages = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    return replace(
+        prediction,
+        seconds_reduction=reduction,
+        seconds_model=model,
+        posterior=_posterior_check(estimator, X_new, y_new),
+        messages=messages,
+    )
+
+
+def rows(X: Any, chosen: Indices) -> Any:
+    """Return some samples of an array, sparse matrix, pandas or polars frame."""
+    if hasattr(X, "iloc"):
+        return X.iloc[chosen]
+    return X.tocsr()[chosen] if hasattr(X, "tocsr") else X[chosen]
+
+
+def predict_classes(estimator: Any, X: Any, y: Any, classes: Any) -> Prediction:
+    """Return labels, and probabilities or else decision values, in the order of all classes."""
+    predicted = estimator.predict(X)
+    value = np.searchsorted(classes, predicted)
+    known = np.searchsorted(classes, estimator.classes_) if hasattr(estimator, "classes_") else None
+    predict_proba = _method(estimator, "predict_proba")
+    if predict_proba is not None and known is not None:
+        probabilities = np.zeros((len(value), len(classes)))
+        probabilities[:, known] = predict_proba(X)
+        observed = probabilities[np.arange(len(value)), np.searchsorted(classes, y)]
+        log_density = np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
+        return Prediction(value, probabilities, log_density=log_density)
+    decide = _method(estimator, "decision_function")
+    if decide is not None and known is not None and len(known) == len(classes):
+        return Prediction(value, ranking=np.asarray(decide(X), dtype=np.float64))
+    return Prediction(value)
+
+
+def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Prediction:
+    """Return values, and where there is a predictive distribution its log density and interval."""
+    model, Z = final_step(estimator, X)
+    spread = _spread(model, Z)
+    value = np.asarray(estimator.predict(X), dtype=np.float64)
+    log_density = interval = None
+    tail = norm.ppf((1 + INTERVAL_PROBABILITY) / 2)
+    if spread is not None:
+        log_density = norm.logpdf(np.asarray(y, dtype=np.float64), value, spread)
+        interval = np.column_stack([value - tail * spread, value + tail * spread])
+    density, quantiles = _method(model, "log_predictive_density"), _method(model, "predict_interval")
+    if density is not None:
+        log_density = density(Z, y)
+    if quantiles is not None:
+        interval = quantiles(Z, INTERVAL_PROBABILITY)
+    return Prediction(value, log_density=log_density, interval=interval)
+
+
+def final_step(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Return the last step of a fitted pipeline, and X as that step sees it."""
+    if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
+        return estimator.steps[-1][1], estimator[:-1].transform(X)
+    return estimator, X
+
+
+def _spread(model: Any, Z: Any) -> Floats | None:
+    """Return predictive standard deviations where ``predict`` offers them, as in scikit-learn."""
+    try:
+        spread = np.asarray(model.predict(Z, return_std=True)[1], dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return spread if spread.shape == (Z.shape[0],) and (spread > 0).all() else None
+
+
+def _method(estimator: Any, name: str) -> Callable[..., Any] | None:
+    method = getattr(estimator, name, None)
+    return method if callable(method) else None
+
+
+def _posterior_check(estimator: Any, X: Any, y: Any) -> dict[str, float] | None:
+    """Check the chains on what is reported: the mean log density of the held-out samples, draw by draw."""
+    model = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if not isinstance(model, Horseshoe):
+        return None
+    _, Z = final_step(estimator, X)
+    posterior = model.posterior_
+    codes = np.searchsorted(model.classes_, y) if hasattr(model, "classes_") else np.asarray(y, dtype=np.float64)
+    known = np.isin(y, model.classes_) if hasattr(model, "classes_") else np.ones(len(codes), dtype=bool)
+    if not known.any():
+        return None
+    Z, codes = np.asarray(Z, dtype=np.float64)[known], codes[known]
+    total = sum(log_likelihood(posterior, Z[part], codes[part]).sum(axis=0) for part in posterior.blocks(Z))
+    draws = np.asarray(total).reshape(*posterior.tau.shape, 1)
+    return {
+        "r_hat": float(r_hat(draws)[0]),
+        "bulk_ess": float(bulk_ess(draws)[0]),
+        "n_draws": posterior.n_draws,
+        "n_divergent": int(posterior.divergent.sum()),
+    }

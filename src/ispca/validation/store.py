@@ -1,0 +1,100 @@
+"""Finished fits on disk: one small JSON file each, written at once and whole, read again after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .prediction import Prediction
+
+# Raised when the meaning of a record changes, so that old ones are not taken for new ones.
+FORMAT = 1
+ARRAYS = {"value", "probabilities", "ranking", "log_density", "interval"}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A fit that raised an error."""
+
+    error: str
+
+
+Outcome = Prediction | Failure
+
+
+class Store:
+    """A directory of finished fits."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def path(self, key: str) -> Path:
+        """Return the file of a fit."""
+        return self._directory / f"{key}.json"
+
+    def open(self) -> None:
+        """Make the directory, or say why it cannot be used."""
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError, PermissionError) as error:
+            raise ValueError(
+                f"resume={str(self._directory)!r} cannot be used as a directory for finished fits "
+                f"({error.strerror}): pass a new or existing directory."
+            ) from None
+
+    def write(self, key: str, outcome: Outcome) -> None:
+        """Write a finished fit whole or not at all."""
+        target = self.path(key)
+        temporary = target.with_name(f"{key}.{uuid.uuid4().hex}.part")
+        content: dict[str, Any] = {"format": FORMAT, "kind": type(outcome).__name__, **_plain(outcome)}
+        try:
+            with open(temporary, "w") as file:
+                json.dump(content, file)
+                file.flush()
+                os.fsync(file.fileno())
+            # The file appears under its name only when it is complete, whenever the process is killed.
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def read(self, key: str) -> Outcome | None:
+        """Return a finished fit; None where there is none, or a file that is not one."""
+        try:
+            content = json.loads(self.path(key).read_text())
+            if content.pop("format") != FORMAT:
+                return None
+            kind = content.pop("kind")
+            return Failure(**content) if kind == "Failure" else _prediction(content)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def finished(self, keys: list[str]) -> int:
+        """Count which of these fits are there."""
+        present = {entry.name for entry in os.scandir(self._directory)}
+        return sum(f"{key}.json" in present for key in keys)
+
+    def sweep(self) -> None:
+        """Remove what a killed run left half-written."""
+        for leftover in self._directory.glob("*.part"):
+            leftover.unlink(missing_ok=True)
+
+
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    content = asdict(outcome)
+    # Numbers are written with all digits, so that what is read equals what was written.
+    return {name: item.tolist() if isinstance(item, np.ndarray) else item for name, item in content.items()}
+
+
+def _prediction(content: dict[str, Any]) -> Prediction:
+    names = {field.name for field in fields(Prediction)}
+    if set(content) != names:
+        raise ValueError("not a record of a fit")
+    arrays = {name: np.asarray(content[name]) for name in ARRAYS if content[name] is not None}
+    content["messages"] = tuple(content["messages"])
+    return Prediction(**{**content, **arrays})

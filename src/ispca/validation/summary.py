@@ -1,0 +1,45 @@
+"""Means over splits with honest intervals: the corrected resampled t-interval."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import t as student_t
+
+from ..reduction.records import Floats
+
+CONFIDENCE = 0.95
+
+
+def interval(values: Floats, test_to_train: float) -> tuple[float, float, float]:
+    """Return the mean over splits and the ends of its 95 % interval.
+
+    Training parts overlap, so the results of the splits are alike and their spread over the root of
+    their number is too small an error; Nadeau and Bengio (2003) add the ratio of test to training size.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_splits,)
+        One value per split; NaN where there is none.
+    test_to_train : float
+        Size of the test part over that of the training part.
+
+    Returns
+    -------
+    mean, low, high : float
+        NaN where there is too little to tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean, low, high = interval(np.array([0.8, 0.9, 0.85, 0.95]), 0.25)
+    >>> round(mean, 3), round(low, 3), round(high, 3)
+    (0.875, 0.73, 1.02)
+    """
+    values = values[~np.isnan(values)]
+    count = len(values)
+    if count < 2:
+        return (float(values.mean()) if count else np.nan), np.nan, np.nan
+    error = np.sqrt((1 / count + test_to_train) * values.var(ddof=1))
+    reach = student_t.ppf((1 + CONFIDENCE) / 2, count - 1) * error
+    mean = float(values.mean())
+    return mean, mean - float(reach), mean + float(reach)

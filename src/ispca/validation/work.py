@@ -1,0 +1,110 @@
+"""Fit every method on every split: in parallel, resumable, the same for any number of workers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from .._progress import progress
+from .._sharing import sharing
+from .prediction import fit_and_predict, prepared, rows
+from .splits import Split
+from .store import FORMAT, Failure, Outcome, Store
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything a worker needs to know."""
+
+    estimators: dict[str, Any]
+    X: Any
+    y: Any
+    classes: Any
+    splits: list[Split]
+    seed: int
+
+    def split_seed(self, number: int) -> int:
+        """Return the seed of a split: equal for all methods, which then share their permutations."""
+        return int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
+
+    def keys(self) -> dict[tuple[int, str], str]:
+        """Return a name for each fit that tells its data, samples, estimator and seed."""
+        data = joblib.hash((self.X, self.y, FORMAT))
+        estimators = {name: joblib.hash(estimator) for name, estimator in self.estimators.items()}
+        return {
+            (number, name): joblib.hash((data, split.train, split.test, self.split_seed(number), estimator))
+            for number, split in enumerate(self.splits)
+            for name, estimator in estimators.items()
+        }
+
+
+def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[int, str], Outcome]:
+    """Do the fits that are not in the store yet, and return all of them by split and method."""
+    with _directory(resume) as directory:
+        store = Store(directory)
+        store.open()
+        store.sweep()
+        keys = work.keys()
+        missing = {place: key for place, key in keys.items() if store.read(key) is None}
+        all_keys = list(dict.fromkeys(keys.values()))
+        n_workers = joblib.effective_n_jobs(n_jobs)
+        chunks = list(portions(missing, n_workers))
+        with progress(label, len(all_keys), lambda: store.finished(all_keys)):
+            if n_workers == 1 or len(chunks) < 2:
+                for chunk in chunks:
+                    _do(work, store, chunk, keys)
+            else:
+                tasks = (joblib.delayed(_do)(work, store, chunk, keys) for chunk in chunks)
+                joblib.Parallel(n_jobs=n_workers, pre_dispatch=n_workers, batch_size=1)(tasks)
+        outcomes = {place: store.read(key) for place, key in keys.items()}
+    return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
+
+
+@contextmanager
+def _directory(resume: Any) -> Iterable[Path]:  # type: ignore[misc]
+    if resume is not None:
+        yield Path(resume)
+        return
+    with tempfile.TemporaryDirectory(prefix="ispca-") as directory:
+        yield Path(directory)
+
+
+def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list[tuple[int, str]]]:
+    """Cut the fits into pieces of work: whole splits, whose fits share work, and at the end single fits.
+
+    The last splits are cut up, so that no worker waits long for another one to finish a whole split.
+    """
+    by_split: dict[int, list[tuple[int, str]]] = {}
+    for place in places:
+        by_split.setdefault(place[0], []).append(place)
+    pieces = list(by_split.values())
+    whole = max(0, len(pieces) - len(pieces) % n_workers - n_workers) if n_workers > 1 else len(pieces)
+    yield from pieces[:whole]
+    for piece in pieces[whole:]:
+        yield from ([place] for place in piece)
+
+
+def _do(work: Work, store: Store, places: Sequence[tuple[int, str]], keys: dict[tuple[int, str], str]) -> None:
+    """Fit some methods on one split with one thread, and store each result at once."""
+    number = places[0][0]
+    split = work.splits[number]
+    # Inside a worker everything is serial: parallel workers are all the parallelism there is.
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), sharing():
+        X, y = rows(work.X, split.train), work.y[split.train]
+        X_new, y_new = rows(work.X, split.test), work.y[split.test]
+        for place in places:
+            estimator = work.estimators[place[1]]
+            try:
+                fitted = prepared(estimator, X.shape[0], X.shape[1], work.split_seed(number))
+                outcome: Outcome = fit_and_predict(fitted, X, y, X_new, y_new, work.classes)
+            except Exception as error:  # a failing fit is a result too
+                outcome = Failure(f"{type(error).__name__}: {error}")
+            store.write(keys[place], outcome)
