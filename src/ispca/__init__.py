@@ -5,6 +5,7 @@ from importlib.metadata import version
 from .models import HorseshoeClassifier, HorseshoeRegressor, original_coefficients
 from .screening import ScoreTest, feature_scores, score_test
 from .transformers import ISPCA, SPCA
+from .validation import StackedClassifier, StackedRegressor
 
 __version__ = version("ispca")
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "HorseshoeClassifier",
     "HorseshoeRegressor",
     "ScoreTest",
+    "StackedClassifier",
+    "StackedRegressor",
     "feature_scores",
     "original_coefficients",
     "score_test",

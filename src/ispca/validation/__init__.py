@@ -1,5 +1,16 @@
 """Validation of whole procedures: comparison, stacking, stability."""
 
 from .comparison import Comparison, compare
+from .methods import paper_methods
+from .stability import Stability, stability
+from .stacked import StackedClassifier, StackedRegressor
 
-__all__ = ["Comparison", "compare"]
+__all__ = [
+    "Comparison",
+    "Stability",
+    "StackedClassifier",
+    "StackedRegressor",
+    "compare",
+    "paper_methods",
+    "stability",
+]

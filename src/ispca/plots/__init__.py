@@ -1,0 +1,1 @@
+"""Pictures of fitted objects and results, with matplotlib."""

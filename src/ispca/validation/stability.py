@@ -1,0 +1,210 @@
+"""Stability: over the splits, how often each feature is used, and how alike the components are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.multiclass import type_of_target
+from threadpoolctl import threadpool_limits
+
+from .._checks import integer_seed
+from .._components import SupervisedComponents
+from .._sharing import sharing
+from ..reduction.records import Floats, Mask
+from ..transformers import ISPCA
+from .comparison import checked_data
+from .prediction import prepared, rows
+from .splits import Split, make_splits
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What `stability` returns.
+
+    Attributes
+    ----------
+    table : recarray
+        One row per feature, most used first: ``feature``, ``frequency`` (share of the splits in which any of the
+        first components uses it), and ``component_1``, ... (share for each).
+    chance_frequency : float
+        What ``frequency`` would be if as many features were used at random.
+    components : recarray
+        One row per component: in how many splits it was ``found``, the number of ``features`` it used on average,
+        the ``similarity`` of its scores between splits (mean absolute correlation over all samples) and that
+        of a target permuted at random (``chance_similarity``), and the ``overlap`` of its features between splits
+        (Jaccard index) with ``chance_overlap`` for random sets of the same sizes.
+    n_splits : int
+        Number of splits.
+    """
+
+    table: np.recarray = field(repr=False)
+    chance_frequency: float
+    components: np.recarray
+    n_splits: int
+
+    def plot(self, n_features: int = 25, ax: Any = None) -> Any:
+        """Draw the most often used features.
+
+        Parameters
+        ----------
+        n_features : int, default=25
+            Number of bars.
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The drawing.
+        """
+        from ..plots.stability import plot_stability
+
+        return plot_stability(self, n_features, ax)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Of one split: the features each component uses, and its scores for all samples; the same by chance."""
+
+    used: Mask
+    scores: Floats
+    chance_scores: Floats
+
+
+def stability(
+    reduction: SupervisedComponents,
+    X: Any,
+    y: Any,
+    *,
+    n_components: int = 2,
+    cv: Any = 50,
+    groups: Any = None,
+    n_jobs: int | None = -1,
+    random_state: Any = 0,
+) -> Stability:
+    """Refit a reduction on many parts of the data, and see what comes out the same.
+
+    Parameters
+    ----------
+    reduction : ISPCA or SPCA
+        Not fitted; only its supervised components are looked at.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The features.
+    y : array-like of shape (n_samples,)
+        The target.
+    n_components : int, default=2
+        So many of the first supervised components are looked at.
+    cv : int, splitter or iterable of pairs, default=50
+        As in `compare`; the reduction is fitted to the training parts.
+    groups : array-like of shape (n_samples,), optional
+        Samples of a group are never divided.
+    n_jobs : int or None, default=-1
+        Worker processes.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of splits, permutations and the chance level.
+
+    Returns
+    -------
+    result : Stability
+        Its ``table``, ``components`` and ``plot()`` tell the outcome.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.validation import stability
+    >>> data = make_expression(n_samples=60, n_features=200, signal=2.0, random_state=0)
+    >>> result = stability(ISPCA(), data.data, data.target, n_components=1, cv=5, n_jobs=1)
+    >>> bool(result.components["similarity"][0] > result.components["chance_similarity"][0])
+    True
+    """
+    if not isinstance(reduction, SupervisedComponents):
+        raise ValueError(f"reduction is {reduction!r}: pass ISPCA(...) or SPCA(...), not fitted.")
+    if n_components < 1:
+        raise ValueError(f"n_components={n_components} leaves nothing to look at: pass 1 or more.")
+    X, y = checked_data(X, y)
+    seed = integer_seed(random_state)
+    classification = reduction.family != "gaussian" and type_of_target(y) in ("binary", "multiclass")
+    splits = make_splits(cv, X, y, groups, classification, seed)
+    seeds = np.random.SeedSequence(seed).generate_state(len(splits))
+    one = joblib.delayed(_fit_one)
+    tasks = (one(reduction, X, y, split, n_components, int(s)) for split, s in zip(splits, seeds, strict=True))
+    fits = joblib.Parallel(n_jobs=n_jobs)(tasks)
+    names = getattr(X, "columns", range(X.shape[1]))
+    return _summarise(fits, [str(name) for name in names])
+
+
+def _fit_one(reduction: Any, X: Any, y: Any, split: Split, count: int, seed: int) -> _Fit:
+    with threadpool_limits(1), sharing():
+        part, target = rows(X, split.train), y[split.train]
+        fitted = prepared(reduction, part.shape[0], part.shape[1], seed).fit(part, target)
+        found = min(count, fitted.n_supervised_)
+        permuted = np.random.default_rng(seed).permutation(target)
+        chance = _without_test(fitted, found or 1).fit(part, permuted)
+        return _Fit(
+            fitted.directions_[:found] != 0,
+            np.asarray(fitted.transform(X))[:, :found],
+            np.asarray(chance.transform(X))[:, : found or 1],
+        )
+
+
+def _without_test(fitted: Any, count: int) -> Any:
+    """Return a reduction that finds as many components, of as many features, in a permuted target."""
+    chance = clone(fitted)
+    if isinstance(chance, ISPCA):
+        return chance.set_params(alpha=None, n_components=count, n_supervised=count)
+    kept = max(1, len(fitted.selected_))
+    return chance.set_params(n_features=kept, threshold=None, n_components=None, n_supervised=count)
+
+
+def _summarise(fits: list[_Fit], names: list[str]) -> Stability:
+    n_splits, n_features = len(fits), len(names)
+    count = max(1, max(len(fit.used) for fit in fits))
+    used = np.zeros((n_splits, count, n_features), dtype=bool)
+    for row, fit in zip(used, fits, strict=True):
+        row[: len(fit.used)] = fit.used
+    frequency = used.any(axis=1).mean(axis=0)
+    each = used.mean(axis=0)
+    order = np.argsort(-frequency, kind="stable")
+    columns = {"feature": np.array(names), "frequency": frequency}
+    columns |= {f"component_{k + 1}": each[k] for k in range(count)}
+    table = np.rec.fromarrays([values[order] for values in columns.values()], names=",".join(columns))
+    components = [_component(fits, used[:, k], k) for k in range(count)]
+    fields = ",".join(components[0])
+    arrays = [np.array([row[name] for row in components]) for name in components[0]]
+    return Stability(table, float(frequency.mean()), np.rec.fromarrays(arrays, names=fields), n_splits)
+
+
+def _component(fits: list[_Fit], used: Mask, k: int) -> dict[str, float]:
+    """Compare one component between all pairs of splits that found it."""
+    found = [i for i, fit in enumerate(fits) if len(fit.used) > k]
+    sizes = used.sum(axis=1)
+    overlaps, by_chance = [], []
+    for i, j in combinations(found, 2):
+        common = np.count_nonzero(used[i] & used[j])
+        overlaps.append(common / (sizes[i] + sizes[j] - common))
+        # Two random sets of these sizes share so many features on average.
+        common = sizes[i] * sizes[j] / used.shape[1]
+        by_chance.append(common / (sizes[i] + sizes[j] - common))
+    return {
+        "component": k + 1,
+        "found": len(found),
+        "features": float(np.mean(sizes[found])) if found else np.nan,
+        "similarity": _alike([fits[i].scores[:, k] for i in found]),
+        "chance_similarity": _alike([fit.chance_scores[:, k] for fit in fits if fit.chance_scores.shape[1] > k]),
+        "overlap": float(np.mean(overlaps)) if overlaps else np.nan,
+        "chance_overlap": float(np.mean(by_chance)) if by_chance else np.nan,
+    }
+
+
+def _alike(scores: list[Floats]) -> float:
+    """Return the mean absolute correlation between all pairs."""
+    if len(scores) < 2:
+        return np.nan
+    correlation = np.abs(np.corrcoef(scores))
+    return float(correlation[np.triu_indices(len(scores), 1)].mean())

@@ -1,0 +1,270 @@
+"""StackedClassifier and StackedRegressor: Bayesian stacking of predictive distributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import norm
+from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from ..reduction.records import Floats
+from .candidates import default_candidates
+from .comparison import checked_data
+from .prediction import predict_values
+from .stacking import Stacked
+
+BISECTIONS = 60
+
+
+class StackedClassifier(ClassifierMixin, Stacked):
+    """Mix the predictions of several methods, with weights from samples they have not seen.
+
+    No reduction wins everywhere, and picking one by cross-validation picks noise. Stacking mixes the
+    predicted probabilities instead: the weights maximise the log density of out-of-fold predictions, where
+    every candidate is refitted whole in every fold, under a Dirichlet prior that keeps them from extremes.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator) or dict, optional
+        The candidates. By default PCA, SPCA, ISPCA (50 components each) and ISPCA-small with the residual
+        test, each with the horseshoe model; lasso and ridge on the original features; and the base rate.
+    cv : int, splitter or iterable, default=5
+        Number of folds, or how to make them.
+    concentration : float, default=2
+        Of the Dirichlet prior: 1 is maximum likelihood, larger values draw the weights together.
+    n_jobs : int or None, default=-1
+        Worker processes. The result does not depend on it.
+    resume : path, optional
+        A directory where finished fold fits are kept, to go on after an interruption.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the folds and of every candidate whose own ``random_state`` is None.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    weights_ : ndarray of shape (n_candidates,)
+        Weights of the mixture.
+    cv_table_ : recarray
+        Per candidate: weight, mean log density of the out-of-fold predictions and its error, seconds.
+    estimators_ : dict of str to estimator
+        The candidates, fitted to all samples.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from ispca import StackedClassifier
+    >>> from ispca.datasets import make_expression
+    >>> data = make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
+    >>> candidates = {"logistic": LogisticRegression(), "base rate": DummyClassifier()}
+    >>> stack = StackedClassifier(candidates, n_jobs=1, random_state=0).fit(data.data, data.target)
+    >>> stack.cv_table_["candidate"].tolist()
+    ['logistic', 'base rate']
+    >>> bool(stack.weights_[0] > 0.8)
+    True
+    """
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> StackedClassifier:
+        """Find the weights, and fit the candidates to all samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : StackedClassifier
+            The fitted estimator.
+        """
+        X, y = checked_data(X, y)
+        check_classification_targets(y)
+        candidates = default_candidates(False) if self.estimators is None else self.estimators
+        self._fit(X, y, candidates, True)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the mixture of the candidates' probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        parts = zip(self.weights_, self.estimators_.values(), strict=True)
+        mixture: Floats = sum(weight * estimator.predict_proba(X) for weight, estimator in parts)
+        return mixture / mixture.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]
+
+
+class StackedRegressor(RegressorMixin, Stacked):
+    """Mix the predictive distributions of several regressions, with weights from samples they have not seen.
+
+    See StackedClassifier, whose parameters these are; the candidates' models are the Gaussian ones.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator) or dict, optional
+        The candidates; each must give a predictive distribution (``predict(X, return_std=True)`` or
+        ``log_predictive_density``). By default as in StackedClassifier.
+    cv : int, splitter or iterable, default=5
+        Number of folds, or how to make them.
+    concentration : float, default=2
+        Of the Dirichlet prior: 1 is maximum likelihood, larger values draw the weights together.
+    n_jobs : int or None, default=-1
+        Worker processes. The result does not depend on it.
+    resume : path, optional
+        A directory where finished fold fits are kept, to go on after an interruption.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the folds and of every candidate whose own ``random_state`` is None.
+
+    Attributes
+    ----------
+    weights_, cv_table_, estimators_
+        As in StackedClassifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import BayesianRidge, ARDRegression
+    >>> from ispca import StackedRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 5)); y = 2 * X[:, 0] + rng.normal(size=50)
+    >>> stack = StackedRegressor({"ridge": BayesianRidge(), "ard": ARDRegression()}, n_jobs=1, random_state=0)
+    >>> stack.fit(X, y).predict_interval(X).shape
+    (50, 2)
+    """
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> StackedRegressor:
+        """Find the weights, and fit the candidates to all samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            Target values.
+
+        Returns
+        -------
+        self : StackedRegressor
+            The fitted estimator.
+        """
+        X, y = checked_data(X, y)
+        candidates = default_candidates(True) if self.estimators is None else self.estimators
+        self._fit(X, y.astype(np.float64), candidates, False)
+        return self
+
+    def _normal_parts(self, X: Any) -> tuple[Floats, Floats]:
+        """Return mean and spread of every candidate's prediction, candidates in rows."""
+        check_is_fitted(self)
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        predictions = [predict_values(estimator, X, np.zeros(count)) for estimator in self.estimators_.values()]
+        mean = np.array([prediction.value for prediction in predictions])
+        width = np.array([np.ptp(prediction.interval, axis=1) for prediction in predictions])
+        return mean, width / (2 * norm.ppf(0.95))
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the mean of the mixture, and on demand its standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        return_std : bool, default=False
+            Whether to return the standard deviation too.
+
+        Returns
+        -------
+        mean, deviation : ndarray of shape (n_samples,)
+            The deviation only with ``return_std=True``.
+        """
+        check_is_fitted(self)
+        if not return_std:
+            return self.weights_ @ np.array([estimator.predict(X) for estimator in self.estimators_.values()])
+        mean, spread = self._normal_parts(X)
+        centre = self.weights_ @ mean
+        return centre, np.sqrt(self.weights_ @ (spread**2 + (mean - centre) ** 2))
+
+    def predict_interval(self, X: Any, probability: float = 0.9) -> Floats:
+        """Return the central interval of the mixture, each candidate taken as normal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        probability : float, default=0.9
+            Probability that a new observation lies inside.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        if not 0 < probability < 1:
+            raise ValueError(f"probability={probability} must lie between 0 and 1.")
+        mean, spread = self._normal_parts(X)
+        tail = (1 - probability) / 2
+        return np.column_stack([self._quantile(level, mean, spread) for level in (tail, 1 - tail)])
+
+    def _quantile(self, level: float, mean: Floats, spread: Floats) -> Floats:
+        """Bisect between the smallest and the largest quantile of the parts."""
+        parts = norm.ppf(level, mean, spread)
+        low, high = parts.min(axis=0), parts.max(axis=0)
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            below = self.weights_ @ norm.cdf(middle, mean, spread) < level
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log density of each observed value under the mixture.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            Observed values.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        check_is_fitted(self)
+        y = np.asarray(y, dtype=np.float64)
+        parts = np.array([predict_values(item, X, y).log_density for item in self.estimators_.values()])
+        density: Floats = logsumexp(parts, axis=0, b=self.weights_[:, None])
+        return density

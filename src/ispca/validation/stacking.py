@@ -1,0 +1,148 @@
+"""Stack candidates: fold by fold the whole procedure is refitted, and the mixture weights follow."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+from threadpoolctl import threadpool_limits
+
+from .._checks import integer_seed
+from ..models.base import Horseshoe
+from ..reduction.notices import notify
+from ..reduction.records import Floats
+from .comparison import named_estimators, target_is_classes
+from .prediction import Prediction, prepared
+from .splits import make_splits
+from .store import Failure
+from .weights import stacking_weights
+from .work import Work, run
+
+# Weights need no long chains: predictions out of fold are averages over so many draws.
+FOLD_DRAWS = {"n_warmup": 500, "n_draws": 500}
+
+
+class Stacked(BaseEstimator):
+    """What both stacking estimators share: candidates, folds, weights, final fits."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "estimators": [list, dict, None],
+        "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
+        "concentration": [Interval(Real, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "resume": "no_validation",
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        cv: Any = 5,
+        concentration: float = 2.0,
+        n_jobs: int | None = -1,
+        resume: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.cv = cv
+        self.concentration = concentration
+        self.n_jobs = n_jobs
+        self.resume = resume
+        self.random_state = random_state
+
+    def _fit(self, X: Any, y: Any, candidates: Any, classification: bool) -> None:
+        validate_data(self, X, skip_check_array=True)
+        named = named_estimators(candidates)
+        if target_is_classes(named, y) != classification:
+            kind, wanted = ("classifiers", "Classifier") if classification else ("regressors", "Regressor")
+            raise ValueError(f"Stacked{wanted} stacks {kind}; of the candidates none or not all are.")
+        seed = integer_seed(self.random_state)
+        cv = self.cv
+        if isinstance(cv, Integral):
+            folds = StratifiedKFold if classification else KFold
+            cv = folds(int(min(cv, len(y))), shuffle=True, random_state=seed % 2**32)
+        splits = make_splits(cv, X, y, None, classification, seed)
+        classes = np.unique(y) if classification else None
+        work = Work({name: in_fold(item) for name, item in named.items()}, X, y, classes, splits, seed)
+        outcomes = run(work, self.resume, self.n_jobs, "Stacking")
+        named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
+        if not named:
+            raise ValueError(f"Every candidate failed; the first error: {_first_error(outcomes)}")
+        log_density = _out_of_fold(named, outcomes, len(splits))
+        self.weights_ = stacking_weights(log_density, self.concentration)
+        self.cv_table_ = _table(named, outcomes, log_density, self.weights_, len(splits))
+        final = [prepared(item, X.shape[0], X.shape[1], work.split_seed(len(splits))) for item in named.values()]
+        fits = (joblib.delayed(_fit_alone)(estimator, X, y) for estimator in final)
+        self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def in_fold(estimator: Any) -> Any:
+    """Return the candidate as it is fitted in a fold: with shorter chains, and no second attempt."""
+    estimator = clone(estimator)
+    for step in [estimator, *estimator.get_params(deep=True).values()]:
+        if isinstance(step, Horseshoe):
+            shorter = {name: min(most, getattr(step, name)) for name, most in FOLD_DRAWS.items()}
+            step.set_params(retry=False, **shorter)
+    return estimator
+
+
+def _fit_alone(estimator: Any, X: Any, y: Any) -> Any:
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"):
+        return estimator.fit(X, y)
+
+
+def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
+    """Return whether a candidate gave a density in every fold; say so if it did not."""
+    for number in range(n_splits):
+        outcome = outcomes[number, name]
+        if isinstance(outcome, Failure):
+            notify(f"The candidate {name!r} failed and is left out: {outcome.error}")
+            return False
+        if outcome.log_density is None:
+            raise ValueError(
+                f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked: it needs "
+                "predict_proba, or for regression predict(X, return_std=True) or log_predictive_density."
+            )
+    return True
+
+
+def _first_error(outcomes: dict[Any, Any]) -> str:
+    return next(outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
+
+
+def _out_of_fold(named: dict[str, Any], outcomes: dict[Any, Any], n_splits: int) -> Floats:
+    """Return the log density of every held-out sample under every candidate."""
+    parts = [
+        np.column_stack([outcomes[number, name].log_density for name in named]) for number in range(n_splits)
+    ]
+    return np.concatenate(parts)
+
+
+def _table(
+    named: dict[str, Any], outcomes: dict[Any, Any], log_density: Floats, weights: Floats, n_splits: int
+) -> np.recarray:
+    """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
+
+    def seconds(name: str) -> float:
+        fits: list[Prediction] = [outcomes[number, name] for number in range(n_splits)]
+        return float(np.mean([fit.seconds_reduction + fit.seconds_model for fit in fits]))
+
+    error = log_density.std(axis=0, ddof=1) / np.sqrt(len(log_density))
+    columns = [list(named), weights, log_density.mean(axis=0), error, [seconds(name) for name in named]]
+    names = "candidate,weight,mlpd,mlpd_error,seconds"
+    return np.rec.fromarrays([np.asarray(column) for column in columns], names=names)
