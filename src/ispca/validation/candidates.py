@@ -17,7 +17,9 @@ from ..reduction.records import Floats
 from ..transformers import ISPCA, SPCA
 from .methods import reduced
 
+# As many components as in the paper: each of them has a coefficient per class.
 N_COMPONENTS = 50
+N_COMPONENTS_MANY_CLASSES = 20
 
 
 class BaseRateRegressor(RegressorMixin, BaseEstimator):
@@ -89,15 +91,17 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
         return density
 
 
-def default_candidates(regression: bool) -> list[tuple[str, Any]]:
-    """Return the candidates by name; their seeds are left open."""
+def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
+    """Return the candidates by name, for a number of classes or for regression; their seeds are left open."""
+    regression = n_classes is None
+    count = N_COMPONENTS if regression or n_classes == 2 else N_COMPONENTS_MANY_CLASSES
     model: Any = HorseshoeRegressor() if regression else HorseshoeClassifier()
     linear = PenalisedRegressor if regression else PenalisedClassifier
     options: dict[str, Any] = {"whiten": True, "family": "gaussian" if regression else "auto"}
     return [
-        ("PCA", reduced(ISPCA(N_COMPONENTS, n_supervised=0, **options), model)),
-        ("SPCA", reduced(SPCA(N_COMPONENTS, **options), model)),
-        ("ISPCA", reduced(ISPCA(N_COMPONENTS, **options), model)),
+        ("PCA", reduced(ISPCA(count, n_supervised=0, **options), model)),
+        ("SPCA", reduced(SPCA(count, **options), model)),
+        ("ISPCA", reduced(ISPCA(count, **options), model)),
         ("ISPCA-small", reduced(ISPCA(test="residual", **options), model)),
         ("lasso", linear(penalty="lasso", choice="best")),
         ("ridge", linear(penalty="ridge", choice="best")),

@@ -30,8 +30,8 @@ class StackedClassifier(ClassifierMixin, Stacked):
     Parameters
     ----------
     estimators : list of (str, estimator) or dict, optional
-        The candidates. By default PCA, SPCA, ISPCA (50 components each) and ISPCA-small with the residual
-        test, each with the horseshoe model; lasso and ridge on the original features; and the base rate.
+        The candidates. By default PCA, SPCA, ISPCA (50 components each, 20 for more than two classes)
+        and ISPCA-small with the residual test, each with the horseshoe model; lasso and ridge on the original features; and the base rate.
     cv : int, splitter or iterable, default=5
         Number of folds, or how to make them.
     concentration : float, default=2
@@ -87,7 +87,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         """
         X, y = checked_data(X, y)
         check_classification_targets(y)
-        candidates = default_candidates(False) if self.estimators is None else self.estimators
+        candidates = default_candidates(len(np.unique(y))) if self.estimators is None else self.estimators
         self._fit(X, y, candidates, True)
         self.classes_ = np.unique(y)
         return self
@@ -182,7 +182,7 @@ class StackedRegressor(RegressorMixin, Stacked):
             The fitted estimator.
         """
         X, y = checked_data(X, y)
-        candidates = default_candidates(True) if self.estimators is None else self.estimators
+        candidates = default_candidates(None) if self.estimators is None else self.estimators
         self._fit(X, y.astype(np.float64), candidates, False)
         return self
 

@@ -25,7 +25,7 @@ from .weights import stacking_weights
 from .work import Work, run
 
 # Weights need no long chains: predictions out of fold are averages over so many draws.
-FOLD_DRAWS = {"n_warmup": 500, "n_draws": 500}
+FOLD_DRAWS = {"n_warmup": 500, "n_draws": 250}
 
 
 class Stacked(BaseEstimator):
@@ -75,9 +75,9 @@ class Stacked(BaseEstimator):
         named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
         if not named:
             raise ValueError(f"Every candidate failed; the first error: {_first_error(outcomes)}")
-        log_density = _out_of_fold(named, outcomes, len(splits))
-        self.weights_ = stacking_weights(log_density, self.concentration)
-        self.cv_table_ = _table(named, outcomes, log_density, self.weights_, len(splits))
+        self._log_density = _out_of_fold(named, outcomes, len(splits))
+        self.weights_ = stacking_weights(self._log_density, self.concentration)
+        self.cv_table_ = _table(named, outcomes, self._log_density, self.weights_, len(splits))
         final = [prepared(item, X.shape[0], X.shape[1], work.split_seed(len(splits))) for item in named.values()]
         fits = (joblib.delayed(_fit_alone)(estimator, X, y) for estimator in final)
         self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
