@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +87,17 @@ def _table(values: Any) -> tuple[np.ndarray, np.ndarray | None]:
     return np.asarray(values).astype(float), names
 
 
+def _holders(objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the dict itself and all dicts inside it."""
+    yield objects
+    for value in objects.values():
+        if isinstance(value, dict):
+            yield from _holders(value)
+
+
 def read_rdata(path: Path, record: Dataset) -> Arrays:
-    """Read ``x`` and ``y``, at the top of the file or inside its one list or data frame."""
-    objects = read_objects(path)
-    holders = [objects, *(value for value in objects.values() if isinstance(value, dict))]
-    for holder in holders:
+    """Read ``x`` and ``y``, at the top of the file or inside a list or data frame."""
+    for holder in _holders(read_objects(path)):
         lower = {str(key).lower(): value for key, value in holder.items()}
         if {"x", "y"} <= set(lower):
             X, names = _table(lower["x"])
@@ -105,8 +111,7 @@ def read_rdata(path: Path, record: Dataset) -> Arrays:
 
 def read_survival_rdata(path: Path, record: Dataset) -> Arrays:
     """Read ``time`` and ``cens`` and the features: a matrix beside them, or the other columns of their frame."""
-    objects = read_objects(path)
-    holders = [objects, *(value for value in objects.values() if isinstance(value, dict))]
+    holders = list(_holders(read_objects(path)))
     event_name = ""
     for holder in holders:
         event_name = next((name for name in EVENT_NAMES if name in holder), "")
