@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 
+from ispca.cli import main
 from ispca.datasets import DatasetError, load
 from ispca.datasets.records import Source
 
@@ -162,3 +163,29 @@ def test_two_processes_download_at_once(tiny, cache, server):
     server.gate = None
     assert load("tiny").data.shape == (12, 5)
     assert len(server.requests) == 2
+
+
+def test_the_command_downloads(tiny, cache, server, capsys):
+    assert main(["datasets", "tiny"]) == 0
+    assert "Present: not present" in capsys.readouterr().out
+    assert main(["datasets", "tiny", "--download"]) == 0
+    output = capsys.readouterr()
+    assert f"Present: {cache / 'tiny.npz'}" in output.out
+    assert output.err == f"Downloading {tiny.sources[0].url}\n"
+
+
+def test_the_command_fails_in_one_line(tiny, cache, server, capsys):
+    server.status = 500
+    assert main(["datasets", "tiny", "--download"]) == 1
+    announced, complaint = capsys.readouterr().err.splitlines()
+    assert announced.startswith("Downloading http")
+    assert complaint.startswith("ispca: tiny could not be downloaded")
+
+
+def test_the_command_says_that_it_mends_the_cache(tiny, cache, capsys):
+    cache.mkdir()
+    (cache / "tiny.npz").write_bytes(b"damaged")
+    assert main(["datasets", "tiny", "--download"]) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("ispca: ")
+    assert error.endswith("Downloading it anew.\n")
