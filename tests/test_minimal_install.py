@@ -46,6 +46,21 @@ PROGRAM = textwrap.dedent("""
     assert spca.inverse_transform(np.ones((1, 4))).size == 80
     assert feature_scores(X, y).shape == score_test(X, y, n_permutations=10).p_values.shape == (80,)
 
+    # The command and its list of data sets work too; a download says what it needs.
+    import contextlib
+    import io
+    import os
+    from ispca.cli import main
+
+    with contextlib.redirect_stdout(io.StringIO()) as listing:
+        assert main(["datasets"]) == 0
+    assert "glioma" in listing.getvalue()
+    os.environ.pop("ISPCA_DATA", None)
+    os.environ.pop("ISPCA_CACHE", None)
+    with contextlib.redirect_stderr(io.StringIO()) as complaint:
+        assert main(["datasets", "glioma", "--download"]) == 1
+    assert "pip install 'ispca[datasets]'" in complaint.getvalue()
+
     loaded = {name.partition(".")[0] for name in sys.modules} - before
     extra = {name for name in loaded if not name.startswith("_")} - ALLOWED - set(sys.stdlib_module_names)
     # A Cython library registers helpers of its own.

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import Bunch
+
+# Within a class; the classes spread x2 to a variance of 2, so that overall x1 and x2 then correlate at 1 / 1.6.
+TOY_CORRELATION = {1: 0.0, 2: np.sqrt(2) / 1.6}
 
 
 def make_expression(
@@ -80,4 +84,122 @@ def make_expression(
         feature_names=np.array([f"gene {j + 1}" for j in range(n_features)]),
         module=module,
         relevant=inside & (module < n_relevant),
+    )
+
+
+def make_toy(case: int = 1, n_samples: int = 200, *, random_state: Any = None) -> Bunch:
+    """Simulate the paper's two toy problems (section 4.1): two features, two classes that differ in x2 alone.
+
+    The paper shows them in a figure without giving numbers; these are chosen to do what its text says. In case 1,
+    x1 is noise: one supervised component, along x2. In case 2, x1 is unrelated to the class but correlated with
+    x2, so that it tells which part of x2 is noise: two supervised components, the second near (1.6, -1).
+
+    Parameters
+    ----------
+    case : {1, 2}, default=1
+        Which of the two, the columns of the paper's figure.
+    n_samples : int, default=200
+        Number of samples, half of each class.
+    random_state : int, Generator or None, default=None
+        Seed.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (n_samples x 2), ``target`` (class names) and ``feature_names``.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_toy
+    >>> for case in (1, 2):
+    ...     data = make_toy(case, random_state=0)
+    ...     print(ISPCA(random_state=0).fit(data.data, data.target).n_supervised_)
+    1
+    2
+    """
+    if case not in TOY_CORRELATION:
+        raise ValueError(f"case={case!r} must be 1 or 2.")
+    if n_samples < 2:
+        raise ValueError(f"n_samples={n_samples} must be at least 2.")
+    rng = np.random.default_rng(random_state)
+    second = np.arange(n_samples) >= n_samples // 2
+    noise = rng.normal(size=(2, n_samples))
+    correlation = TOY_CORRELATION[case]
+    x1 = correlation * noise[1] + np.sqrt(1 - correlation**2) * noise[0]
+    x2 = noise[1] + 2.0 * second
+    return Bunch(
+        data=np.column_stack([x1, x2]),
+        target=np.where(second, "class 2", "class 1"),
+        feature_names=np.array(["x1", "x2"]),
+    )
+
+
+def make_text(
+    n_samples: int = 300,
+    n_features: int = 3000,
+    *,
+    n_relevant: int = 60,
+    length: float = 60.0,
+    signal: float = 1.5,
+    probes: float = 0.0,
+    random_state: Any = None,
+) -> Bunch:
+    """Simulate word counts of two topics, very sparse, with a few words that tell the topics apart.
+
+    The situation of the paper's text data (Basehock, PCMac; with ``probes``, Dexter).
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Number of texts and of words.
+    n_relevant : int, default=60
+        Number of words whose frequency depends on the topic.
+    length : float, default=60.0
+        Average number of words in a text; texts differ in length.
+    signal : float, default=1.5
+        How much more frequent, in natural logarithms, a relevant word is in its topic than in the other.
+    probes : float, default=0.0
+        Share of the columns that are shuffled copies of other columns: words without any meaning.
+    random_state : int, Generator or None, default=None
+        Seed.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (CSR, n_samples x n_features counts), ``target`` (topic names), ``feature_names``, ``relevant``
+        and ``probe`` (masks of columns).
+
+    Examples
+    --------
+    >>> from ispca.datasets import make_text
+    >>> data = make_text(50, 400, random_state=1)
+    >>> data.data.shape, sorted(set(data.target.tolist()))
+    ((50, 400), ['topic 1', 'topic 2'])
+    """
+    n_probes = round(probes * n_features)
+    n_words = n_features - n_probes
+    if n_samples < 2 or not 0 <= n_relevant <= n_words or n_words < 1:
+        raise ValueError("make_text needs two samples and 0 <= n_relevant <= words that are no probes.")
+    rng = np.random.default_rng(random_state)
+    topic = rng.permutation(np.arange(n_samples) % 2)
+    # Frequencies of words follow Zipf's law; every second relevant word belongs to the first topic.
+    frequency = np.tile(1.0 / rng.permutation(np.arange(1, n_words + 1)), (2, 1))
+    relevant = rng.choice(n_words, n_relevant, replace=False)
+    frequency[0, relevant[::2]] *= np.exp(signal)
+    frequency[1, relevant[1::2]] *= np.exp(signal)
+    frequency /= frequency.sum(axis=1, keepdims=True)
+    lengths = rng.gamma(2.0, length / 2.0, n_samples)
+    counts = sp.csc_array(rng.poisson(lengths[:, None] * frequency[topic]).astype(float))
+    copied = counts[:, rng.integers(n_words, size=n_probes)]
+    shuffled = [copied[rng.permutation(n_samples)][:, [j]] for j in range(n_probes)]
+    order = rng.permutation(n_features)
+    data = sp.csr_array(sp.hstack([counts, *shuffled], format="csr")[:, order])
+    column = np.arange(n_features)[order]
+    return Bunch(
+        data=data,
+        target=np.array([f"topic {t + 1}" for t in topic]),
+        feature_names=np.array([f"word {j + 1}" for j in range(n_features)]),
+        relevant=np.isin(column, relevant),
+        probe=column >= n_words,
     )

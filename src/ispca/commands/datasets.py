@@ -1,0 +1,87 @@
+"""``ispca datasets``: list the data sets, describe one, or download it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..datasets.loading import describe
+from ..datasets.records import Dataset
+from ..datasets.registry import find, list_datasets
+from ..datasets.store import cache_folder, data_folder, locate, obtain
+from . import UsageError
+
+SUMMARY = "list data sets: what there is, where from, and what is present"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("name", nargs="?", help="describe this data set instead of listing all")
+    parser.add_argument("--download", action="store_true", help="fetch it into the cache if it is not present")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what was asked for."""
+    if args.name is None:
+        if args.download:
+            raise UsageError("--download needs the name of a data set.")
+        entries = [_entry(record) for record in list_datasets()]
+        print(json.dumps(entries, indent=2) if args.json else _table(entries))
+        return 0
+    try:
+        record = find(args.name)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if args.download:
+        if locate(record) is None and record.sources:
+            print(f"Downloading {record.sources[0].url}", file=sys.stderr)
+        obtain(record)
+    entry = _entry(record)
+    if args.json:
+        print(json.dumps(entry, indent=2))
+    else:
+        print(f"{describe(record)}\nPresent: {entry['path'] or 'not present'}")
+    return 0
+
+
+def _entry(record: Dataset) -> dict[str, Any]:
+    path = locate(record)
+    return {
+        "name": record.name,
+        "paper": record.paper_name,
+        "stand_in_for": record.stand_in_for,
+        "n": record.n,
+        "D": record.D,
+        "target": record.target,
+        "present": None if path is None else _place(path),
+        "path": None if path is None else str(path),
+        "source": record.origin,
+        "urls": [source.url for source in record.sources],
+        "title": record.title,
+    }
+
+
+def _place(path: Path) -> str:
+    return "ISPCA_DATA" if path.parent == data_folder() else "cache"
+
+
+def _table(entries: list[dict[str, Any]]) -> str:
+    rows = [["name", "in the paper as", "n", "D", "target", "present", "source"]]
+    for entry in entries:
+        beside = f"(beside {entry['stand_in_for']})" if entry["stand_in_for"] else "-"
+        present = entry["present"] or "not present"
+        size = [str(entry["n"]), str(entry["D"])]
+        rows.append([entry["name"], entry["paper"] or beside, *size, entry["target"], present, entry["source"]])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numbers = (2, 3)
+    lines = [
+        "  ".join(cell.rjust(w) if j in numbers else cell.ljust(w) for j, (cell, w) in enumerate(pairs)).rstrip()
+        for pairs in (zip(row, widths, strict=True) for row in rows)
+    ]
+    here = sum(entry["present"] is not None for entry in entries)
+    folders = f"ISPCA_DATA: {data_folder() or 'not set'}; cache: {cache_folder() or 'needs pooch'}"
+    return "\n".join([*lines, "", f"{here} of {len(entries)} present. {folders}"])

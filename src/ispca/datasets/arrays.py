@@ -1,0 +1,168 @@
+"""The arrays of a data set: reading and writing .npz files, their checksum, and what must be true of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .records import Dataset, DatasetError
+
+# Rows of dexter and count-blog carry a part of the challenge, or a day.
+EXTRAS = ("split", "day")
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """A data set as arrays, before preprocessing.
+
+    ``X`` holds floats, dense or CSR. ``target`` holds class codes, numbers, counts, or for survival a structured
+    array of ``event`` and ``time``. ``url`` and ``file_sha256`` say which download the arrays were made from.
+    """
+
+    X: Any
+    target: np.ndarray
+    classes: np.ndarray | None = None
+    feature_names: np.ndarray | None = None
+    extras: dict[str, np.ndarray] = field(default_factory=dict)
+    url: str = ""
+    file_sha256: str = ""
+
+
+def survival_target(time: Any, event: Any) -> np.ndarray:
+    """Return the structured array of ``event`` and ``time`` that survival packages use."""
+    target = np.empty(len(time), dtype=[("event", bool), ("time", float)])
+    target["event"], target["time"] = np.asarray(event) == 1, time
+    return target
+
+
+def checksum(arrays: Arrays) -> str:
+    """Return a sha256 over values, target and class names; names of features are not part of it.
+
+    Values and times are taken in single precision, the precision of the files it was first made from, so that it
+    does not depend on container, integer type or compression.
+    """
+    if sp.issparse(arrays.X):
+        X = sp.csr_array(arrays.X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        parts = {
+            "data": X.data.astype("<f4"),
+            "indices": X.indices.astype("<i8"),
+            "indptr": X.indptr.astype("<i8"),
+        }
+    else:
+        parts = {"X": np.asarray(arrays.X, dtype="<f4")}
+    target = arrays.target
+    if target.dtype.names:
+        parts |= {"time": target["time"].astype("<f4"), "event": target["event"].astype("<i8")}
+    else:
+        parts["y"] = target.astype("<f8" if target.dtype.kind == "f" else "<i8")
+    parts |= {name: values.astype("<i8") for name, values in sorted(arrays.extras.items())}
+    digest = hashlib.sha256(repr(tuple(map(int, arrays.X.shape))).encode())
+    for name, values in parts.items():
+        digest.update(f"{name} {values.shape} {values.dtype.str} ".encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
+    if arrays.classes is not None:
+        digest.update("\n".join(map(str, arrays.classes)).encode())
+    return digest.hexdigest()
+
+
+def read_npz(path: Path) -> Arrays:
+    """Read a data set from its .npz file (README of the data: dense or CSR; y, or time and event)."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            stored = {name: file[name] for name in file.files}
+        if "indptr" in stored:
+            parts = (stored["data"].astype(float), stored["indices"], stored["indptr"])
+            X: Any = sp.csr_array(parts, shape=tuple(map(int, stored["shape"])))
+        else:
+            X = stored["X"].astype(float)
+        if "time" in stored:
+            target = survival_target(stored["time"], stored["event"])
+        else:
+            y = stored["y"]
+            target = y.astype(float if y.dtype.kind == "f" else np.int64)
+    except UNREADABLE as error:
+        raise DatasetError(f"{path} is no readable data set: {error or type(error).__name__}.") from error
+    return Arrays(
+        X,
+        target,
+        stored.get("classes"),
+        stored.get("feature_names"),
+        {name: stored[name] for name in EXTRAS if name in stored},
+        str(stored.get("url", "")),
+        str(stored.get("file_sha256", "")),
+    )
+
+
+def write_npz(path: Path, arrays: Arrays) -> None:
+    """Write the file under a name of its own and move it into place, so that nobody ever sees half of it."""
+    stored: dict[str, Any] = dict(arrays.extras)
+    if sp.issparse(arrays.X):
+        stored |= {"data": arrays.X.data.astype("f4"), "indices": arrays.X.indices, "indptr": arrays.X.indptr}
+        stored["shape"] = np.array(arrays.X.shape)
+    else:
+        stored["X"] = arrays.X.astype("f4")
+    if arrays.target.dtype.names:
+        stored |= {"time": arrays.target["time"], "event": arrays.target["event"].astype("i1")}
+    else:
+        stored["y"] = arrays.target
+    stored |= {"url": np.array(arrays.url), "file_sha256": np.array(arrays.file_sha256)}
+    optional = {"classes": arrays.classes, "feature_names": arrays.feature_names}
+    stored |= {name: values for name, values in optional.items() if values is not None}
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **stored)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def verify(record: Dataset, arrays: Arrays, where: str) -> bool:
+    """Raise where the arrays are not the data set; return whether their checksum says that they are it."""
+    if arrays.X.shape != (record.n, record.D):
+        found = " x ".join(map(str, arrays.X.shape))
+        raise DatasetError(f"{where} is not {record.name}: it is {found} instead of {record.n} x {record.D}.")
+    if arrays.target.shape != (record.n,) or (record.target == "survival") != bool(arrays.target.dtype.names):
+        raise DatasetError(
+            f"{where} is not {record.name}: its target is not one {record.target} value per sample."
+        )
+    values = arrays.X.data if sp.issparse(arrays.X) else arrays.X
+    if not np.isfinite(values).all():
+        raise DatasetError(f"{where} is not {record.name}: it has missing or infinite values.")
+    if arrays.feature_names is not None and arrays.feature_names.shape != (record.D,):
+        raise DatasetError(f"{where} is not {record.name}: it has {len(arrays.feature_names)} feature names.")
+    if record.is_classification:
+        _verify_classes(record, arrays, where)
+    if record.checksum is None:
+        return False
+    if checksum(arrays) == record.checksum:
+        return True
+    if any(source.url == arrays.url and not source.same_file for source in record.sources):
+        return False
+    raise DatasetError(f"{where} is not {record.name} as it should be: the checksum of its arrays is wrong.")
+
+
+def _verify_classes(record: Dataset, arrays: Arrays, where: str) -> None:
+    codes = arrays.target
+    if arrays.classes is None or codes.dtype.kind != "i" or codes.min() < 0 or codes.max() >= len(arrays.classes):
+        raise DatasetError(f"{where} is not {record.name}: its classes have no names.")
+    found = sorted(np.bincount(codes, minlength=len(arrays.classes)).tolist())
+    if found != sorted(record.counts):
+        raise DatasetError(
+            f"{where} is not {record.name}: classes of {found} samples instead of {sorted(record.counts)}."
+        )

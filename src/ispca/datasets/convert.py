@@ -1,0 +1,182 @@
+"""From the public files (.mat, .RData, .zip) to the arrays of a data set."""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .arrays import Arrays, survival_target
+from .records import Dataset, DatasetError
+
+# R names of the censoring indicator, 1 where death was observed.
+EVENT_NAMES = ("cens", "event", "status", "death", "os_deceased")
+
+
+def convert(path: Path, record: Dataset, format: str) -> Arrays:
+    """Convert a file of the given format; the arrays are not verified yet."""
+    try:
+        return CONVERTERS[format](path, record)
+    except DatasetError:
+        raise
+    # On a damaged file each reader fails in a way of its own, some with bare exceptions.
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise DatasetError(f"{path.name} is no readable {format} file of {record.name} ({what}).") from error
+
+
+def encode(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return class codes in the order of the labels, and the labels as text (1, not 1.0)."""
+    classes, codes = np.unique(np.asarray(labels).ravel(), return_inverse=True)
+    if classes.dtype.kind == "f" and np.all(classes == np.round(classes)):
+        classes = classes.astype(np.int64)
+    return codes.astype(np.int64), classes.astype(str)
+
+
+def _matrix(X: Any, sparse: bool) -> Any:
+    if sparse:
+        return sp.csr_array(X, dtype=float)
+    return (X.toarray() if sp.issparse(X) else np.asarray(X)).astype(float)
+
+
+def read_mat(path: Path, record: Dataset) -> Arrays:
+    """Read a file of the feature-selection repository: ``X`` (n x D) and ``Y`` (labels)."""
+    from scipy.io import loadmat
+
+    file = loadmat(path)
+    missing = {"X", "Y"} - set(file)
+    if missing:
+        raise DatasetError(f"{path.name} has no variable {' and no '.join(sorted(missing))}.")
+    target, classes = encode(file["Y"])
+    return Arrays(_matrix(file["X"], record.sparse), target, classes)
+
+
+def read_objects(path: Path) -> dict[str, Any]:
+    """Return the objects of an R file; data frames and lists become dicts, with all of a frame's columns."""
+    try:
+        import rdata
+    except ImportError as error:
+        raise DatasetError(f"Reading {path.name} needs rdata: pip install 'ispca[datasets]'.") from error
+
+    def keep(columns: Any, attributes: Any) -> Any:
+        return columns
+
+    # A column of a frame may be a matrix (riboflavin), which pandas does not hold.
+    constructors = rdata.conversion.DEFAULT_CLASS_MAP | {"data.frame": keep, "AsIs": keep, "matrix": keep}
+    with warnings.catch_warnings():
+        # Old files do not say how their text is encoded.
+        warnings.simplefilter("ignore")
+        parsed = rdata.parser.parse_file(path)
+        return dict(rdata.conversion.convert(parsed, constructors))
+
+
+def _table(values: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the values and the column names of a matrix or a data frame."""
+    if isinstance(values, dict):
+        return np.column_stack(list(values.values())).astype(float), np.array(list(map(str, values)))
+    names = None
+    if hasattr(values, "coords"):
+        columns = values.coords.get(values.dims[1])
+        names = None if columns is None else np.asarray(columns).astype(str)
+    return np.asarray(values).astype(float), names
+
+
+def _holders(objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the dict itself and all dicts inside it."""
+    yield objects
+    for value in objects.values():
+        if isinstance(value, dict):
+            yield from _holders(value)
+
+
+def read_rdata(path: Path, record: Dataset) -> Arrays:
+    """Read ``x`` and ``y``, at the top of the file or inside a list or data frame."""
+    for holder in _holders(read_objects(path)):
+        lower = {str(key).lower(): value for key, value in holder.items()}
+        if {"x", "y"} <= set(lower):
+            X, names = _table(lower["x"])
+            y = lower["y"]
+            if not record.is_classification:
+                return Arrays(_matrix(X, record.sparse), np.asarray(y, dtype=float).ravel(), None, names)
+            target, classes = encode(y)
+            return Arrays(_matrix(X, record.sparse), target, classes, names)
+    raise DatasetError(f"{path.name} has no x and y.")
+
+
+def read_survival_rdata(path: Path, record: Dataset) -> Arrays:
+    """Read ``time`` and ``cens`` and the features: a matrix beside them, or the other columns of their frame."""
+    holders = list(_holders(read_objects(path)))
+    event_name = ""
+    for holder in holders:
+        event_name = next((name for name in EVENT_NAMES if name in holder), "")
+        if "time" in holder and event_name:
+            break
+    else:
+        raise DatasetError(f"{path.name} has no time and {' or '.join(EVENT_NAMES)}.")
+    target = survival_target(np.ravel(holder["time"]), np.ravel(holder[event_name]))
+    everything = [value for group in holders for value in group.values()]
+    for value in everything:
+        if not isinstance(value, dict) and np.ndim(value) == 2 and record.D in np.shape(value):
+            X, names = _table(value if np.shape(value)[1] == record.D else value.T)
+            return Arrays(X, target, None, names)
+    rest = {name: value for name, value in holder.items() if name not in ("time", event_name)}
+    X, names = _table({name: value for name, value in rest.items() if np.asarray(value).dtype.kind in "fi"})
+    return Arrays(X, target, None, names)
+
+
+def _lines(archive: zipfile.ZipFile, ending: str) -> list[str]:
+    name = next((name for name in archive.namelist() if name.endswith(ending)), None)
+    if name is None:
+        raise DatasetError(f"the archive has no {ending}.")
+    return archive.read(name).decode("ascii").splitlines()
+
+
+def read_dexter_zip(path: Path, record: Dataset) -> Arrays:
+    """Read train and validation parts of the challenge: lines of ``feature:count``, features numbered from 1."""
+    labels: list[int] = []
+    rows, columns, values, split = [], [], [], []
+    with zipfile.ZipFile(path) as archive:
+        for part, name in enumerate(("train", "valid")):
+            part_labels = [int(line) for line in _lines(archive, f"dexter_{name}.labels") if line.strip()]
+            lines = [line for line in _lines(archive, f"dexter_{name}.data") if line.strip()]
+            if len(lines) != len(part_labels):
+                raise DatasetError(f"dexter_{name} has {len(lines)} texts but {len(part_labels)} labels.")
+            for row, line in enumerate(lines, start=len(labels)):
+                pairs = [pair.split(":") for pair in line.split()]
+                rows += [row] * len(pairs)
+                columns += [int(feature) - 1 for feature, _ in pairs]
+                values += [float(count) for _, count in pairs]
+            labels += part_labels
+            split += [part] * len(lines)
+    X = sp.csr_array((values, (rows, columns)), shape=(len(labels), record.D), dtype=float)
+    target, classes = encode(labels)
+    return Arrays(X, target, classes, extras={"split": np.array(split)})
+
+
+def read_blog_zip(path: Path, record: Dataset) -> Arrays:
+    """Read the test days in the order of their dates: comma-separated features, then the count."""
+    tables, days = [], []
+    with zipfile.ZipFile(path) as archive:
+        pattern = re.compile(r"(?:.*/)?blogData_test-[\d._]+\.csv")
+        for day, name in enumerate(sorted(name for name in archive.namelist() if pattern.fullmatch(name))):
+            tables.append(np.loadtxt(archive.read(name).decode("ascii").splitlines(), delimiter=",", ndmin=2))
+            days += [day] * len(tables[-1])
+    if not tables:
+        raise DatasetError(f"{path.name} has no blogData_test-*.csv.")
+    table = np.vstack(tables)
+    return Arrays(table[:, :-1], table[:, -1].astype(np.int64), extras={"day": np.array(days)})
+
+
+CONVERTERS: dict[str, Callable[[Path, Dataset], Arrays]] = {
+    "mat": read_mat,
+    "rdata": read_rdata,
+    "survival-rdata": read_survival_rdata,
+    "dexter-zip": read_dexter_zip,
+    "blog-zip": read_blog_zip,
+}

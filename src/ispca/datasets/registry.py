@@ -1,0 +1,41 @@
+"""All data sets by name."""
+
+from __future__ import annotations
+
+import difflib
+
+from .other_sets import OTHER_SETS
+from .paper_sets import PAPER_SETS
+from .records import Dataset
+
+DATASETS: dict[str, Dataset] = {record.name: record for record in (*PAPER_SETS, *OTHER_SETS)}
+
+
+def list_datasets() -> tuple[Dataset, ...]:
+    """Return the records of all data sets, those of the paper first.
+
+    Examples
+    --------
+    >>> from ispca.datasets import list_datasets
+    >>> [record.name for record in list_datasets() if record.target == "multiclass"]
+    ['glioma-4c', 'lung-5c', 'lung-5c-1543']
+    """
+    return tuple(DATASETS.values())
+
+
+def find(name: str) -> Dataset:
+    """Return the record of a data set, or raise a ValueError that names the nearest ones.
+
+    Examples
+    --------
+    >>> find("prostata")
+    Traceback (most recent call last):
+    ValueError: There is no data set 'prostata'. Did you mean prostate?
+    """
+    if name in DATASETS:
+        return DATASETS[name]
+    # The paper and the sources write other names.
+    lower = str(name).lower().replace("_", "-")
+    near = [lower] if lower in DATASETS else difflib.get_close_matches(lower, DATASETS, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(DATASETS)}."
+    raise ValueError(f"There is no data set {name!r}. {hint}")

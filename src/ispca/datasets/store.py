@@ -1,0 +1,91 @@
+"""Where data sets lie: the folder in ISPCA_DATA, then the user's cache, else a download into the cache."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+from .arrays import Arrays, read_npz, verify, write_npz
+from .download import fetch, import_pooch, read_source
+from .records import Dataset, DatasetError
+
+
+def data_folder() -> Path | None:
+    """Return the folder in ``ISPCA_DATA``, which must exist if it is given."""
+    given = os.environ.get("ISPCA_DATA")
+    if not given:
+        return None
+    folder = Path(given).expanduser()
+    if not folder.is_dir():
+        raise DatasetError(f"ISPCA_DATA={given} is no folder.")
+    return folder
+
+
+def cache_folder() -> Path | None:
+    """Return the folder in ``ISPCA_CACHE``, or the user's cache, which only pooch knows."""
+    given = os.environ.get("ISPCA_CACHE")
+    if given:
+        return Path(given).expanduser()
+    try:
+        return Path(import_pooch().os_cache("ispca"))
+    except DatasetError:
+        return None
+
+
+def locate(record: Dataset) -> Path | None:
+    """Return the file that :func:`load` would read, without reading it."""
+    folder = data_folder()
+    if folder is not None:
+        for name in (f"{record.name}.npz", *(source.filename for source in record.sources)):
+            if (folder / name).is_file():
+                return folder / name
+    cache = cache_folder()
+    path = cache / f"{record.name}.npz" if cache else None
+    return path if path is not None and path.is_file() else None
+
+
+def obtain(record: Dataset, known_hash: str | None = None) -> tuple[Arrays, bool, str]:
+    """Return the arrays, whether their checksum was verified, and where they were found.
+
+    A file in ``ISPCA_DATA`` belongs to the user: if it is wrong, that is an error. A file in the cache is ours: if
+    it is wrong, it is downloaded anew.
+    """
+    path = locate(record)
+    cached = path is not None and path.parent == cache_folder() != data_folder()
+    if path is not None:
+        try:
+            arrays = _read(record, path)
+            _compare(arrays, known_hash, path)
+            return arrays, verify(record, arrays, str(path)), str(path)
+        except DatasetError as error:
+            if not cached:
+                raise
+            warnings.warn(f"{error} Downloading it anew.", UserWarning, stacklevel=3)
+    folder = cache_folder()
+    if folder is None:
+        raise DatasetError(f"{record.name} is not here; downloading needs pooch: pip install 'ispca[datasets]'.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays = fetch(record, folder, known_hash)
+        write_npz(folder / f"{record.name}.npz", arrays)
+    except DatasetError:
+        raise
+    except OSError as error:
+        raise DatasetError(f"Cannot write to the cache {folder} ({error}): set ISPCA_CACHE.") from error
+    where = f"{folder / record.name}.npz"
+    return arrays, verify(record, arrays, where), where
+
+
+def _read(record: Dataset, path: Path) -> Arrays:
+    source = next((source for source in record.sources if source.filename == path.name), None)
+    return read_npz(path) if source is None else read_source(path, record, source)
+
+
+def _compare(arrays: Arrays, known_hash: str | None, path: Path) -> None:
+    if known_hash is None:
+        return
+    if not arrays.file_sha256:
+        raise DatasetError(f"{path} does not say which file it was made from: known_hash cannot be compared.")
+    if arrays.file_sha256 != known_hash.lower().removeprefix("sha256:"):
+        raise DatasetError(f"{path} was made from a file with another checksum ({arrays.file_sha256}).")

@@ -1,0 +1,191 @@
+"""The real download code against a local server that misbehaves in every way."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+from ispca.cli import main
+from ispca.datasets import DatasetError, load
+from ispca.datasets.records import Source
+
+
+def nothing_left(folder):
+    return not folder.exists() or not list(folder.iterdir())
+
+
+def test_a_download_is_converted_verified_and_cached(tiny, cache, server):
+    data = load("tiny")
+    assert data.data.shape == (12, 5)
+    assert data.target.tolist() == [0] * 5 + [1] * 7
+    assert data.target_names.tolist() == ["1", "2"]
+    assert "checksum of the arrays is the expected one" in data.DESCR
+    assert [path.name for path in cache.iterdir()] == ["tiny.npz"]
+    again = load("tiny")
+    np.testing.assert_array_equal(again.data, data.data)
+    assert server.requests == ["TINY.mat"], "the second load must come from the cache"
+
+
+def test_a_truncated_download(tiny, cache, server):
+    server.missing_bytes = 1000
+    with pytest.raises(DatasetError, match=r"tiny could not be downloaded: the download of .*TINY.mat broke off"):
+        load("tiny")
+    assert nothing_left(cache)
+
+
+@pytest.mark.parametrize("kept", [0, 40, 200])
+def test_a_file_that_was_cut_on_the_server(tiny, cache, server, kept):
+    server.files["TINY.mat"] = server.files["TINY.mat"][:kept]
+    with pytest.raises(DatasetError, match=r"TINY.mat is no readable mat file of tiny"):
+        load("tiny")
+    assert nothing_left(cache)
+
+
+def test_a_wrong_checksum_of_the_file(tiny, cache, server, register):
+    register("tiny", sources=(Source(server.url("TINY.mat"), "mat", sha256="0" * 64),))
+    with pytest.raises(DatasetError, match="has a wrong checksum"):
+        load("tiny")
+    assert nothing_left(cache)
+
+
+def test_a_wrong_checksum_of_the_arrays(tiny, cache, register):
+    register("tiny", checksum="0" * 64)
+    with pytest.raises(DatasetError, match="the checksum of its arrays is wrong"):
+        load("tiny")
+    assert nothing_left(cache)
+
+
+@pytest.mark.parametrize("status", [404, 500, 503])
+def test_a_server_error(tiny, cache, server, status):
+    server.status = status
+    with pytest.raises(DatasetError, match=f"answered {status} for http"):
+        load("tiny")
+    assert nothing_left(cache)
+    assert len(server.requests) == 1
+
+
+def test_no_connection(tiny, cache, register):
+    # Port 9 (discard) is not served on the loopback.
+    register("tiny", sources=(Source("http://127.0.0.1:9/TINY.mat", "mat"),))
+    with pytest.raises(DatasetError, match=r"no connection to 127.0.0.1:9.*A copy of tiny.npz or TINY.mat"):
+        load("tiny")
+    assert nothing_left(cache)
+
+
+def test_the_second_source_is_tried(tiny, cache, server, register):
+    register("tiny", sources=(Source(server.url("gone.mat"), "mat"), *tiny.sources))
+    assert load("tiny").data.shape == (12, 5)
+    assert server.requests == ["gone.mat", "TINY.mat"]
+
+
+def test_all_failures_are_named_in_one_line(tiny, cache, server, register):
+    register("tiny", sources=(Source(server.url("gone.mat"), "mat"), Source(server.url("lost.mat"), "mat")))
+    with pytest.raises(DatasetError, match=r"404 for .*gone.mat; .*404 for .*lost.mat") as failure:
+        load("tiny")
+    assert "\n" not in str(failure.value)
+
+
+def test_a_data_set_without_download_says_what_to_do(cache):
+    with pytest.raises(DatasetError, match=r"no direct download .*put lung-5c-1543.npz into the folder"):
+        load("lung-5c-1543")
+
+
+def test_known_hash(tiny, cache, server):
+    right = hashlib.sha256(server.files["TINY.mat"]).hexdigest()
+    with pytest.raises(DatasetError, match="wrong checksum"):
+        load("tiny", known_hash="0" * 64)
+    assert load("tiny", known_hash=right).data.shape == (12, 5)
+    assert load("tiny", known_hash=f"sha256:{right}").data.shape == (12, 5)
+    with (
+        pytest.warns(UserWarning, match="made from a file with another checksum"),
+        pytest.raises(DatasetError, match="wrong checksum"),
+    ):
+        load("tiny", known_hash="0" * 64)
+
+
+def test_without_pooch(tiny, cache, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(DatasetError, match=r"pip install 'ispca\[datasets\]'"):
+        load("tiny")
+    monkeypatch.delenv("ISPCA_CACHE")
+    with pytest.raises(DatasetError, match=r"pip install 'ispca\[datasets\]'"):
+        load("tiny")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root writes everywhere")
+def test_a_cache_that_cannot_be_written(tiny, cache):
+    cache.mkdir()
+    cache.chmod(0o500)
+    with pytest.raises(DatasetError, match="Cannot write to the cache"):
+        load("tiny")
+
+
+def test_a_cache_that_is_a_file(tiny, cache):
+    cache.write_text("not a folder")
+    with pytest.raises(DatasetError, match="Cannot write to the cache"):
+        load("tiny")
+
+
+PROGRAM = textwrap.dedent("""
+    import sys
+    from ispca.datasets import load
+    from ispca.datasets.records import Dataset, Source
+    from ispca.datasets.registry import DATASETS
+
+    url, checksum = sys.argv[1:]
+    DATASETS["tiny"] = Dataset(
+        name="tiny", title="", n=12, D=5, target="binary", origin="", study="", scale="", counts=(5, 7),
+        sources=(Source(url, "mat"),), checksum=checksum,
+    )
+    data = load("tiny")
+    print(data.data.sum().hex(), "expected one" in data.DESCR)
+""")
+
+
+def test_two_processes_download_at_once(tiny, cache, server):
+    # No answer before both have asked, so that both are in the middle of it.
+    server.gate = threading.Barrier(2)
+    command = [sys.executable, "-c", PROGRAM, tiny.sources[0].url, tiny.checksum]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    results = [process.communicate(timeout=120) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], results
+    assert results[0] == results[1]
+    assert results[0][0].endswith("True\n")
+    assert server.requests == ["TINY.mat"] * 2
+    assert [path.name for path in cache.iterdir()] == ["tiny.npz"]
+    server.gate = None
+    assert load("tiny").data.shape == (12, 5)
+    assert len(server.requests) == 2
+
+
+def test_the_command_downloads(tiny, cache, server, capsys):
+    assert main(["datasets", "tiny"]) == 0
+    assert "Present: not present" in capsys.readouterr().out
+    assert main(["datasets", "tiny", "--download"]) == 0
+    output = capsys.readouterr()
+    assert f"Present: {cache / 'tiny.npz'}" in output.out
+    assert output.err == f"Downloading {tiny.sources[0].url}\n"
+
+
+def test_the_command_fails_in_one_line(tiny, cache, server, capsys):
+    server.status = 500
+    assert main(["datasets", "tiny", "--download"]) == 1
+    announced, complaint = capsys.readouterr().err.splitlines()
+    assert announced.startswith("Downloading http")
+    assert complaint.startswith("ispca: tiny could not be downloaded")
+
+
+def test_the_command_says_that_it_mends_the_cache(tiny, cache, capsys):
+    cache.mkdir()
+    (cache / "tiny.npz").write_bytes(b"damaged")
+    assert main(["datasets", "tiny", "--download"]) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("ispca: ")
+    assert error.endswith("Downloading it anew.\n")

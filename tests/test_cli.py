@@ -1,0 +1,140 @@
+"""The ``ispca`` command: what it prints, its exit codes, and errors of one line."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import numpy as np
+import pytest
+
+from ispca import cli
+from ispca.cli import main
+from ispca.datasets import list_datasets
+from ispca.datasets.arrays import Arrays, checksum, write_npz
+from ispca.datasets.records import Dataset
+from ispca.datasets.registry import DATASETS
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """A folder with one data set of our own in ISPCA_DATA, and an empty cache."""
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    data.mkdir()
+    arrays = Arrays(np.ones((3, 2)), np.array([0, 1, 1]), np.array(["a", "b"]))
+    write_npz(data / "tiny.npz", arrays)
+    words = {"title": "small", "origin": "made here", "study": "none", "scale": "ones"}
+    record = Dataset(name="tiny", n=3, D=2, target="binary", counts=(1, 2), checksum=checksum(arrays), **words)
+    monkeypatch.setitem(DATASETS, "tiny", record)
+    monkeypatch.setenv("ISPCA_DATA", str(data))
+    monkeypatch.setenv("ISPCA_CACHE", str(cache))
+    return data, cache
+
+
+def one_line(text):
+    assert text.startswith("ispca: ")
+    assert text.count("\n") == 1
+    assert "Traceback" not in text
+    return text
+
+
+def test_the_list(folders, capsys):
+    assert main(["datasets"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[0] == "name"
+    rows = {line.split()[0]: line for line in lines[1 : 1 + len(list_datasets())]}
+    assert set(rows) == {record.name for record in list_datasets()}
+    assert "ISPCA_DATA" in rows["tiny"]
+    for name, paper in {"glioma": "Glioma", "lung": "Lung", "lung-5c": "Lung-5c"}.items():
+        assert "not present" in rows[name]
+        assert f" {paper} " in rows[name]
+    assert "(beside glioma)" in rows["chowdary"]
+    assert "GitHub jpiironen/dimreduce" in rows["colon"]
+    assert lines[-1].startswith("1 of 20 present.")
+
+
+def test_json(folders, capsys):
+    assert main(["datasets", "--json"]) == 0
+    entries = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert len(entries) == len(list_datasets())
+    assert entries["tiny"]["present"] == "ISPCA_DATA"
+    assert entries["tiny"]["path"].endswith("tiny.npz")
+    assert entries["lung"]["present"] is None
+    assert (entries["lung"]["n"], entries["lung"]["D"]) == (187, 19993)
+    assert main(["datasets", "tiny", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == entries["tiny"]
+
+
+def test_a_description(folders, capsys):
+    assert main(["datasets", "gordon"]) == 0
+    text = capsys.readouterr().out
+    assert "log2(max(x, 20))" in text
+    assert "run beside lung" in text
+    assert "Present: not present" in text
+
+
+def test_download_of_what_is_there_checks_it(folders, capsys):
+    assert main(["datasets", "tiny", "--download"]) == 0
+    assert "tiny.npz" in capsys.readouterr().out
+    (folders[0] / "tiny.npz").write_bytes(b"damaged")
+    assert main(["datasets", "tiny", "--download"]) == 1
+    assert "is no readable data set" in one_line(capsys.readouterr().err)
+
+
+def test_no_direct_download(folders, capsys):
+    assert main(["datasets", "lung-5c-1543", "--download"]) == 1
+    assert "put lung-5c-1543.npz into the folder" in one_line(capsys.readouterr().err)
+
+
+def test_a_misspelt_name(folders, capsys):
+    assert main(["datasets", "colo"]) == 2
+    assert "Did you mean colon" in one_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["datasets", "--nonsense"], ["datasets", "a", "b"]])
+def test_usage(arguments, capsys):
+    assert main(arguments) == 2
+    assert "usage: ispca" in capsys.readouterr().err
+
+
+def test_download_needs_a_name(folders, capsys):
+    assert main(["datasets", "--download"]) == 2
+    assert "needs the name" in one_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["datasets", "--help"], ["--version"]])
+def test_help_and_version(arguments, capsys):
+    assert main(arguments) == 0
+    assert "ispca" in capsys.readouterr().out
+
+
+def test_debug_shows_the_traceback(folders):
+    with pytest.raises(ValueError, match="no data set"):
+        main(["datasets", "colo", "--debug"])
+
+
+def test_a_wrong_folder(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("ISPCA_DATA", str(tmp_path / "nowhere"))
+    assert main(["datasets"]) == 1
+    assert "nowhere is no folder" in one_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyError("x"), 1), (KeyboardInterrupt(), 1), (RuntimeError(), 1)])
+def test_other_errors_are_one_line_too(monkeypatch, capsys, error, code):
+    def fail(args):
+        raise error
+
+    monkeypatch.setattr(cli.COMMANDS["datasets"], "run", fail)
+    assert main(["datasets"]) == code
+    one_line(capsys.readouterr().err)
+
+
+def test_the_reader_may_leave_early(folders):
+    command = f"{sys.executable} -m ispca datasets --json | head -n 1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120, check=True)
+    assert (result.stdout, result.stderr) == ("[\n", "")
+
+
+def test_installed_as_a_command():
+    (script,) = entry_points(group="console_scripts", name="ispca")
+    assert script.load() is main
