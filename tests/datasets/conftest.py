@@ -1,7 +1,7 @@
 """A local web server, an empty cache, and a small data set known to the registry."""
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -39,7 +39,8 @@ def serving():
             name = self.path.lstrip("/")
             state.requests.append(name)
             if state.gate is not None:
-                state.gate.wait(timeout=60)
+                with suppress(threading.BrokenBarrierError):
+                    state.gate.wait(timeout=60)
             body = state.files.get(name)
             status = 404 if body is None else state.status
             body = body if status == 200 else b"an error page"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ispca.cli import main
-from ispca.datasets import DatasetError, load
+from ispca.datasets import DatasetError, download, load
 from ispca.datasets.records import Source
 
 
@@ -74,6 +74,15 @@ def test_no_connection(tiny, cache, register):
     register("tiny", sources=(Source("http://127.0.0.1:9/TINY.mat", "mat"),))
     with pytest.raises(DatasetError, match=r"no connection to 127.0.0.1:9.*A copy of tiny.npz or TINY.mat"):
         load("tiny")
+    assert nothing_left(cache)
+
+
+def test_a_server_that_does_not_answer(tiny, cache, server, monkeypatch):
+    server.gate = threading.Barrier(2)
+    monkeypatch.setattr(download, "TIMEOUT", 0.2)
+    with pytest.raises(DatasetError, match=r"127.0.0.1:\d+ did not answer in"):
+        load("tiny")
+    server.gate.abort()
     assert nothing_left(cache)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
+import uuid
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -120,15 +120,16 @@ def write_npz(path: Path, arrays: Arrays) -> None:
     stored |= {"url": np.array(arrays.url), "file_sha256": np.array(arrays.file_sha256)}
     optional = {"classes": arrays.classes, "feature_names": arrays.feature_names}
     stored |= {name: values for name, values in optional.items() if values is not None}
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".part", dir=path.parent)
+    # Not tempfile, whose files only their owner may read: a cache may be shared.
+    temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             np.savez_compressed(file, **stored)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

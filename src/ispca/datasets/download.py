@@ -54,7 +54,7 @@ def retrieve(source: Source, folder: Path, known_hash: str | None = None) -> Pat
         status = error.response.status_code if error.response is not None else "an error"
         raise DatasetError(f"{host} answered {status} for {source.url}") from error
     except exceptions.Timeout as error:
-        raise DatasetError(f"{host} did not answer in {TIMEOUT:.0f} s") from error
+        raise DatasetError(f"{host} did not answer in {TIMEOUT:g} s") from error
     except exceptions.ChunkedEncodingError as error:
         raise DatasetError(f"the download of {source.url} broke off") from error
     except exceptions.ConnectionError as error:
