@@ -29,9 +29,10 @@ struct Columns {
     return sum;
   }
 
-  void dots(const std::vector<std::size_t>& index, const double* r, double* out) const {
-    if (dense) return kernels->lasso.column_dots(rows, dense, index.data(), index.size(), r, out);
-    for (std::size_t k = 0; k < index.size(); ++k) out[k] = dot(index[k], r);
+  // out_k = x_(index_k) . r
+  void dots(const std::size_t* index, std::size_t size, const double* r, double* out) const {
+    if (dense) return kernels->lasso.column_dots(rows, dense, index, size, r, out);
+    for (std::size_t k = 0; k < size; ++k) out[k] = dot(index[k], r);
   }
 
   // y += a x_j

@@ -91,6 +91,16 @@ void LassoLikelihood::update_all() {
   for (std::size_t c = 0; c < outputs_; ++c) fill_softmax(c);
 }
 
+std::vector<double> LassoLikelihood::means() const {
+  std::vector<double> p = exponential_;
+  for (std::size_t i = 0; i < rows_; ++i) {
+    double sum = 0;
+    for (std::size_t c = 0; c < outputs_; ++c) sum += p[c * rows_ + i];
+    for (std::size_t c = 0; c < outputs_; ++c) p[c * rows_ + i] /= std::max(sum, kLeastProbability);
+  }
+  return p;
+}
+
 double LassoLikelihood::loss() {
   double sum = 0;
   for (std::size_t i = 0; i < rows_; ++i) {

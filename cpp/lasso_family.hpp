@@ -18,6 +18,8 @@ class LassoLikelihood {
   std::size_t outputs() const { return outputs_; }
   const double* residual(std::size_t c) const { return &residual_[c * rows_]; }    // weight (y - mean)
   const double* curvature(std::size_t c) const { return &curvature_[c * rows_]; }  // weight variance
+  std::vector<double> means() const;  // outputs x rows: probabilities of the classes
+  const double* weight() const { return weight_; }
   double* eta(std::size_t c) { return &eta_[c * rows_]; }
   const std::vector<double>& intercepts() const { return null_; }  // of the model without features
   // After eta(c) has changed: refresh the residual and curvature of that output.

@@ -23,7 +23,7 @@ class Screen {
   double gradient(std::size_t j) const { return gradient_[j]; }
 
   // Brings the gradients of all features that may exceed `limit` up to date, and those in `always`.
-  void refresh(const double* residual, double limit, const std::vector<char>& always) {
+  void refresh(const double* residual, double limit, const char* always) {
     if (snapshots_.size() >= most_) {
       snapshots_.clear();
       moved_.clear();
@@ -37,7 +37,7 @@ class Screen {
       if (all || always[j] || std::fabs(gradient_[j]) + moved_[seen_[j]] >= limit) stale_.push_back(j);
     }
     products_.resize(stale_.size());
-    x_.dots(stale_, residual, products_.data());
+    x_.dots(stale_.data(), stale_.size(), residual, products_.data());
     double sum = 0;
     for (std::size_t i = 0; i < x_.rows; ++i) sum += residual[i];
     for (std::size_t k = 0; k < stale_.size(); ++k) {
