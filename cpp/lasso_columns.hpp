@@ -24,9 +24,17 @@ struct Columns {
 
   double dot(std::size_t j, const double* r) const {
     if (dense) return kernels->lasso.dot(rows, dense + j * rows, r);
-    double sum = 0;
-    for (std::int64_t k = indptr[j]; k < indptr[j + 1]; ++k) sum += data[k] * r[indices[k]];
-    return sum;
+    const std::int64_t end = indptr[j + 1];
+    std::int64_t k = indptr[j];
+    double a = 0, b = 0, c = 0, d = 0;  // four sums: one would wait for each addition
+    for (; k + 4 <= end; k += 4) {
+      a += data[k] * r[indices[k]];
+      b += data[k + 1] * r[indices[k + 1]];
+      c += data[k + 2] * r[indices[k + 2]];
+      d += data[k + 3] * r[indices[k + 3]];
+    }
+    for (; k < end; ++k) a += data[k] * r[indices[k]];
+    return (a + b) + (c + d);
   }
 
   // out_k = x_(index_k) . r

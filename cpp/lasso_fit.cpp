@@ -10,10 +10,11 @@ namespace {
 
 constexpr int kMostRounds = 100;            // of growing the set
 constexpr int kMostNewtonSteps = 300;       // per round
-constexpr double kSmallSteps = 4e-6;        // product of the last step and the drift of the curvature: the error left
+constexpr double kSmallSteps = 4e-7;        // product of the last step and the drift of the curvature: the error left
 constexpr double kSmallSoftmaxStep = 1e-4;  // of a predictor; classes in turn converge linearly only
 constexpr double kFarDrift = 0.5;           // of a predictor, after which the curvature is taken anew
 constexpr double kOptimal = 1e-6;           // relative excess of a gradient over lambda that is no violation
+constexpr double kGramTolerance = 1e-3;     // relative to the naive one: the last digits cost one factorisation
 constexpr std::size_t kGramFeatures = 2000;
 constexpr double kGramNumbers = 3e7;        // held by the rows of the Hessian
 
@@ -59,6 +60,7 @@ void LassoFit::join(std::size_t coordinate) {
 void LassoFit::solve(double lambda, double previous) {
   // The sequential strong rule, with the gradients as last seen; what it leaves out is checked below.
   threshold_ = 2 * lambda - previous;
+  extrapolate(lambda, previous);
   if (frozen_eta_.empty()) choose_set(threshold_);
   for (std::size_t k = 0; k < b_.size(); ++k)
     if (!member_[k] && !constant(k) && std::fabs(gradient(k)) >= threshold_) join(k);
@@ -66,6 +68,42 @@ void LassoFit::solve(double lambda, double previous) {
     newton(lambda);
     if (!grow(lambda)) break;
   }
+}
+
+// Solutions are nearly linear in lambda from one penalty to the next: goes on from the last two of them. A
+// coefficient that would change its sign stops at zero.
+void LassoFit::extrapolate(double lambda, double previous) {
+  const double share = last_lambda_ > previous ? std::min((previous - lambda) / (last_lambda_ - previous), 1.0) : 0.0;
+  last_lambda_ = previous;
+  last_eta_.resize(outputs_ * rows_);
+  last_b_.resize(b_.size());
+  last_b0_.resize(outputs_);
+  for (std::size_t i = 0; i < last_eta_.size(); ++i) {
+    const double now = likelihood_.eta(0)[i];
+    likelihood_.eta(0)[i] += share * (now - last_eta_[i]);
+    last_eta_[i] = now;
+  }
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    const double now = b0_[c];
+    b0_[c] += share * (now - last_b0_[c]);
+    last_b0_[c] = now;
+  }
+  const auto go_on = [&](std::size_t k) {
+    const double now = b_[k], next = now + share * (now - last_b_[k]);
+    const std::size_t j = k % count_;
+    last_b_[k] = now;
+    b_[k] = now * next > 0 ? next : 0.0;
+    if (b_[k] == next) return;
+    double* eta = likelihood_.eta(k / count_);
+    const double change = (b_[k] - next) * standard_.inverse_sd[j];
+    problem_.x.add(j, change, eta);
+    for (std::size_t i = 0; i < rows_; ++i) eta[i] -= change * standard_.mean[j];
+  };
+  for (std::size_t k : last_set_)
+    if (!member_[k]) go_on(k);  // it has left the set, so it is zero
+  for (std::size_t k : set_) go_on(k);
+  last_set_ = set_;
+  likelihood_.update_all();
 }
 
 void LassoFit::choose_set(double threshold) {
@@ -107,7 +145,7 @@ double LassoFit::gram_step(double lambda) {
   if (frozen_eta_.empty() || gram_.memory() >= kGramNumbers || (!gaussian && largest_change(frozen_eta_) > kFarDrift))
     freeze();
   remember();
-  gram_.solve(lambda, tolerance_, likelihood_, b_.data(), b0_.data());
+  gram_.solve(lambda, kGramTolerance * tolerance_, likelihood_, b_.data(), b0_.data());
   double step = largest_change(old_eta_);
   if (!gaussian && !(step < 1)) step = shorten(lambda);
   return step * largest_change(frozen_eta_);

@@ -24,6 +24,7 @@ class LassoFit {
   double gradient(std::size_t coordinate) const;
   bool constant(std::size_t coordinate) const { return standard_.inverse_sd[coordinate % count_] == 0; }
   bool use_gram() const;
+  void extrapolate(double lambda, double previous);
   void join(std::size_t coordinate);
   void choose_set(double threshold);
   void freeze();
@@ -49,6 +50,9 @@ class LassoFit {
   std::vector<double> b_, b0_;  // standardised units
   std::vector<std::size_t> set_;
   std::vector<char> member_;
+  double last_lambda_ = 0;                            // the penalty before the previous one, and its solution
+  std::vector<double> last_eta_, last_b_, last_b0_;
+  std::vector<std::size_t> last_set_;
   std::vector<double> frozen_eta_;                    // empty: no curvature has been frozen
   std::vector<double> old_eta_, old_b_, old_b0_;      // before the present Newton step; old_b_ per entry of set_
 };
