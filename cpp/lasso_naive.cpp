@@ -9,6 +9,7 @@ namespace ispca {
 namespace {
 
 constexpr int kMostCycles = 2000;
+constexpr std::size_t kIterates = 5;  // combined by the acceleration
 // A column that the intercept explains to all but this share cannot move anything: the rest is rounding.
 constexpr double kNegligible = 1e-12;
 
@@ -80,12 +81,71 @@ void NaiveDescent::descend(double tolerance, const double* curvature) {
     for (std::size_t k = 0; k < b_.size(); ++k) largest = std::max(largest, visit(k, curvature));
     ++cycle;
     if (largest <= tolerance) return;
-    for (; cycle < kMostCycles && largest > tolerance; ++cycle) {
+    keep(0);
+    for (std::size_t inner = 1; cycle < kMostCycles && largest > tolerance; ++cycle) {
       largest = 0;
       for (std::size_t k = 0; k < b_.size(); ++k)
         if (b_[k] != 0) largest = std::max(largest, visit(k, curvature));
+      keep(inner);
+      if (++inner <= kIterates) continue;
+      if (largest > tolerance) accelerate(curvature);
+      keep(0);
+      inner = 1;
     }
   }
+}
+
+void NaiveDescent::keep(std::size_t position) {
+  kept_b_.resize(kIterates + 1);
+  kept_working_.resize(kIterates + 1);
+  kept_sum_.resize(kIterates + 1);
+  kept_b_[position] = b_;
+  kept_working_[position] = working_;
+  kept_sum_[position] = working_sum_;
+}
+
+// Up to a constant; the constant part of d_eta is profiled out.
+double NaiveDescent::objective(const std::vector<double>& b, const std::vector<double>& working, double sum,
+                               const double* curvature) const {
+  double squares = -sum * sum / total_, penalty = 0;
+  for (std::size_t i = 0; i < working.size(); ++i)
+    if (curvature[i] > 0) squares += working[i] * working[i] / curvature[i];
+  for (double value : b) penalty += std::fabs(value);
+  return 0.5 * squares + lambda_ * penalty;
+}
+
+// Anderson acceleration (Bertrand and Massias, 2021): the affine combination of the last iterates whose steps
+// nearly cancel. The working residual is linear in b, so it is combined likewise. Taken if it lowers the objective.
+void NaiveDescent::accelerate(const double* curvature) {
+  constexpr std::size_t K = kIterates;
+  std::vector<double> gram(K * K);
+  double trace = 0, total = 0;
+  for (std::size_t p = 0; p < K; ++p)
+    for (std::size_t q = 0; q <= p; ++q) {
+      double sum = 0;
+      for (std::size_t k = 0; k < b_.size(); ++k)
+        sum += diagonal_[k] * (kept_b_[p + 1][k] - kept_b_[p][k]) * (kept_b_[q + 1][k] - kept_b_[q][k]);
+      gram[p * K + q] = gram[q * K + p] = sum;
+      if (p == q) trace += sum;
+    }
+  std::vector<double> share(K, 1.0);
+  for (std::size_t p = 0; p < K; ++p) gram[p * K + p] += 1e-12 * trace;
+  if (!x_.kernels->cholesky(K, gram.data())) return;
+  x_.kernels->solve_lower(K, gram.data(), share.data());
+  x_.kernels->solve_upper(K, gram.data(), share.data());
+  for (double value : share) total += value;
+  std::vector<double> b(b_.size()), working(working_.size());
+  double sum = 0;
+  for (std::size_t p = 0; p < K; ++p) {
+    const double weight = share[p] / total;
+    for (std::size_t k = 0; k < b.size(); ++k) b[k] += weight * kept_b_[p + 1][k];
+    for (std::size_t i = 0; i < working.size(); ++i) working[i] += weight * kept_working_[p + 1][i];
+    sum += weight * kept_sum_[p + 1];
+  }
+  if (!(objective(b, working, sum, curvature) < objective(b_, working_, working_sum_, curvature))) return;
+  b_ = b;
+  working_ = working;
+  working_sum_ = sum;
 }
 
 }  // namespace ispca

@@ -27,6 +27,10 @@ class NaiveDescent {
   void prepare(const double* residual, const double* curvature);
   void descend(double tolerance, const double* curvature);
   double visit(std::size_t k, const double* curvature);
+  void keep(std::size_t position);
+  void accelerate(const double* curvature);
+  double objective(const std::vector<double>& b, const std::vector<double>& working, double sum,
+                   const double* curvature) const;
   double finish(double* b, double* eta) const;
 
   const Columns& x_;
@@ -36,6 +40,9 @@ class NaiveDescent {
   std::vector<double> b_, first_, diagonal_;      // per feature of the set
   std::vector<double> working_;                   // residual less curvature times d_eta, per row
   double working_sum_ = 0;
+  // The last iterates, for the acceleration.
+  std::vector<std::vector<double>> kept_b_, kept_working_;
+  std::vector<double> kept_sum_;
 };
 
 }  // namespace ispca

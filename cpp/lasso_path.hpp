@@ -30,7 +30,7 @@ struct LassoSettings {
   std::vector<double> lambdas;  // empty: a sequence from the smallest penalty without features
   std::size_t n_lambdas = 100;
   double ratio = 1e-2;          // of the last penalty to the first
-  double tolerance = 1e-10;     // of a coordinate's squared step, relative to the null model's loss
+  double tolerance = 1e-12;     // of a coordinate's squared step, relative to the null model's loss
 };
 
 LassoPath lasso_path(const LassoProblem& problem, const LassoSettings& settings, const std::function<bool()>& stop);

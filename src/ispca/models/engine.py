@@ -26,7 +26,7 @@ def load_engine() -> ModuleType:
         return importlib.import_module("ispca._engine")
     except ImportError as error:
         raise ImportError(
-            "The horseshoe models and the lasso need the compiled engine ispca._engine, which this installation lacks: "
-            "install a C++17 compiler (Debian, Ubuntu: apt install build-essential) and run 'pip install .' "
-            "in the source folder of ispca again."
+            "The horseshoe models and the lasso need the compiled engine ispca._engine, which this installation "
+            "lacks: install a C++17 compiler (Debian, Ubuntu: apt install build-essential) and run "
+            "'pip install .' in the source folder of ispca again."
         ) from error

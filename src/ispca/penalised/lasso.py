@@ -28,7 +28,8 @@ class Design:
         coef = np.zeros(n_outputs * len(self.scale))
         coef[fit["index"][part]] = fit["values"][part]
         coef = coef.reshape(n_outputs, -1) / self.scale
-        return coef, fit["intercepts"][position] - coef @ self.centre
+        level = fit["intercepts"][position] - coef @ self.centre
+        return coef, level if n_outputs == 1 else level - level.mean()
 
 
 def make_design(X: Any) -> Design:
