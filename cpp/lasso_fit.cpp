@@ -16,6 +16,7 @@ constexpr double kFarDrift = 0.5;           // of a predictor, after which the c
 constexpr double kOptimal = 1e-6;           // relative excess of a gradient over lambda that is no violation
 constexpr double kGramTolerance = 1e-1;     // relative to the naive one: the last digits cost one factorisation
 constexpr std::size_t kGramFeatures = 2000;
+constexpr std::size_t kGramSparse = 150;     // the same for sparse columns and one output
 constexpr double kGramNumbers = 3e7;        // held by the rows of the Hessian
 
 }  // namespace
@@ -48,7 +49,7 @@ double LassoFit::largest_gradient() const {
 // Sparse columns make a cycle of descent cheaper than their part of a Hessian, unless outputs or penalties share it.
 bool LassoFit::use_gram() const {
   return set_.size() <= kGramFeatures && gram_.memory() < kGramNumbers &&
-         (problem_.x.is_dense() || problem_.family != Family::binomial);
+         (problem_.x.is_dense() || problem_.family != Family::binomial || set_.size() <= kGramSparse);
 }
 
 void LassoFit::join(std::size_t coordinate) {

@@ -8,11 +8,10 @@ import pytest
 
 HERE = Path(__file__).parent / "reference"
 sys.path.insert(0, str(HERE))
-from problems import REAL, SIMULATED, family_of, folds_of, simulated  # noqa: E402
+from glmnet_problems import REAL, SIMULATED, family_of, folds_of, simulated  # noqa: E402
 
 from ispca.penalised.path import cross_validated_path  # noqa: E402
 
-# glmnet fits its first ridge solution with an infinite penalty, whatever it reports.
 CASES = [(name, penalty) for name in SIMULATED for penalty in ("lasso", "ridge")]
 REAL_CASES = [(name, penalty) for name, penalties in REAL.items() for penalty in penalties]
 

@@ -13,7 +13,7 @@ MOST_GRADIENTS = 100
 # A Newton step is solved to this share of its squared residual; the next one does the rest.
 INEXACT = 1e-3
 # Half the Newton decrement is what the loss can still fall, here relative to the null model's.
-CONVERGED = 1e-11
+CONVERGED = 1e-13
 
 
 class Batch:

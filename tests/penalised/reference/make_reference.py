@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from problems import REAL, SIMULATED, family_of, folds_of, simulated
+from glmnet_problems import REAL, SIMULATED, family_of, folds_of, simulated
 
 HERE = Path(__file__).parent
 
@@ -44,7 +44,9 @@ def solve(X, y, folds, penalty):
         names = ["lambdas", "mean", "error", "explained", "choices", "positions", "coef", "intercept"]
         numbers = {name: np.fromfile(folder / name) for name in names}
     positions = len(numbers["positions"])
-    numbers["coef"] = numbers["coef"].reshape(-1, positions, X.shape[1]).swapaxes(0, 1)  # position, output, feature
+    numbers["coef"] = (
+        numbers["coef"].reshape(-1, positions, X.shape[1]).swapaxes(0, 1)
+    )  # position, output, feature
     numbers["intercept"] = numbers["intercept"].reshape(-1, positions).T
     return numbers
 
