@@ -11,6 +11,7 @@
 
 #include "density.hpp"
 #include "dispatch.hpp"
+#include "lasso_path.hpp"
 #include "sampling.hpp"
 
 namespace nb = nanobind;
@@ -21,6 +22,9 @@ namespace {
 
 using Matrix = nb::ndarray<const double, nb::shape<-1, -1>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
+
+using Indices = nb::ndarray<const std::int32_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
+using Pointers = nb::ndarray<const std::int64_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 
 // A NumPy array that owns zeroed memory.
 template <class T>
@@ -138,6 +142,73 @@ nb::tuple log_density(const std::string& model, const Matrix& x, const Vector& y
   return nb::make_tuple(value, gradient.object);
 }
 
+// The columns of X: features x samples (dense, C order), or CSC as (data, indices, indptr).
+Columns read_columns(const std::optional<Matrix>& x, const std::optional<Vector>& data,
+                     const std::optional<Indices>& indices, const std::optional<Pointers>& indptr, std::size_t rows) {
+  Columns columns;
+  columns.rows = rows;
+  columns.kernels = &choose_kernels("");
+  if (x) {
+    if (x->shape(1) != rows) throw std::invalid_argument("X must be features x samples");
+    columns.count = x->shape(0);
+    columns.dense = x->data();
+    return columns;
+  }
+  if (!data || !indices || !indptr || indptr->shape(0) < 1) throw std::invalid_argument("X is missing");
+  columns.count = indptr->shape(0) - 1;
+  columns.data = data->data();
+  columns.indices = indices->data();
+  columns.indptr = indptr->data();
+  const auto entries = static_cast<std::int64_t>(std::min(data->shape(0), indices->shape(0)));
+  bool valid = columns.indptr[0] == 0 && columns.indptr[columns.count] <= entries;
+  for (std::size_t j = 0; valid && j < columns.count; ++j) valid = columns.indptr[j] <= columns.indptr[j + 1];
+  for (std::int64_t k = 0; valid && k < columns.indptr[columns.count]; ++k)
+    valid = columns.indices[k] >= 0 && static_cast<std::size_t>(columns.indices[k]) < rows;
+  if (!valid) throw std::invalid_argument("the sparse X is not a valid CSC matrix");
+  return columns;
+}
+
+template <class T>
+nb::object to_array(const std::vector<T>& values, const std::vector<std::size_t>& shape) {
+  Array<T> array(shape);
+  std::copy(values.begin(), values.end(), array.data);
+  return array.object;
+}
+
+nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight, const std::optional<Matrix>& x,
+               const std::optional<Vector>& data, const std::optional<Indices>& indices,
+               const std::optional<Pointers>& indptr, const std::vector<double>& lambdas, std::int64_t n_lambdas,
+               double ratio, double tolerance) {
+  if (weight.shape(0) != y.shape(1)) throw std::invalid_argument("y must be outputs x samples, as many as weights");
+  if (n_lambdas < 1 || n_lambdas > 100000) throw std::invalid_argument("n_lambdas must lie between 1 and 100000");
+  if (!(ratio > 0 && ratio <= 1)) throw std::invalid_argument("ratio must lie between 0 and 1");
+  LassoProblem problem;
+  problem.family = parse_family(family);
+  problem.outputs = y.shape(0);
+  if (problem.outputs < 1 || (problem.family != Family::multinomial && problem.outputs != 1))
+    throw std::invalid_argument("y has a wrong number of outputs");
+  problem.x = read_columns(x, data, indices, indptr, weight.shape(0));
+  problem.y = y.data();
+  problem.weight = weight.data();
+  const LassoSettings settings{lambdas, static_cast<std::size_t>(n_lambdas), ratio, tolerance};
+  LassoPath path;
+  {
+    nb::gil_scoped_release release;
+    path = lasso_path(problem, settings, python_signals);
+  }
+  if (path.interrupted) throw nb::python_error();
+  const std::size_t L = path.lambdas.size(), C = problem.outputs;
+  nb::dict out;
+  out["lambdas"] = to_array(path.lambdas, {L});
+  out["explained"] = to_array(path.explained, {L});
+  out["intercepts"] = to_array(path.intercepts, {L, C});
+  out["predictors"] = to_array(path.predictors, {L, C, problem.x.rows});
+  out["begin"] = to_array(path.begin, {L + 1});
+  out["index"] = to_array(path.index, {path.index.size()});
+  out["values"] = to_array(path.values, {path.values.size()});
+  return out;
+}
+
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const Kernels* kernels : available_kernels()) names.emplace_back(kernels->name);
@@ -148,7 +219,7 @@ std::vector<std::string> kernel_names() {
 }  // namespace ispca
 
 NB_MODULE(_engine, m) {
-  m.doc() = "Sampling engine of ispca: regularised-horseshoe models by NUTS and by a blocked sampler.";
+  m.doc() = "Engine of ispca: regularised-horseshoe models by NUTS and by a blocked sampler, and lasso paths.";
   m.def("sample", &ispca::sample, "model"_a, "X"_a, "y"_a, nb::kw_only(), "n_classes"_a = 2, "tau0"_a,
         "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
         "sampler"_a = "nuts", "n_chains"_a = 4, "n_warmup"_a = 1000, "n_draws"_a = 1000, "target_accept"_a = 0.9,
@@ -160,6 +231,11 @@ NB_MODULE(_engine, m) {
         "kernel"_a = "", "precision"_a = "double", "repeat"_a = 1,
         "Log posterior density (up to a constant) and its gradient at q = (b0 (H), z (H K), log lambda (H K),\n"
         "log(tau / tau0), log(c2 / s^2)[, log sigma]), coefficients class by class.");
+  m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "X"_a = nb::none(),
+        "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(),
+        "lambdas"_a = std::vector<double>(), "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,
+        "Lasso solutions over decreasing penalties, standardised inside, in the units of X. X is features x samples,\n"
+        "or CSC; y outputs x samples; weights sum to one, and samples of weight 0 are only predicted.");
   m.def("simd", [] { return std::string(ispca::choose_kernels("").name); },
         "Name of the kernels in use; the environment variable ISPCA_SIMD forces one.");
   m.def("simd_available", &ispca::kernel_names, "Names of the kernels this processor can run, slowest first.");

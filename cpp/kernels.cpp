@@ -3,6 +3,7 @@
 
 #include "kernels_dense.hpp"
 #include "kernels_design.hpp"
+#include "kernels_lasso.hpp"
 #include "kernels_likelihood.hpp"
 #include "kernels_prior.hpp"
 #include "kernels_vector.hpp"
@@ -21,6 +22,7 @@ static constexpr GlmKernels<Real> kGlm = {predict<Real>,  project<Real>, gather<
 extern const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS);
 const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS) = {
     ISPCA_TEXT(ISPCA_KERNELS), kGlm<float>, kGlm<double>, prior_forward, prior_backward, kick_drift,
-    kick, keeps_going, multiply, scale_terms, cholesky, solve_lower, solve_upper};
+    kick, keeps_going, multiply, scale_terms, cholesky, solve_lower, solve_upper,
+    {column_dots, lasso_dot, lasso_axpy, weighted_axpy, weighted_moments}};
 
 }  // namespace ispca

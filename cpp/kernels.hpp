@@ -43,6 +43,19 @@ struct PriorArrays {
   double* beta;               // out: z_j sigma_j
 };
 
+// Loops of the lasso's coordinate descent, over columns and rows of the design.
+struct LassoKernels {
+  // out_k = x_(index_k) . r for the columns of a column-major matrix
+  void (*column_dots)(std::size_t rows, const double* matrix, const std::size_t* index, std::size_t count,
+                      const double* r, double* out);
+  double (*dot)(std::size_t size, const double* x, const double* y);
+  void (*axpy)(std::size_t size, double a, const double* x, double* y);  // y += a x
+  // y += a v x, entry by entry
+  void (*weighted_axpy)(std::size_t size, double a, const double* v, const double* x, double* y);
+  // sums = {sum v x, sum v x^2}
+  void (*weighted_moments)(std::size_t size, const double* v, const double* x, double* sums);
+};
+
 struct Kernels {
   const char* name;
   GlmKernels<float> single;
@@ -69,6 +82,7 @@ struct Kernels {
   bool (*cholesky)(std::size_t size, double* matrix);
   void (*solve_lower)(std::size_t size, const double* factor, double* x);  // x <- L^-1 x
   void (*solve_upper)(std::size_t size, const double* factor, double* x);  // x <- L^-T x
+  LassoKernels lasso;
 };
 
 }  // namespace ispca

@@ -1,4 +1,4 @@
-"""The door to the compiled sampling engine, opened only when a model is fitted."""
+"""The door to the compiled engine, opened only when a model is fitted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from types import ModuleType
 def load_engine() -> ModuleType:
     """Return the extension module ``ispca._engine``.
 
-    The module offers ``sample``, ``log_density``, ``simd`` and ``simd_available``. The rest of the package
-    does not need it, so it is imported here and nowhere else.
+    The module offers ``sample``, ``log_density``, ``lasso_path``, ``simd`` and ``simd_available``. The rest of
+    the package does not need it, so it is imported here and nowhere else.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def load_engine() -> ModuleType:
         return importlib.import_module("ispca._engine")
     except ImportError as error:
         raise ImportError(
-            "The horseshoe models need the compiled engine ispca._engine, which this installation lacks: "
-            "install a C++17 compiler (Debian, Ubuntu: apt install build-essential) and run 'pip install .' "
-            "in the source folder of ispca again."
+            "The horseshoe models and the lasso need the compiled engine ispca._engine, which this installation "
+            "lacks: install a C++17 compiler (Debian, Ubuntu: apt install build-essential) and run "
+            "'pip install .' in the source folder of ispca again."
         ) from error

@@ -1,0 +1,274 @@
+// One fit of the lasso: Newton steps on a set of features that grows until every feature is optimal.
+#include "lasso_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ispca {
+
+namespace {
+
+constexpr int kMostRounds = 100;            // of growing the set
+constexpr int kMostNewtonSteps = 300;       // per round
+constexpr double kSmallSteps = 4e-7;        // product of the last step and the drift of the curvature: the error left
+constexpr double kSmallSoftmaxStep = 1e-4;  // of a predictor; classes in turn converge linearly only
+constexpr double kFarDrift = 0.5;           // of a predictor, after which the curvature is taken anew
+constexpr double kOptimal = 1e-6;           // relative excess of a gradient over lambda that is no violation
+constexpr double kGramTolerance = 1e-1;     // relative to the naive one: the last digits cost one factorisation
+constexpr std::size_t kGramFeatures = 2000;
+constexpr std::size_t kGramSparse = 150;     // the same for sparse columns and one output
+constexpr double kGramNumbers = 3e7;        // held by the rows of the Hessian
+
+}  // namespace
+
+LassoFit::LassoFit(const LassoProblem& problem, double tolerance)
+    : problem_(problem), rows_(problem.x.rows), count_(problem.x.count), outputs_(problem.outputs),
+      standard_(problem.x, problem.weight),
+      likelihood_(problem.family, problem.outputs, problem.x.rows, problem.y, problem.weight),
+      naive_(problem.x, standard_), gram_(problem.x, standard_, problem.outputs),
+      b_(problem.outputs * problem.x.count), b0_(likelihood_.intercepts()),
+      member_(problem.outputs * problem.x.count) {
+  tolerance_ = tolerance * std::max(likelihood_.null_loss(), 1e-300);
+  screens_.reserve(outputs_);
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    screens_.emplace_back(problem.x, standard_, problem.weight);
+    screens_[c].refresh(likelihood_.residual(c), 0, &member_[c * count_]);
+  }
+}
+
+double LassoFit::gradient(std::size_t coordinate) const {
+  return screens_[coordinate / count_].gradient(coordinate % count_);
+}
+
+double LassoFit::largest_gradient() const {
+  double largest = 0;
+  for (std::size_t k = 0; k < b_.size(); ++k) largest = std::max(largest, std::fabs(gradient(k)));
+  return largest;
+}
+
+// Sparse columns make a cycle of descent cheaper than their part of a Hessian, unless outputs or penalties share it.
+bool LassoFit::use_gram() const {
+  return set_.size() <= kGramFeatures && gram_.memory() < kGramNumbers &&
+         (problem_.x.is_dense() || problem_.family != Family::binomial || set_.size() <= kGramSparse);
+}
+
+void LassoFit::join(std::size_t coordinate) {
+  member_[coordinate] = 1;
+  set_.push_back(coordinate);
+  if (!frozen_eta_.empty()) gram_.add(coordinate);
+}
+
+void LassoFit::solve(double lambda, double previous) {
+  // The sequential strong rule, with the gradients as last seen; what it leaves out is checked below.
+  threshold_ = 2 * lambda - previous;
+  extrapolate(lambda, previous);
+  if (frozen_eta_.empty()) choose_set(threshold_);
+  for (std::size_t k = 0; k < b_.size(); ++k)
+    if (!member_[k] && !constant(k) && std::fabs(gradient(k)) >= threshold_) join(k);
+  for (int round = 0; round < kMostRounds; ++round) {
+    newton(lambda);
+    if (!grow(lambda)) break;
+  }
+}
+
+// Solutions are nearly linear in lambda from one penalty to the next: goes on from the last two of them. A
+// coefficient that would change its sign stops at zero.
+void LassoFit::extrapolate(double lambda, double previous) {
+  const double share = last_lambda_ > previous ? std::min((previous - lambda) / (last_lambda_ - previous), 1.0) : 0.0;
+  last_lambda_ = previous;
+  last_eta_.resize(outputs_ * rows_);
+  last_b_.resize(b_.size());
+  last_b0_.resize(outputs_);
+  for (std::size_t i = 0; i < last_eta_.size(); ++i) {
+    const double now = likelihood_.eta(0)[i];
+    likelihood_.eta(0)[i] += share * (now - last_eta_[i]);
+    last_eta_[i] = now;
+  }
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    const double now = b0_[c];
+    b0_[c] += share * (now - last_b0_[c]);
+    last_b0_[c] = now;
+  }
+  const auto go_on = [&](std::size_t k) {
+    const double now = b_[k], next = now + share * (now - last_b_[k]);
+    const std::size_t j = k % count_;
+    last_b_[k] = now;
+    b_[k] = now * next > 0 ? next : 0.0;
+    if (b_[k] == next) return;
+    double* eta = likelihood_.eta(k / count_);
+    const double change = (b_[k] - next) * standard_.inverse_sd[j];
+    problem_.x.add(j, change, eta);
+    for (std::size_t i = 0; i < rows_; ++i) eta[i] -= change * standard_.mean[j];
+  };
+  for (std::size_t k : last_set_)
+    if (!member_[k]) go_on(k);  // it has left the set, so it is zero
+  for (std::size_t k : set_) go_on(k);
+  last_set_ = set_;
+  likelihood_.update_all();
+}
+
+void LassoFit::choose_set(double threshold) {
+  std::size_t kept = 0;
+  for (std::size_t k : set_) {
+    if (b_[k] != 0 || std::fabs(gradient(k)) >= threshold)
+      set_[kept++] = k;
+    else
+      member_[k] = 0;
+  }
+  set_.resize(kept);
+}
+
+void LassoFit::freeze() {
+  frozen_eta_.clear();
+  choose_set(threshold_);
+  gram_.freeze(likelihood_);
+  frozen_eta_.assign(likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_);
+  for (std::size_t k : set_) gram_.add(k);
+}
+
+void LassoFit::newton(double lambda) {
+  for (int step = 0; step < kMostNewtonSteps; ++step) {
+    const bool gram = use_gram() || (!frozen_eta_.empty() && gram_.memory() >= kGramNumbers);
+    const double undone = gram ? gram_step(lambda) : naive_step(lambda);
+    if (problem_.family == Family::multinomial) {
+      likelihood_.update_all();
+      centre();
+    } else {
+      likelihood_.update(0);
+    }
+    if (problem_.family == Family::gaussian || undone < kSmallSteps) return;
+  }
+}
+
+// Returns an estimate of the error that is left: the curvature was wrong by about the drift, relatively.
+double LassoFit::gram_step(double lambda) {
+  const bool gaussian = problem_.family == Family::gaussian;
+  if (frozen_eta_.empty() || gram_.memory() >= kGramNumbers || (!gaussian && largest_change(frozen_eta_) > kFarDrift))
+    freeze();
+  remember();
+  gram_.solve(lambda, kGramTolerance * tolerance_, likelihood_, b_.data(), b0_.data());
+  double step = largest_change(old_eta_);
+  if (!gaussian && !(step < 1)) step = shorten(lambda);
+  return step * largest_change(frozen_eta_);
+}
+
+double LassoFit::naive_step(double lambda) {
+  frozen_eta_.clear();
+  remember();
+  std::vector<std::size_t> features;
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    features.clear();
+    for (std::size_t k : set_)
+      if (k / count_ == c) features.push_back(k % count_);
+    b0_[c] += naive_.solve(features, lambda, tolerance_, likelihood_.residual(c), likelihood_.curvature(c),
+                           &b_[c * count_], likelihood_.eta(c));
+    if (outputs_ > 1) likelihood_.update(c);
+  }
+  double step = largest_change(old_eta_);
+  if (problem_.family != Family::gaussian && !(step < 1)) step = shorten(lambda);
+  return outputs_ == 1 ? step * step : step * kSmallSteps / kSmallSoftmaxStep;
+}
+
+void LassoFit::remember() {
+  old_eta_.assign(likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_);
+  old_b_.clear();
+  for (std::size_t k : set_) old_b_.push_back(b_[k]);
+  old_b0_ = b0_;
+}
+
+double LassoFit::largest_change(const std::vector<double>& since) {
+  double largest = 0;
+  for (std::size_t c = 0; c < outputs_; ++c)
+    for (std::size_t i = 0; i < rows_; ++i)
+      if (problem_.weight[i] > 0) largest = std::max(largest, std::fabs(likelihood_.eta(c)[i] - since[c * rows_ + i]));
+  return largest;
+}
+
+// Goes a share of the way of the present Newton step; returns the penalty there.
+double LassoFit::move_to(double share, const std::vector<double>& eta, const std::vector<double>& b,
+                         const std::vector<double>& b0) {
+  double penalty = 0;
+  for (std::size_t i = 0; i < eta.size(); ++i) likelihood_.eta(0)[i] = old_eta_[i] + share * (eta[i] - old_eta_[i]);
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    b_[set_[k]] = share == 1 ? b[k] : old_b_[k] + share * (b[k] - old_b_[k]);
+    penalty += std::fabs(b_[set_[k]]);
+  }
+  for (std::size_t c = 0; c < outputs_; ++c) b0_[c] = old_b0_[c] + share * (b0[c] - old_b0_[c]);
+  return penalty;
+}
+
+// Halves a long Newton step until the penalised loss has not grown; returns the largest change of a predictor.
+double LassoFit::shorten(double lambda) {
+  const std::vector<double> eta(likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_), b0 = b0_;
+  std::vector<double> b;
+  for (std::size_t k : set_) b.push_back(b_[k]);
+  double penalty = move_to(0, eta, b, b0);
+  const double before = likelihood_.loss() + lambda * penalty;
+  for (double share = 1; share > 1e-6; share /= 2) {
+    penalty = move_to(share, eta, b, b0);
+    if (likelihood_.loss() + lambda * penalty <= before) break;
+  }
+  return largest_change(old_eta_);
+}
+
+// A shift common to all classes changes no probability; the median makes the penalty least.
+void LassoFit::centre() {
+  std::vector<double> values(outputs_);
+  const std::size_t size = set_.size();
+  for (std::size_t k = 0; k < size; ++k) {
+    const std::size_t j = set_[k] % count_;
+    std::size_t nonzero = 0, first = outputs_;
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      values[c] = b_[c * count_ + j];
+      if (values[c] != 0) ++nonzero, first = std::min(first, c);
+    }
+    if (first != set_[k] / count_ || 2 * nonzero <= outputs_) continue;
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = outputs_ / 2;
+    const double median = outputs_ % 2 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
+    for (std::size_t c = 0; median != 0 && c < outputs_; ++c) {
+      if (!member_[c * count_ + j]) join(c * count_ + j);
+      b_[c * count_ + j] -= median;
+    }
+  }
+}
+
+// Adds the features that violate their optimality condition; true if the problem must be solved again.
+bool LassoFit::grow(double lambda) {
+  bool again = false;
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    screens_[c].refresh(likelihood_.residual(c), lambda * (1 - kOptimal), &member_[c * count_]);
+    for (std::size_t j : screens_[c].fresh()) {
+      if (member_[c * count_ + j] || !(std::fabs(screens_[c].gradient(j)) > lambda * (1 + kOptimal))) continue;
+      join(c * count_ + j);
+      again = true;
+    }
+  }
+  return again;
+}
+
+double LassoFit::explained() {
+  const double null_loss = likelihood_.null_loss();
+  return null_loss > 0 ? 1 - likelihood_.loss() / null_loss : 1.0;
+}
+
+void LassoFit::record(LassoPath& path) {
+  std::vector<double> intercepts = b0_;
+  std::vector<std::size_t> set = set_;
+  std::sort(set.begin(), set.end());
+  for (std::size_t k : set) {
+    const std::size_t j = k % count_;
+    if (b_[k] == 0) continue;
+    intercepts[k / count_] -= b_[k] * standard_.mean[j] * standard_.inverse_sd[j];
+    path.index.push_back(static_cast<std::int64_t>(k));
+    path.values.push_back(b_[k] * standard_.inverse_sd[j]);
+  }
+  path.begin.push_back(static_cast<std::int64_t>(path.values.size()));
+  double mean = 0;
+  if (problem_.family == Family::multinomial)
+    for (double value : intercepts) mean += value / static_cast<double>(outputs_);
+  for (double value : intercepts) path.intercepts.push_back(value - mean);
+  path.predictors.insert(path.predictors.end(), likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_);
+}
+
+}  // namespace ispca

@@ -1,0 +1,59 @@
+// The Newton model of all outputs together, with the rows of its Hessian made when first needed and then kept.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "lasso_columns.hpp"
+#include "lasso_family.hpp"
+
+namespace ispca {
+
+// A coordinate is output * features + feature. The curvature stays that of the last freeze while the gradient is
+// always exact: as long as the predictors have not moved far, that converges nearly as fast as Newton's method, and
+// the Hessian, the expensive part, serves many steps and several penalties. Intercepts are profiled out.
+class GramDescent {
+ public:
+  GramDescent(const Columns& x, const Standardisation& standard, std::size_t outputs)
+      : x_(x), standard_(standard), outputs_(outputs), by_output_(outputs) {}
+
+  void freeze(const LassoLikelihood& likelihood);
+  void add(std::size_t coordinate);
+  double memory() const { return memory_; }  // numbers held
+
+  // Minimises the model with the penalty lambda |b|_1; changes b, the intercepts and the predictors.
+  void solve(double lambda, double tolerance, LassoLikelihood& likelihood, double* b, double* intercepts);
+
+ private:
+  struct Row {
+    std::vector<double> values;    // the Hessian, as far as it has been asked for
+    std::vector<double> weighted;  // outputs x rows: the column times the curvature, less its intercepts' part
+    std::vector<double> shift;     // what a unit step takes off each intercept
+  };
+  const Row& row(std::size_t k);
+  void start_row(std::size_t k);
+  void weigh(std::size_t output, const double* column, double scale, double* out) const;
+  void begin(const LassoLikelihood& likelihood, const double* b);
+  void move(std::size_t k, double change);
+  double visit(std::size_t k);
+  void descend(double tolerance);
+  bool jump();
+  void finish(LassoLikelihood& likelihood, double* b, double* intercepts);
+
+  const Columns& x_;
+  const Standardisation& standard_;
+  std::size_t outputs_;
+  double lambda_ = 0, memory_ = 0;
+  std::vector<double> curvature_, mean_, weight_;  // of the freeze; one output: curvature_, several: mean_
+  std::vector<double> inverse_;                    // of the Hessian of the intercepts, outputs x outputs
+  std::vector<double> start_;                      // the step of the intercepts when no coefficient moves
+  std::vector<std::size_t> slots_;                 // coordinates
+  struct Slots {
+    std::vector<std::size_t> feature, slot;
+  };
+  std::vector<Slots> by_output_;
+  std::vector<Row> rows_;
+  std::vector<double> b_, gradient_, before_, factor_, step_, products_, residual_;
+  std::vector<std::size_t> support_;
+};
+
+}  // namespace ispca

@@ -1,0 +1,82 @@
+"""What the penalised estimators share: parameters, the path, and which of its solutions is kept."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import check_frame_columns, check_new_data, check_training_data, integer_seed
+from .._sharing import shared
+from ..reduction.records import Floats
+from .folds import random_folds
+from .path import cross_validated_path
+from .records import Path
+
+
+class Penalised(BaseEstimator):
+    """What both estimators share."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "penalty": [StrOptions({"lasso", "ridge"})],
+        "choice": [StrOptions({"one_standard_error", "best"})],
+        "n_lambdas": [Interval(Integral, 2, None, closed="left")],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        *,
+        penalty: str = "lasso",
+        choice: str = "one_standard_error",
+        n_lambdas: int = 100,
+        n_folds: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.choice = choice
+        self.n_lambdas = n_lambdas
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_training(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return check_training_data(self, X, y, needs_target=True)
+
+    def _fit_path(
+        self, raw: tuple[Any, Any], X: Any, y: np.ndarray, family: str, groups: np.ndarray
+    ) -> tuple[Floats, Floats]:
+        """Fit the path, or take the one that was fitted to the same objects; return the chosen solution."""
+        seed, n_folds = integer_seed(self.random_state), min(self.n_folds, len(y))
+
+        def make() -> Path:
+            folds = random_folds(groups, n_folds, np.random.default_rng(seed))
+            return cross_validated_path(X, y, family, self.penalty, folds, self.n_lambdas)
+
+        path = shared(make, raw, "penalised path", family, self.penalty, self.n_lambdas, n_folds, seed)
+        chosen = path.best if self.choice == "best" else path.one_standard_error
+        self.lambdas_ = path.lambdas
+        self.cv_deviance_ = path.mean
+        self.cv_deviance_error_ = path.error
+        self.lambda_best_ = float(path.lambdas[path.best])
+        self.lambda_one_standard_error_ = float(path.lambdas[path.one_standard_error])
+        self.lambda_ = float(path.lambdas[chosen])
+        self._chosen = chosen
+        coef, intercept = path.solution(chosen)
+        self.n_nonzero_ = int(np.count_nonzero(coef.any(axis=0)))
+        return coef, intercept
+
+    def _predictors(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        check_frame_columns(X)
+        X = check_new_data(self, X)
+        return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_, dtype=np.float64)

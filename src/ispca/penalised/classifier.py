@@ -1,0 +1,176 @@
+"""PenalisedClassifier: logistic and softmax regression with a lasso or ridge penalty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_expit, log_softmax
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..reduction.records import Floats
+from .base import Penalised
+
+
+class PenalisedClassifier(ClassifierMixin, Penalised):
+    """Logistic (two classes) or softmax (more) regression with a lasso or ridge penalty.
+
+    The conventions are those of R's glmnet and cv.glmnet: features are standardised inside, the intercept is
+    not penalised, and the penalty is chosen from a path by the cross-validated deviance. The folds here are
+    stratified: each class is spread evenly over them.
+
+    Parameters
+    ----------
+    penalty : {"lasso", "ridge"}, default="lasso"
+        Sum of absolute values, or half the sum of squares, of the standardised coefficients.
+    choice : {"one_standard_error", "best"}, default="one_standard_error"
+        The largest penalty whose deviance is within one standard error of the least, or the one of the least.
+    n_lambdas : int, default=100
+        Length of the path; it ends early when the deviance is explained or no longer falls.
+    n_folds : int, default=10
+        Folds of the cross-validation; as many as samples where there are fewer of these.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients in the units of X.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    lambda_, lambda_best_, lambda_one_standard_error_ : float
+        The penalty in use, and the two choices.
+    lambdas_, cv_deviance_, cv_deviance_error_ : ndarray
+        The path: penalties, mean deviance of held-out samples, and its standard error.
+    n_nonzero_ : int
+        Features with a coefficient that is not zero.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ispca.penalised import PenalisedClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 200)); y = np.where(X[:, 0] + 0.3 * rng.normal(size=60) > 0, "ill", "well")
+    >>> model = PenalisedClassifier(random_state=0).fit(X, y)
+    >>> int(np.abs(model.coef_[0]).argmax()), model.n_nonzero_ < 20
+    (0, True)
+    >>> model.predict(X[:3]).tolist() == y[:3].tolist()
+    True
+    """
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> PenalisedClassifier:
+        """Fit the path and choose the penalty.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : PenalisedClassifier
+            The fitted estimator.
+        """
+        raw = (X, y)
+        X, y = self._check_training(X, y)
+        check_classification_targets(y)
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds one class only ({classes.tolist()[0]!r}); "
+                "a classifier needs samples of 2 classes or more."
+            )
+        if counts.min() < 2:
+            raise ValueError(
+                f"The class {classes.tolist()[counts.argmin()]!r} has one member only, which cannot be both "
+                "learnt from and held out: add samples of it or leave it out."
+            )
+        family = "binomial" if len(classes) == 2 else "multinomial"
+        self.coef_, self.intercept_ = self._fit_path(raw, X, codes, family, codes)
+        self.classes_ = classes
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the linear predictors.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        predictors : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Log odds of the second class; for more classes one score each.
+        """
+        predictors = self._predictors(X)
+        return predictors[:, 0] if len(self.classes_) == 2 else predictors
+
+    def _log_probabilities(self, X: Any) -> Floats:
+        predictors = self._predictors(X)
+        if len(self.classes_) == 2:
+            return log_expit(np.column_stack([-predictors[:, 0], predictors[:, 0]]))
+        return log_softmax(predictors, axis=1)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        return np.exp(self._log_probabilities(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        most_probable = self._log_probabilities(X).argmax(axis=1)
+        return self.classes_[most_probable]
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log probability of each observed class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class labels seen in ``fit``.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        logs = self._log_probabilities(X)
+        y = np.asarray(y)
+        if len(y) != len(logs):
+            raise ValueError(f"X has {len(logs)} samples, but y has {len(y)}: pass one label per sample.")
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which was not seen in fit.")
+        return logs[np.arange(len(y)), np.searchsorted(self.classes_, y)]

@@ -1,0 +1,87 @@
+"""Lasso solutions over the path of penalties, by the compiled engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..models.engine import load_engine
+from ..reduction.records import Floats
+from .records import Fit, Problem
+
+
+@dataclass(frozen=True)
+class Design:
+    """X as the engine wants it: by columns, the dense one standardised to keep rounding small."""
+
+    arguments: dict[str, Any]
+    centre: Floats
+    scale: Floats
+
+    def original(self, fit: dict[str, Any], position: int) -> tuple[Floats, Floats]:
+        """Return coefficients and intercepts of one penalty in the units of X."""
+        part = slice(*fit["begin"][position : position + 2])
+        n_outputs = fit["intercepts"].shape[1]
+        coef = np.zeros(n_outputs * len(self.scale))
+        coef[fit["index"][part]] = fit["values"][part]
+        coef = coef.reshape(n_outputs, -1) / self.scale
+        level = fit["intercepts"][position] - coef @ self.centre
+        return coef, level if n_outputs == 1 else level - level.mean()
+
+
+def make_design(X: Any) -> Design:
+    """Return X column by column."""
+    n_features = X.shape[1]
+    if sp.issparse(X):
+        columns = sp.csc_array(X, dtype=np.float64)
+        columns.sum_duplicates()
+        arguments = {
+            "data": columns.data,
+            "indices": columns.indices.astype(np.int32, copy=False),
+            "indptr": columns.indptr.astype(np.int64, copy=False),
+        }
+        return Design(arguments, np.zeros(n_features), np.ones(n_features))
+    columns = np.array(X.T, dtype=np.float64, order="C")
+    centre = columns.mean(axis=1)
+    columns -= centre[:, None]
+    scale = np.sqrt(np.einsum("ij,ij->i", columns, columns) / columns.shape[1])
+    # What is left of a constant column is the rounding of its mean.
+    scale[scale <= 1e-13 * np.abs(centre)] = 0
+    columns[scale == 0] = 0
+    scale[scale == 0] = 1
+    columns /= scale[:, None]
+    return Design({"X": columns}, centre, scale)
+
+
+def fit_lasso(problem: Problem, design: Design, train: np.ndarray, lambdas: Floats | None) -> Fit:
+    """Fit the path to some of the samples, and predict all.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, family and number of penalties.
+    design : Design
+        X by columns.
+    train : ndarray of bool
+        The samples to fit.
+    lambdas : ndarray or None
+        Penalties; by default a sequence from the largest that matters, which stops early.
+
+    Returns
+    -------
+    fit : Fit
+        Penalties, predictors, and the coefficients on demand.
+    """
+    fit = load_engine().lasso_path(
+        problem.family,
+        problem.outputs,
+        train / train.sum(),
+        lambdas=[] if lambdas is None else list(lambdas),
+        n_lambdas=problem.n_lambdas,
+        ratio=problem.ratio,
+        **design.arguments,
+    )
+    return Fit(fit["lambdas"], fit["predictors"], lambda position: design.original(fit, position))

@@ -1,0 +1,166 @@
+"""Newton's method with conjugate gradients for many ridge penalties at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, logsumexp, softmax
+
+from ..reduction.records import Floats
+from .spaces import Space
+
+MOST_NEWTON_STEPS = 50
+MOST_GRADIENTS = 100
+# A Newton step is solved to this share of its squared residual; the next one does the rest.
+INEXACT = 1e-3
+# Half the Newton decrement is what the loss can still fall, here relative to the null model's.
+CONVERGED = 1e-13
+
+
+class Batch:
+    """Likelihood of one target under k coefficient vectors: arrays are (samples or coordinates, outputs, k)."""
+
+    def __init__(self, space: Space, family: str, target: Floats, train: np.ndarray) -> None:
+        self.space, self.family = space, family
+        self.target, self.train = target[:, :, None], train
+        self.n_samples = len(target)
+
+    def forward(self, theta: Floats) -> Floats:
+        """Return Z theta for the training samples."""
+        flat = self.space.forward(theta.reshape(len(theta), -1))[self.train]
+        return flat.reshape(self.n_samples, *theta.shape[1:])
+
+    def adjoint(self, residual: Floats) -> Floats:
+        """Return Z' residual."""
+        return self.space.adjoint(residual.reshape(len(residual), -1)).reshape(-1, *residual.shape[1:])
+
+    def means(self, eta: Floats) -> Floats:
+        """Return the mean of the target given its predictor."""
+        if self.family == "gaussian":
+            return eta
+        return expit(eta) if self.family == "binomial" else softmax(eta, axis=1)
+
+    def loss(self, eta: Floats) -> Floats:
+        """Return the mean negative log likelihood (numbers: half the mean squared error) of each vector."""
+        if self.family == "gaussian":
+            return 0.5 * ((self.target - eta) ** 2).mean(axis=(0, 1))
+        top = np.logaddexp(0, eta) if self.family == "binomial" else logsumexp(eta, axis=1, keepdims=True)
+        return (top - (self.target * eta).sum(axis=1, keepdims=True)).mean(axis=(0, 1))
+
+    def curve(self, mean: Floats, direction: Floats) -> Floats:
+        """Return the curvature of the loss at the predictors, times a direction."""
+        if self.family == "gaussian":
+            return direction / self.n_samples
+        if self.family == "binomial":
+            return mean * (1 - mean) * direction / self.n_samples
+        return mean * (direction - (mean * direction).sum(axis=1, keepdims=True)) / self.n_samples
+
+    def scale(self, mean: Floats) -> Floats:
+        """Return the mean curvature of each vector, for the preconditioner."""
+        if self.family == "gaussian":
+            return np.ones(mean.shape[2])
+        return np.maximum((mean * (1 - mean)).mean(axis=(0, 1)), 1e-8)
+
+
+def minimise(
+    batch: Batch, theta: Floats, intercept: Floats, penalties: Floats, null_loss: float
+) -> tuple[Floats, Floats, Floats]:
+    """Minimise loss + penalty / 2 |theta|^2 for each penalty.
+
+    Parameters
+    ----------
+    batch : Batch
+        Likelihood.
+    theta : ndarray of shape (n_coordinates, n_outputs, n_penalties)
+        Start.
+    intercept : ndarray of shape (n_outputs, n_penalties)
+        Start.
+    penalties : ndarray of shape (n_penalties,)
+        Penalties.
+    null_loss : float
+        Loss without features, the measure of convergence.
+
+    Returns
+    -------
+    theta, intercept, loss : ndarray
+        Solutions and their losses.
+    """
+    theta, intercept = theta.copy(), intercept.copy()
+    eta = batch.forward(theta) + intercept
+    going = np.arange(len(penalties))
+    for _ in range(MOST_NEWTON_STEPS):
+        mean = batch.means(eta[:, :, going])
+        residual = (batch.target - mean) / batch.n_samples
+        slope = batch.adjoint(residual) - penalties[going] * theta[:, :, going]
+        slope0 = residual.sum(axis=0)
+        scale = batch.scale(mean)
+        diagonal = batch.space.variances[:, None, None] * scale + penalties[going]
+        decrement = (slope**2 / diagonal).sum(axis=(0, 1)) + (slope0**2 / scale).sum(axis=0)
+        left = decrement > CONVERGED * null_loss
+        if not left.any():
+            break
+        going = going[left]
+        step, step0, change = _conjugate_gradients(
+            batch,
+            mean[:, :, left],
+            penalties[going],
+            (slope[:, :, left], slope0[:, left]),
+            (diagonal[:, :, left], scale[left]),
+        )
+        old = batch.loss(eta[:, :, going]) + _penalty(theta[:, :, going], penalties[going])
+        share = _step_length(batch, eta[:, :, going], change, theta[:, :, going], step, penalties[going], old)
+        theta[:, :, going] += share * step
+        intercept[:, going] += share * step0
+        eta[:, :, going] += share * change
+    return theta, intercept, batch.loss(eta)
+
+
+def _penalty(theta: Floats, penalties: Floats) -> Floats:
+    return 0.5 * penalties * (theta**2).sum(axis=(0, 1))
+
+
+def _step_length(
+    batch: Batch, eta: Floats, change: Floats, theta: Floats, step: Floats, penalties: Floats, old: Floats
+) -> Floats:
+    """Halve the steps that do not lower the objective, beyond rounding."""
+    share = np.ones(len(penalties))
+    for _ in range(30):
+        new = batch.loss(eta + share * change) + _penalty(theta + share * step, penalties)
+        worse = new > old + 1e-12 * np.abs(old)
+        if not worse.any():
+            break
+        share[worse] /= 2
+    return share
+
+
+def _conjugate_gradients(
+    batch: Batch,
+    mean: Floats,
+    penalties: Floats,
+    slopes: tuple[Floats, Floats],
+    diagonals: tuple[Floats, Floats],
+) -> tuple[Floats, Floats, Floats]:
+    """Solve Hessian step = slope; return the steps of theta and intercept and the change of the predictors."""
+    (rest, rest0), (diagonal, diagonal0) = (slopes[0].copy(), slopes[1].copy()), diagonals
+    step, step0, change = np.zeros_like(rest), np.zeros_like(rest0), np.zeros_like(mean)
+    direction, direction0 = rest / diagonal, rest0 / diagonal0
+    size = (rest * direction).sum(axis=(0, 1)) + (rest0 * direction0).sum(axis=0)
+    enough = INEXACT * size
+    for _ in range(MOST_GRADIENTS):
+        ahead = batch.forward(direction) + direction0
+        curved = batch.curve(mean, ahead)
+        product, product0 = batch.adjoint(curved) + penalties * direction, curved.sum(axis=0)
+        along = (direction * product).sum(axis=(0, 1)) + (direction0 * product0).sum(axis=0)
+        length = np.where((size > enough) & (along > 0), size / np.where(along > 0, along, 1), 0)
+        step += length * direction
+        step0 += length * direction0
+        change += length * ahead
+        rest -= length * product
+        rest0 -= length * product0
+        better, better0 = rest / diagonal, rest0 / diagonal0
+        new = (rest * better).sum(axis=(0, 1)) + (rest0 * better0).sum(axis=0)
+        turn = np.where(length > 0, new / np.where(size > 0, size, 1), 0)
+        size = np.where(length > 0, new, size)
+        if not (length > 0).any() or (size <= enough).all():
+            break
+        direction, direction0 = better + turn * direction, better0 + turn * direction0
+    return step, step0, change

@@ -1,0 +1,59 @@
+"""Frozen records that the penalised models pass on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..reduction.records import Floats
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data and family of a penalised regression."""
+
+    X: Any
+    y: np.ndarray
+    family: str
+    n_lambdas: int
+
+    @property
+    def n_outputs(self) -> int:
+        """Linear predictors per sample: one for numbers and two classes, else one per class."""
+        return int(self.y.max()) + 1 if self.family == "multinomial" else 1
+
+    @property
+    def outputs(self) -> Floats:
+        """The target as outputs x samples: numbers, or indicators of the classes."""
+        if self.family == "multinomial":
+            return (self.y == np.arange(self.n_outputs)[:, None]).astype(np.float64)
+        return np.array(self.y, dtype=np.float64)[None, :]
+
+    @property
+    def ratio(self) -> float:
+        """Smallest penalty over the largest, as glmnet has it."""
+        return 0.01 if self.X.shape[0] < self.X.shape[1] else 1e-4
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Solutions over a sequence of penalties."""
+
+    lambdas: Floats
+    predictors: Floats  # penalties x outputs x samples
+    solution: Callable[[int], tuple[Floats, Floats]]  # position -> coefficients (outputs x features), intercepts
+
+
+@dataclass(frozen=True)
+class Path:
+    """A cross-validated path of penalties; for numbers the deviance is the squared error."""
+
+    lambdas: Floats
+    mean: Floats  # cross-validated deviance
+    error: Floats  # its standard error
+    best: int
+    one_standard_error: int
+    solution: Callable[[int], tuple[Floats, Floats]]

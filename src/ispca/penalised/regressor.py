@@ -1,0 +1,130 @@
+"""PenalisedRegressor: linear regression with a lasso or ridge penalty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+
+from ..reduction.records import Floats
+from .base import Penalised
+
+
+class PenalisedRegressor(RegressorMixin, Penalised):
+    """Linear regression with a lasso or ridge penalty.
+
+    The conventions are those of R's glmnet and cv.glmnet: features are standardised inside, the intercept is
+    not penalised, and the penalty is chosen from a path by the cross-validated squared error.
+
+    Parameters
+    ----------
+    penalty : {"lasso", "ridge"}, default="lasso"
+        Sum of absolute values, or half the sum of squares, of the standardised coefficients.
+    choice : {"one_standard_error", "best"}, default="one_standard_error"
+        The largest penalty whose error is within one standard error of the least, or the one of the least.
+    n_lambdas : int, default=100
+        Length of the path; it ends early when the variance is explained or no longer falls.
+    n_folds : int, default=10
+        Folds of the cross-validation; as many as samples where there are fewer of these.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the folds.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients in the units of X.
+    intercept_ : float
+        Intercept.
+    residual_scale_ : float
+        Root of the cross-validated mean squared error at the penalty in use: the deviation of a prediction.
+    lambda_, lambda_best_, lambda_one_standard_error_ : float
+        The penalty in use, and the two choices.
+    lambdas_, cv_deviance_, cv_deviance_error_ : ndarray
+        The path: penalties, mean squared error of held-out samples, and its standard error.
+    n_nonzero_ : int
+        Features with a coefficient that is not zero.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ispca.penalised import PenalisedRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 200)); y = 3 * X[:, 0] + rng.normal(size=60)
+    >>> model = PenalisedRegressor(random_state=0).fit(X, y)
+    >>> int(np.abs(model.coef_).argmax())
+    0
+    >>> mean, deviation = model.predict(X[:2], return_std=True)
+    """
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> PenalisedRegressor:
+        """Fit the path and choose the penalty.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Target values.
+
+        Returns
+        -------
+        self : PenalisedRegressor
+            The fitted estimator.
+        """
+        raw = (X, y)
+        X, y = self._check_training(X, y)
+        y = np.asarray(y, dtype=np.float64)
+        if np.ptp(y) <= 1e-13 * np.abs(y).max():
+            raise ValueError("y is constant, so there is nothing to learn: pass a target that varies.")
+        coef, intercept = self._fit_path(raw, X, y, "gaussian", np.zeros(len(y), dtype=np.int64))
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        self.residual_scale_ = float(np.sqrt(self.cv_deviance_[self._chosen]))
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        return_std : bool, default=False
+            Whether to return ``residual_scale_`` for each sample, too.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+            Predicted values.
+        deviation : ndarray of shape (n_samples,)
+            Only with ``return_std``.
+        """
+        mean = self._predictors(X)[:, 0]
+        return (mean, np.full(len(mean), self.residual_scale_)) if return_std else mean
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log density of each observed value under a normal of deviation ``residual_scale_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Observed values.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        mean = self._predictors(X)[:, 0]
+        y = np.asarray(y, dtype=np.float64)
+        if y.shape != mean.shape:
+            raise ValueError(f"X has {len(mean)} samples, but y has shape {y.shape}: pass one value per sample.")
+        if not np.isfinite(y).all():
+            raise ValueError("y contains NaN or infinity: pass observed values only.")
+        scaled = (y - mean) / self.residual_scale_
+        return -0.5 * scaled**2 - np.log(self.residual_scale_) - 0.5 * np.log(2 * np.pi)

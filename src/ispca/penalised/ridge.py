@@ -1,0 +1,117 @@
+"""Ridge solutions over the path of penalties, many penalties at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..reduction.records import Floats
+from .newton import Batch, minimise
+from .records import Fit, Problem
+from .spaces import make_space, standardisation
+
+# The largest penalty is that of an elastic net with this share of lasso, as in glmnet: ridge has none of its own.
+LASSO_SHARE = 1e-3
+# Penalties solved together: products with matrices are faster than with vectors, but warm starts help too.
+TOGETHER = 20
+# glmnet's rules for the end of a path.
+EXPLAINED_ENOUGH, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
+
+
+def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fit:
+    """Fit the path to some of the samples, and predict all.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, family and number of penalties.
+    train : ndarray of bool
+        The samples to fit.
+    lambdas : ndarray or None
+        Penalties; by default a sequence from a large one, which stops early.
+
+    Returns
+    -------
+    fit : Fit
+        Penalties, predictors, and the coefficients on demand.
+    """
+    space = make_space(problem.X, train)
+    target = problem.outputs[:, train].T
+    null = null_intercepts(problem.family, target.mean(axis=0))
+    early = lambdas is None
+    if lambdas is None:
+        first = _largest_gradient(problem, train, target - target.mean(axis=0)) / LASSO_SHARE
+        lambdas = first * problem.ratio ** np.linspace(0, 1, problem.n_lambdas)
+    # glmnet standardises a numeric target too and measures the penalty there: solutions scale with the target.
+    unit = target.std() if problem.family == "gaussian" else 1.0
+    batch = Batch(space, problem.family, target, train)
+    theta = np.zeros((len(space.variances), target.shape[1], len(lambdas)))
+    intercept = np.repeat(null[:, None], len(lambdas), axis=1)
+    null_loss = float(batch.loss(np.broadcast_to(null[:, None], (*target.shape, 1)))[0])
+    explained = np.empty(len(lambdas))
+    for start in range(0, len(lambdas), TOGETHER):
+        part = slice(start, min(start + TOGETHER, len(lambdas)))
+        if start:
+            theta[:, :, part] = theta[:, :, start - 1 : start]
+            intercept[:, part] = intercept[:, start - 1 : start]
+        theta[:, :, part], intercept[:, part], loss = minimise(
+            batch, theta[:, :, part], intercept[:, part], lambdas[part] / unit, null_loss
+        )
+        explained[part] = 1 - loss / null_loss
+    length = _path_length(explained) if early else len(lambdas)
+    theta, intercept = theta[:, :, :length], intercept[:, :length]
+    predictors = space.forward(theta.reshape(len(theta), -1)).reshape(len(train), *theta.shape[1:]) + intercept
+
+    def solution(position: int) -> tuple[Floats, Floats]:
+        coef, shift = space.original(theta[:, :, position])
+        level = intercept[:, position] + shift
+        return coef, level - level.mean() if problem.family == "multinomial" else level
+
+    return Fit(lambdas[:length], np.ascontiguousarray(predictors.transpose(2, 1, 0)), solution)
+
+
+def null_intercepts(family: str, mean: Floats) -> Floats:
+    """Return the intercepts of the model without features.
+
+    Parameters
+    ----------
+    family : {"gaussian", "binomial", "multinomial"}
+        Likelihood.
+    mean : ndarray of shape (n_outputs,)
+        Mean of the target, or shares of the classes.
+
+    Returns
+    -------
+    intercepts : ndarray of shape (n_outputs,)
+        Of mean zero over the classes.
+
+    Examples
+    --------
+    >>> null_intercepts("binomial", np.array([0.5]))
+    array([0.])
+    """
+    if family == "gaussian":
+        return mean
+    mean = np.clip(mean, 1e-8, 1 - 1e-8)
+    if family == "binomial":
+        return np.log(mean / (1 - mean))
+    return np.log(mean) - np.log(mean).mean()
+
+
+def _largest_gradient(problem: Problem, train: np.ndarray, residual: Floats) -> float:
+    X = problem.X
+    centre, inverse = standardisation(X, train)
+    slope = X.T @ _spread(residual, train) - centre[:, None] * residual.sum(axis=0)
+    return float(np.abs(slope * inverse[:, None]).max()) / len(residual)
+
+
+def _spread(residual: Floats, train: np.ndarray) -> Floats:
+    everywhere = np.zeros((len(train), residual.shape[1]))
+    everywhere[train] = residual
+    return everywhere
+
+
+def _path_length(explained: Floats) -> int:
+    gain = np.diff(explained, prepend=0)
+    enough = (explained > EXPLAINED_ENOUGH) | (gain < LEAST_GAIN * explained)
+    enough[: FEWEST - 1] = False
+    return int(np.argmax(enough)) + 1 if enough.any() else len(explained)

@@ -1,0 +1,161 @@
+"""The standardised features as a linear map in few coordinates, for fits with a ridge penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..reduction.design import feature_blocks
+from ..reduction.records import Floats
+
+# A sparse product is worth this many dense multiplications per nonzero.
+SPARSE_COST = 4
+# Directions with less than this share of the largest variance are rounding.
+NEGLIGIBLE = 1e-13
+
+
+@dataclass(frozen=True)
+class Space:
+    """A map Z from coordinates to samples that spans the standardised features, with orthonormal penalty.
+
+    A ridge solution lies in the span of the samples (Hastie and Tibshirani, 2004), so min(n, D) rotated
+    coordinates hold it: there Z'Z is diagonal, which makes the perfect preconditioner.
+    """
+
+    forward: Callable[[Floats], Floats]  # coordinates x k -> all samples x k
+    adjoint: Callable[[Floats], Floats]  # training samples x k -> coordinates x k
+    variances: Floats  # the diagonal of Z'Z / n over the training samples
+    original: Callable[[Floats], tuple[Floats, Floats]]  # coordinates x k -> coefficients k x D, shift k
+
+
+def make_space(X: Any, train: np.ndarray) -> Space:
+    """Return the space of the features, standardised by the training samples.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Features.
+    train : ndarray of bool
+        Training samples.
+
+    Returns
+    -------
+    space : Space
+        The cheapest of three forms.
+    """
+    centre, inverse = standardisation(X, train)
+    n_train, n_features = int(train.sum()), X.shape[1]
+    if sp.issparse(X):
+        if SPARSE_COST * X.nnz < n_train * min(n_train, n_features):
+            return _sparse_space(X, train, centre, inverse)
+        if n_features < n_train:
+            X = X.toarray()
+    return (_wide_space if n_features >= n_train else _tall_space)(X, train, centre, inverse)
+
+
+def standardisation(X: Any, train: np.ndarray) -> tuple[Floats, Floats]:
+    """Return the means of the columns and the inverses of their deviations over the training samples.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Features.
+    train : ndarray of bool
+        Training samples.
+
+    Returns
+    -------
+    centre, inverse : ndarray of shape (n_features,)
+        The inverse is 0 for a constant column.
+    """
+    n_train = train.sum()
+    if sp.issparse(X):
+        weight = train / n_train
+        centre = np.asarray(X.T @ weight, dtype=np.float64).ravel()
+        squares = np.asarray(X.astype(np.float64).power(2).T @ weight).ravel()
+        variance = squares - centre**2
+        variance[variance <= NEGLIGIBLE * squares] = 0
+    else:
+        centre, variance = np.empty(X.shape[1]), np.empty(X.shape[1])
+        for block in feature_blocks(X.shape[1]):
+            part = X[train, block].astype(np.float64)
+            centre[block] = part.mean(axis=0)
+            part -= centre[block]
+            variance[block] = np.einsum("ij,ij->j", part, part) / n_train
+        # What is left of a constant column is the rounding of its mean.
+        variance[variance <= (1e-13 * centre) ** 2] = 0
+    inverse = np.zeros(len(variance))
+    np.divide(1, np.sqrt(variance), out=inverse, where=variance > 0)
+    return centre, inverse
+
+
+def _sparse_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> Space:
+    scaled = sp.csr_array(X, dtype=np.float64) * inverse
+    transposed = sp.csr_array(scaled[train].T)
+    shift = (centre * inverse)[:, None]
+
+    def original(theta: Floats) -> tuple[Floats, Floats]:
+        coef = (inverse[:, None] * theta).T
+        return coef, -coef @ centre
+
+    return Space(
+        lambda theta: scaled @ theta - shift.T @ theta,
+        lambda residual: transposed @ residual - shift * residual.sum(axis=0),
+        (inverse > 0).astype(np.float64),
+        original,
+    )
+
+
+def _blocks(X: Any, centre: Floats, inverse: Floats) -> Any:
+    """Yield blocks of columns, standardised, and where they stand."""
+    if sp.issparse(X):
+        X = sp.csc_array(X)
+    for block in feature_blocks(X.shape[1]):
+        part = X[:, block]
+        yield block, ((part.toarray() if sp.issparse(X) else part) - centre[block]) * inverse[block]
+
+
+def _wide_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> Space:
+    gram = np.zeros((X.shape[0], int(train.sum())))
+    if sp.issparse(X):
+        scaled = sp.csr_array(X, dtype=np.float64) * inverse
+        mean = centre * inverse
+        product = scaled @ mean
+        gram += (scaled @ scaled[train].T).toarray()
+        gram += mean @ mean - product[:, None] - product[train]
+    else:
+        for _, part in _blocks(X, centre, inverse):
+            gram += part @ part[train].T
+    values, vectors = scipy.linalg.eigh(gram[train])
+    kept = values > NEGLIGIBLE * max(values[-1], 0)
+    values, vectors = values[kept], vectors[:, kept] / np.sqrt(values[kept])
+
+    def original(theta: Floats) -> tuple[Floats, Floats]:
+        dual = vectors @ theta
+        coef = np.empty((theta.shape[1], X.shape[1]))
+        for block, part in _blocks(X, centre, inverse):
+            coef[:, block] = dual.T @ part[train] * inverse[block]
+        return coef, -coef @ centre
+
+    return _rotated(gram @ vectors, train, values, original)
+
+
+def _tall_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> Space:
+    standard = (X - centre) * inverse
+    values, vectors = scipy.linalg.eigh(standard[train].T @ standard[train])
+
+    def original(theta: Floats) -> tuple[Floats, Floats]:
+        coef = (inverse[:, None] * (vectors @ theta)).T
+        return coef, -coef @ centre
+
+    return _rotated(standard @ vectors, train, np.maximum(values, 0), original)
+
+
+def _rotated(Z: Floats, train: np.ndarray, values: Floats, original: Any) -> Space:
+    transposed = np.ascontiguousarray(Z[train].T)
+    return Space(lambda theta: Z @ theta, lambda residual: transposed @ residual, values / train.sum(), original)
