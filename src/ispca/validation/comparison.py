@@ -19,6 +19,7 @@ from .prediction import Prediction
 from .splits import Split, make_splits
 from .store import Failure
 from .summary import interval
+from .tables import as_table
 from .work import Work, run
 
 # A posterior counts as converged for the comparison when its held-out log density does.
@@ -82,8 +83,7 @@ class Comparison:
         columns["n_failed"] = np.array([sum(e[1] == method for e in self.errors) for method in self.methods])
         columns["n_unconverged"] = self._unconverged()
         order = np.argsort(-np.nan_to_num(columns[self.main_metric], nan=-np.inf), kind="stable")
-        table = np.rec.fromarrays([values[order] for values in columns.values()], names=",".join(columns))
-        return table  # type: ignore[no-any-return]
+        return as_table({name: values[order] for name, values in columns.items()})
 
     def _mean(self, name: str) -> Floats:
         def mean(column: int) -> float:
@@ -157,7 +157,8 @@ def compare(
         Samples of a group are never divided between training and test.
     metrics : str or list of str, optional
         For classes ``mlpd``, ``accuracy``, ``balanced_accuracy``, ``auc``, ``brier``, ``calibration_error``; for
-        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90 % intervals). By default all; the first is the main one.
+        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90 % intervals). By default all; the first is the
+        main one.
     baseline : str, default="lasso"
         The method the others are compared with; without a "lasso" the first one.
     n_jobs : int or None, default=-1
@@ -246,7 +247,8 @@ def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
         y = y.ravel()
     if len(X.shape) != 2 or y.shape != (X.shape[0],):
         raise ValueError(
-            f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: X needs a row and y an entry per sample."
+            f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: "
+            "X needs a row and y an entry per sample."
         )
     missing = (y != y) if y.dtype.kind == "f" else np.array([item is None or item != item for item in y])
     if missing.any():
@@ -265,7 +267,9 @@ def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
     if not classifiers:
         return False
     if type_of_target(y) == "continuous":
-        raise ValueError("y holds fractions, but the methods are classifiers: pass class labels or use regressors.")
+        raise ValueError(
+            "y holds fractions, but the methods are classifiers: pass class labels or use regressors."
+        )
     if len(np.unique(y)) < 2:
         raise ValueError("y holds one class only: there is nothing to tell apart.")
     return True

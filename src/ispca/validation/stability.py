@@ -20,6 +20,7 @@ from ..transformers import ISPCA
 from .comparison import checked_data
 from .prediction import prepared, rows
 from .splits import Split, make_splits
+from .tables import as_table
 
 
 @dataclass(frozen=True)
@@ -173,11 +174,10 @@ def _summarise(fits: list[_Fit], names: list[str]) -> Stability:
     order = np.argsort(-frequency, kind="stable")
     columns = {"feature": np.array(names), "frequency": frequency}
     columns |= {f"component_{k + 1}": each[k] for k in range(count)}
-    table = np.rec.fromarrays([values[order] for values in columns.values()], names=",".join(columns))
+    table = as_table({name: values[order] for name, values in columns.items()})
     components = [_component(fits, used[:, k], k) for k in range(count)]
-    fields = ",".join(components[0])
-    arrays = [np.array([row[name] for row in components]) for name in components[0]]
-    return Stability(table, float(frequency.mean()), np.rec.fromarrays(arrays, names=fields), n_splits)
+    by_component = as_table({name: [row[name] for row in components] for name in components[0]})
+    return Stability(table, float(frequency.mean()), by_component, n_splits)
 
 
 def _component(fits: list[_Fit], used: Mask, k: int) -> dict[str, float]:

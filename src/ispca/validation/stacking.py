@@ -21,6 +21,7 @@ from .comparison import named_estimators, target_is_classes
 from .prediction import Prediction, prepared
 from .splits import make_splits
 from .store import Failure
+from .tables import as_table
 from .weights import stacking_weights
 from .work import Work, run
 
@@ -31,7 +32,7 @@ FOLD_DRAWS = {"n_warmup": 500, "n_draws": 500}
 class Stacked(BaseEstimator):
     """What both stacking estimators share: candidates, folds, weights, final fits."""
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "estimators": [list, dict, None],
         "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
         "concentration": [Interval(Real, 1, None, closed="left")],
@@ -67,7 +68,7 @@ class Stacked(BaseEstimator):
         cv = self.cv
         if isinstance(cv, Integral):
             folds = StratifiedKFold if classification else KFold
-            cv = folds(int(min(cv, len(y))), shuffle=True, random_state=seed % 2**32)
+            cv = folds(min(int(cv), len(y)), shuffle=True, random_state=seed % 2**32)
         splits = make_splits(cv, X, y, None, classification, seed)
         classes = np.unique(y) if classification else None
         work = Work({name: in_fold(item) for name, item in named.items()}, X, y, classes, splits, seed)
@@ -127,9 +128,7 @@ def _first_error(outcomes: dict[Any, Any]) -> str:
 
 def _out_of_fold(named: dict[str, Any], outcomes: dict[Any, Any], n_splits: int) -> Floats:
     """Return the log density of every held-out sample under every candidate."""
-    parts = [
-        np.column_stack([outcomes[number, name].log_density for name in named]) for number in range(n_splits)
-    ]
+    parts = [np.column_stack([outcomes[number, name].log_density for name in named]) for number in range(n_splits)]
     return np.concatenate(parts)
 
 
@@ -143,6 +142,12 @@ def _table(
         return float(np.mean([fit.seconds_reduction + fit.seconds_model for fit in fits]))
 
     error = log_density.std(axis=0, ddof=1) / np.sqrt(len(log_density))
-    columns = [list(named), weights, log_density.mean(axis=0), error, [seconds(name) for name in named]]
-    names = "candidate,weight,mlpd,mlpd_error,seconds"
-    return np.rec.fromarrays([np.asarray(column) for column in columns], names=names)
+    return as_table(
+        {
+            "candidate": list(named),
+            "weight": weights,
+            "mlpd": log_density.mean(axis=0),
+            "mlpd_error": error,
+            "seconds": [seconds(name) for name in named],
+        }
+    )

@@ -31,7 +31,9 @@ def comparison_text(result: Comparison) -> str:
         cells.append(f"{row['seconds_reduction']:.2f} + {row['seconds_model']:.2f}")
         rows.append(cells)
     widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in [header, *rows]]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in [header, *rows]
+    ]
     return "\n".join(line.rstrip() for line in [f"{len(result.splits)} splits", *lines, *_remarks(result)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +69,7 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
 
 
 @contextmanager
-def _directory(resume: Any) -> Iterable[Path]:  # type: ignore[misc]
+def _directory(resume: Any) -> Iterator[Path]:
     if resume is not None:
         yield Path(resume)
         return
