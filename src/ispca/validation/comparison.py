@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._checks import integer_seed
 from ..reduction.notices import notify
 from ..reduction.records import Floats
-from .metrics import choose_measures, score_all
+from .metrics import choose_measures, goodness, score_all
 from .prediction import Prediction
 from .splits import Split, make_splits
 from .store import Failure
@@ -82,7 +82,8 @@ class Comparison:
         columns |= {name: self._mean(name) for name in ("seconds_reduction", "seconds_model")}
         columns["n_failed"] = np.array([sum(e[1] == method for e in self.errors) for method in self.methods])
         columns["n_unconverged"] = self._unconverged()
-        order = np.argsort(-np.nan_to_num(columns[self.main_metric], nan=-np.inf), kind="stable")
+        good = goodness(self.main_metric, columns[self.main_metric])
+        order = np.argsort(-np.nan_to_num(good, nan=-np.inf), kind="stable")
         return as_table({name: values[order] for name, values in columns.items()})
 
     def _mean(self, name: str) -> Floats:
