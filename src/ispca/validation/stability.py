@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy.stats import hypergeom
 from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
 from threadpoolctl import threadpool_limits
@@ -188,9 +190,7 @@ def _component(fits: list[_Fit], used: Mask, k: int) -> dict[str, float]:
     for i, j in combinations(found, 2):
         common = np.count_nonzero(used[i] & used[j])
         overlaps.append(common / (sizes[i] + sizes[j] - common))
-        # Two random sets of these sizes share so many features on average.
-        common = sizes[i] * sizes[j] / used.shape[1]
-        by_chance.append(common / (sizes[i] + sizes[j] - common))
+        by_chance.append(_random_overlap(*sorted((int(sizes[i]), int(sizes[j]))), used.shape[1]))
     return {
         "component": k + 1,
         "found": len(found),
@@ -200,6 +200,15 @@ def _component(fits: list[_Fit], used: Mask, k: int) -> dict[str, float]:
         "overlap": float(np.mean(overlaps)) if overlaps else np.nan,
         "chance_overlap": float(np.mean(by_chance)) if by_chance else np.nan,
     }
+
+
+@lru_cache(maxsize=4096)
+def _random_overlap(smaller: int, larger: int, n_features: int) -> float:
+    """Return the expected Jaccard index of two random sets of these sizes."""
+    # What they have in common is hypergeometric; small sets need its distribution, not its mean alone.
+    common = np.arange(smaller + 1)
+    index = common / (smaller + larger - common)
+    return float(hypergeom.pmf(common, n_features, larger, smaller) @ index)
 
 
 def _alike(scores: list[Floats]) -> float:
