@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
@@ -143,7 +144,9 @@ def stability(
 
 
 def _fit_one(reduction: Any, X: Any, y: Any, split: Split, count: int, seed: int) -> _Fit:
-    with threadpool_limits(1), sharing():
+    with threadpool_limits(1), sharing(), warnings.catch_warnings():
+        # That a split finds no signal is a result here, told by `found`.
+        warnings.simplefilter("ignore", UserWarning)
         part, target = rows(X, split.train), y[split.train]
         fitted = prepared(reduction, part.shape[0], part.shape[1], seed).fit(part, target)
         found = min(count, fitted.n_supervised_)
