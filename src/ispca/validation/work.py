@@ -11,6 +11,8 @@ from typing import Any
 
 import joblib
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from .._progress import progress
@@ -37,8 +39,9 @@ class Work:
 
     def keys(self) -> dict[tuple[int, str], str]:
         """Return a name for each fit that tells its data, samples, estimator and seed."""
-        data = joblib.hash((self.X, self.y, FORMAT))
-        estimators = {name: joblib.hash(estimator) for name, estimator in self.estimators.items()}
+        data = joblib.hash((_content(self.X), self.y, FORMAT))
+        # Clones, because what an estimator has learned elsewhere does not count.
+        estimators = {name: joblib.hash(clone(estimator)) for name, estimator in self.estimators.items()}
         return {
             (number, name): joblib.hash((data, split.train, split.test, self.split_seed(number), estimator))
             for number, split in enumerate(self.splits)
@@ -53,8 +56,10 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
         store.open()
         store.sweep()
         keys = work.keys()
-        missing = {place: key for place, key in keys.items() if store.read(key) is None}
-        all_keys = list(dict.fromkeys(keys.values()))
+        # The same estimator under two names is one fit.
+        places = {key: place for place, key in reversed(keys.items())}
+        missing = [place for place, key in keys.items() if places[key] == place and store.read(key) is None]
+        all_keys = list(places)
         n_workers = joblib.effective_n_jobs(n_jobs)
         chunks = list(portions(missing, n_workers))
         with progress(label, len(all_keys), lambda: store.finished(all_keys)):
@@ -66,6 +71,14 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
                 joblib.Parallel(n_jobs=n_workers, pre_dispatch=n_workers, batch_size=1)(tasks)
         outcomes = {place: store.read(key) for place, key in keys.items()}
     return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
+
+
+def _content(X: Any) -> Any:
+    """Return what identifies X: of a sparse matrix not its flags, which change when it is used."""
+    if not sp.issparse(X):
+        return X
+    compressed = X.tocsr()
+    return compressed.shape, compressed.data, compressed.indices, compressed.indptr
 
 
 @contextmanager
