@@ -105,14 +105,22 @@ def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list
         yield from ([place] for place in piece)
 
 
+def locked(part: Any) -> Any:
+    """Make an array read-only: methods share it, so one that works in place must take a copy or fail."""
+    for values in (part, getattr(part, "data", None)):
+        if isinstance(values, np.ndarray):
+            values.flags.writeable = False
+    return part
+
+
 def _do(work: Work, store: Store, places: Sequence[tuple[int, str]], keys: dict[tuple[int, str], str]) -> None:
     """Fit some methods on one split with one thread, and store each result at once."""
     number = places[0][0]
     split = work.splits[number]
     # Inside a worker everything is serial: parallel workers are all the parallelism there is.
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), sharing():
-        X, y = rows(work.X, split.train), work.y[split.train]
-        X_new, y_new = rows(work.X, split.test), work.y[split.test]
+        X, y = locked(rows(work.X, split.train)), locked(work.y[split.train])
+        X_new, y_new = locked(rows(work.X, split.test)), locked(work.y[split.test])
         for place in places:
             estimator = work.estimators[place[1]]
             try:
