@@ -193,8 +193,6 @@ def compare(
     measures = choose_measures(metrics, classification)
     base = _baseline(baseline, list(named))
     seed = integer_seed(random_state)
-    if groups is not None and len(groups) != len(y):
-        raise ValueError(f"groups has {len(groups)} entries, but there are {len(y)} samples: pass one per sample.")
     splits = make_splits(cv, X, y, groups, classification, seed)
     classes, observed = np.unique(y, return_inverse=True) if classification else (None, y)
     work = Work(named, X, y, classes, splits, seed)
