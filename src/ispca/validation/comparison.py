@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -249,21 +250,37 @@ def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
             f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: "
             "X needs a row and y an entry per sample."
         )
-    missing = (y != y) if y.dtype.kind == "f" else np.array([item is None or item != item for item in y])
-    if missing.any():
-        raise ValueError(f"y has {missing.sum()} missing value(s): leave these samples out.")
+    n_missing = sum(map(_is_missing, y)) if y.dtype.kind in "fOM" else 0
+    if n_missing:
+        raise ValueError(f"y has {n_missing} missing value(s) (NaN or None): leave these samples out.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"y has {np.isinf(y).sum()} infinite value(s): leave these samples out.")
     return X, y
+
+
+def _is_missing(item: Any) -> bool:
+    try:
+        return item is None or bool(item != item)
+    except TypeError:  # pandas.NA, which equals nothing and differs from nothing
+        return True
 
 
 def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
     """Return whether all estimators are classifiers (True) or regressors (False); refuse a mixture."""
     classifiers = [name for name, estimator in named.items() if is_classifier(estimator)]
     regressors = [name for name, estimator in named.items() if is_regressor(estimator)]
+    neither = [name for name in named if name not in classifiers and name not in regressors]
+    if neither:
+        raise ValueError(
+            f"{neither[0]!r} is neither a classifier nor a regressor: compare methods that predict y."
+        )
     if classifiers and regressors:
         raise ValueError(
             f"{classifiers[0]!r} is a classifier and {regressors[0]!r} a regressor: compare methods of one kind."
         )
     if not classifiers:
+        if y.dtype.kind not in "biuf" and not _all_numbers(y):
+            raise ValueError("y holds labels, but the methods are regressors: pass numbers or use classifiers.")
         return False
     if type_of_target(y) == "continuous":
         raise ValueError(
@@ -274,10 +291,14 @@ def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
     return True
 
 
+def _all_numbers(y: np.ndarray) -> bool:
+    return y.dtype.kind == "O" and all(isinstance(item, Real) for item in y)
+
+
 def _baseline(baseline: str, names: list[str]) -> str:
     if baseline in names:
         return baseline
     if baseline == "lasso":
         return names[0]
-    near = difflib.get_close_matches(baseline, names, 3, 0.3) or names
+    near = difflib.get_close_matches(str(baseline), names, 3, 0.3) or names
     raise ValueError(f"baseline={baseline!r} is not among the methods; did you mean {' or '.join(near)}?")
