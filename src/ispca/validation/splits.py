@@ -99,11 +99,11 @@ def _checked(number: int, pair: Any, n_samples: int, groups: Any) -> Split:
             f"Split {number} of cv has {len(both)} sample(s) in both parts (such as {both[0]}): "
             "what is trained on cannot be held out."
         )
-    divided = [] if groups is None else np.intersect1d(groups[train], groups[test])
+    divided: Any = [] if groups is None else np.intersect1d(groups[train], groups[test])
     if len(divided):
         raise ValueError(
-            f"Split {number} of cv divides {len(divided)} group(s) (such as {divided[0]}) between training and test: "
-            "pass a splitter that keeps groups together, such as GroupKFold, or leave groups out."
+            f"Split {number} of cv divides {len(divided)} group(s) (such as {divided[0]}) between training and "
+            "test: pass a splitter that keeps groups together, such as GroupKFold, or leave groups out."
         )
     return Split(train, test)
 
