@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from .._sharing import sharing
 from .prediction import fit_and_predict, prepared, rows
 from .splits import Split
 from .store import FORMAT, Failure, Outcome, Store
+
+
+_in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,9 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
         all_keys = list(places)
         n_workers = joblib.effective_n_jobs(n_jobs)
         chunks = list(portions(missing, n_workers))
-        with progress(label, len(all_keys), lambda: store.finished(all_keys)):
+        # Inside a fit of another comparison, that one shows the progress.
+        shown = 0 if _in_a_fit.get() else len(all_keys)
+        with progress(label, shown, lambda: store.finished(all_keys)):
             if n_workers == 1 or len(chunks) < 2:
                 for chunk in chunks:
                     _do(work, store, chunk, keys)
@@ -105,6 +111,15 @@ def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list
         yield from ([place] for place in piece)
 
 
+@contextmanager
+def _fitting() -> Iterator[None]:
+    token = _in_a_fit.set(True)
+    try:
+        yield
+    finally:
+        _in_a_fit.reset(token)
+
+
 def locked(part: Any) -> Any:
     """Make an array read-only: methods share it, so one that works in place must take a copy or fail."""
     for values in (part, getattr(part, "data", None)):
@@ -118,7 +133,7 @@ def _do(work: Work, store: Store, places: Sequence[tuple[int, str]], keys: dict[
     number = places[0][0]
     split = work.splits[number]
     # Inside a worker everything is serial: parallel workers are all the parallelism there is.
-    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), sharing():
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), sharing(), _fitting():
         X, y = locked(rows(work.X, split.train)), locked(work.y[split.train])
         X_new, y_new = locked(rows(work.X, split.test)), locked(work.y[split.test])
         for place in places:
