@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
-from .._checks import integer_seed
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from .metrics import choose_measures, goodness, score_all
@@ -21,7 +20,7 @@ from .splits import Split, make_splits
 from .store import Failure
 from .summary import interval
 from .tables import as_table
-from .work import Work, run
+from .work import Work, resumable_seed, run
 
 # A posterior counts as converged for the comparison when its held-out log density does.
 LARGEST_R_HAT = 1.01
@@ -193,7 +192,7 @@ def compare(
     classification = target_is_classes(named, y)
     measures = choose_measures(metrics, classification)
     base = _baseline(baseline, list(named))
-    seed = integer_seed(random_state)
+    seed = resumable_seed(random_state, resume)
     splits = make_splits(cv, X, y, groups, classification, seed)
     classes, observed = np.unique(y, return_inverse=True) if classification else (None, y)
     work = Work(named, X, y, classes, splits, seed)

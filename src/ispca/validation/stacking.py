@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from .._checks import integer_seed
 from ..models.base import Horseshoe
 from ..reduction.notices import notify
 from ..reduction.records import Floats
@@ -23,7 +22,7 @@ from .splits import make_splits
 from .store import Failure
 from .tables import as_table
 from .weights import stacking_weights
-from .work import Work, run
+from .work import Work, resumable_seed, run
 
 # Weights need no long chains: predictions out of fold are averages over so many draws.
 FOLD_DRAWS = {"n_warmup": 500, "n_draws": 500}
@@ -64,7 +63,7 @@ class Stacked(BaseEstimator):
         if target_is_classes(named, y) != classification:
             kind, wanted = ("classifiers", "Classifier") if classification else ("regressors", "Regressor")
             raise ValueError(f"Stacked{wanted} stacks {kind}; of the candidates none or not all are.")
-        seed = integer_seed(self.random_state)
+        seed = resumable_seed(self.random_state, self.resume)
         cv = self.cv
         if isinstance(cv, Integral):
             folds = StratifiedKFold if classification else KFold

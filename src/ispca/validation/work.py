@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from .._checks import integer_seed
 from .._progress import progress
 from .._sharing import sharing
 from .prediction import fit_and_predict, prepared, rows
@@ -51,6 +52,16 @@ class Work:
             for number, split in enumerate(self.splits)
             for name, estimator in estimators.items()
         }
+
+
+def resumable_seed(random_state: Any, resume: Any) -> int:
+    """Return the seed; a run that is to be resumed must have one that is the same next time."""
+    if resume is not None and random_state is None:
+        raise ValueError(
+            "resume needs a random_state: with None every run draws other splits and would find no finished fit "
+            "of the one before. Pass a whole number."
+        )
+    return integer_seed(random_state)
 
 
 def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[int, str], Outcome]:
