@@ -135,8 +135,8 @@ class StackedRegressor(RegressorMixin, Stacked):
     Parameters
     ----------
     estimators : list of (str, estimator) or dict, optional
-        The candidates; each must give a predictive distribution (``predict(X, return_std=True)`` or
-        ``log_predictive_density``). By default as in StackedClassifier.
+        The candidates; each must give a predictive distribution (``predict(X, return_std=True)``, or
+        ``log_predictive_density`` and ``predict_interval``). By default as in StackedClassifier.
     cv : int, splitter or iterable, default=5
         Number of folds, or how to make them.
     concentration : float, default=2
@@ -192,7 +192,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         predictions = [predict_values(estimator, X, np.zeros(count)) for estimator in self.estimators_.values()]
         mean = np.array([prediction.value for prediction in predictions])
-        width = np.array([np.ptp(prediction.interval, axis=1) for prediction in predictions])
+        width = np.array([np.diff(np.asarray(prediction.interval))[:, 0] for prediction in predictions])
         return mean, width / (2 * norm.ppf(0.95))
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -74,7 +74,7 @@ class Stacked(BaseEstimator):
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
         named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
         if not named:
-            raise ValueError(f"Every candidate failed; the first error: {_first_error(outcomes)}")
+            raise ValueError(f"Every candidate failed, so there is nothing to stack. {_first_error(outcomes)}")
         log_density = _out_of_fold(named, outcomes, len(splits))
         self.weights_ = stacking_weights(log_density, self.concentration)
         self.cv_table_ = _table(named, outcomes, log_density, self.weights_, len(splits))
@@ -113,16 +113,21 @@ def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
         if isinstance(outcome, Failure):
             notify(f"The candidate {name!r} failed and is left out: {outcome.error}")
             return False
-        if outcome.log_density is None:
+        if outcome.log_density is None or (outcome.probabilities is None and outcome.interval is None):
             raise ValueError(
                 f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked: it needs "
-                "predict_proba, or for regression predict(X, return_std=True) or log_predictive_density."
+                "predict_proba, or for regression predict(X, return_std=True)."
             )
+        # Minus infinity is an opinion: what happened is impossible.
+        if np.isnan(outcome.log_density).any() or np.isposinf(outcome.log_density).any():
+            notify(f"The candidate {name!r} is left out: its predictive density is infinite or not a number.")
+            return False
     return True
 
 
 def _first_error(outcomes: dict[Any, Any]) -> str:
-    return next(outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
+    errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
+    return next((f"The first error: {error}" for error in errors), "None gives a finite density.")
 
 
 def _out_of_fold(named: dict[str, Any], outcomes: dict[Any, Any], n_splits: int) -> Floats:
