@@ -254,6 +254,8 @@ def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
         raise ValueError(f"y has {n_missing} missing value(s) (NaN or None): leave these samples out.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError(f"y has {np.isinf(y).sum()} infinite value(s): leave these samples out.")
+    if y.dtype.kind == "O" and all(isinstance(item, Real) for item in y):
+        y = np.array(y.tolist())
     return X, y
 
 
@@ -270,15 +272,13 @@ def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
     regressors = [name for name, estimator in named.items() if is_regressor(estimator)]
     neither = [name for name in named if name not in classifiers and name not in regressors]
     if neither:
-        raise ValueError(
-            f"{neither[0]!r} is neither a classifier nor a regressor: compare methods that predict y."
-        )
+        raise ValueError(f"{neither[0]!r} is neither a classifier nor a regressor: leave it out.")
     if classifiers and regressors:
         raise ValueError(
             f"{classifiers[0]!r} is a classifier and {regressors[0]!r} a regressor: compare methods of one kind."
         )
     if not classifiers:
-        if y.dtype.kind not in "biuf" and not _all_numbers(y):
+        if y.dtype.kind not in "biuf":
             raise ValueError("y holds labels, but the methods are regressors: pass numbers or use classifiers.")
         return False
     if type_of_target(y) == "continuous":
@@ -288,10 +288,6 @@ def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
     if len(np.unique(y)) < 2:
         raise ValueError("y holds one class only: there is nothing to tell apart.")
     return True
-
-
-def _all_numbers(y: np.ndarray) -> bool:
-    return y.dtype.kind == "O" and all(isinstance(item, Real) for item in y)
 
 
 def _baseline(baseline: str, names: list[str]) -> str:

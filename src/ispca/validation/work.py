@@ -23,7 +23,6 @@ from .prediction import fit_and_predict, prepared, rows
 from .splits import Split
 from .store import FORMAT, Failure, Outcome, Store
 
-
 _in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
 
