@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,14 +10,16 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
+from .._checks import check_training_data
 from ..models.base import Horseshoe
 from ..reduction.notices import notify
 from ..reduction.records import Floats
-from .comparison import named_estimators, target_is_classes
+from .comparison import checked_data, named_estimators, target_is_classes
 from .prediction import Prediction, prepared
 from .splits import make_splits
 from .store import Failure
@@ -57,9 +60,22 @@ class Stacked(BaseEstimator):
         self.resume = resume
         self.random_state = random_state
 
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Check what no candidate can use; values of X that some may handle, such as NaN, are left to them."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if self.estimators is None:
+            # Of the default candidates all but the base rate would fail on these.
+            check_training_data(self, X, y, True)
+        elif not hasattr(X, "columns"):
+            check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
+        if np.asarray(y).ndim == 2:
+            y = column_or_1d(y, warn=True)
+        return checked_data(X, y)
+
     def _fit(self, X: Any, y: Any, candidates: Any, classification: bool) -> None:
-        validate_data(self, X, skip_check_array=True)
         named = named_estimators(candidates)
+        validate_data(self, X, skip_check_array=True)
         if target_is_classes(named, y) != classification:
             kind, wanted = ("classifiers", "Classifier") if classification else ("regressors", "Regressor")
             raise ValueError(f"Stacked{wanted} stacks {kind}; of the candidates none or not all are.")
@@ -87,7 +103,13 @@ class Stacked(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        candidates: list[Any] = []
+        with suppress(TypeError, ValueError):  # what is no list of candidates is refused in fit
+            candidates = [get_tags(item) for item in dict(self.estimators or {}).values()]
+        inputs = [item.input_tags for item in candidates if not item.no_validation]
+        # Candidates that fail on such data are left out.
+        tags.input_tags.sparse = not inputs or any(item.sparse for item in inputs)
+        tags.input_tags.allow_nan = any(item.allow_nan for item in inputs)
         return tags
 
 
