@@ -23,9 +23,8 @@ from ispca import StackedClassifier
 from ispca.datasets import load
 from ispca.validation.summary import interval
 
-SETS = (
-    "ovarian colon prostate leukemia gravier glioma-4c chowdary gordon arcene lung-5c-1543 dexter pcmac basehock"
-).split()
+SMALL = ["ovarian", "colon", "prostate", "leukemia", "gravier", "glioma-4c", "chowdary", "gordon"]
+SETS = [*SMALL, "arcene", "lung-5c-1543", "dexter", "pcmac", "basehock"]
 SMALLEST = np.finfo(float).eps
 
 

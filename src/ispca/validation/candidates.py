@@ -8,7 +8,8 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.dummy import DummyClassifier
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
@@ -20,6 +21,7 @@ from .methods import reduced
 # As many components as in the paper: each of them has a coefficient per class.
 N_COMPONENTS = 50
 N_COMPONENTS_MANY_CLASSES = 20
+SMALLEST_DEVIATION = 1e-8
 
 
 class BaseRateRegressor(RegressorMixin, BaseEstimator):
@@ -47,8 +49,13 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
             The fitted estimator.
         """
         validate_data(self, X, skip_check_array=True)
-        y = np.asarray(y, dtype=np.float64)
-        self.mean_, self.deviation_ = float(y.mean()), float(y.std(ddof=1))
+        if y is None:
+            raise ValueError("BaseRateRegressor requires y to be passed, but the target y is None.")
+        y = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=2), warn=True)
+        check_consistent_length(X, y)
+        self.mean_ = float(y.mean())
+        # A target that never varied so far still has a density.
+        self.deviation_ = max(float(y.std(ddof=1)), SMALLEST_DEVIATION * max(1.0, abs(self.mean_)))
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -67,7 +74,7 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
             The deviation only with ``return_std=True``.
         """
         check_is_fitted(self)
-        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        count = _num_samples(X)
         mean = np.full(count, self.mean_)
         return (mean, np.full(count, self.deviation_)) if return_std else mean
 
@@ -89,6 +96,13 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         density: Floats = norm.logpdf(np.asarray(y, dtype=np.float64), self.mean_, self.deviation_)
         return density
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.regressor_tags.poor_score = True
+        tags.no_validation = True
+        return tags
 
 
 def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
-from .._checks import integer_seed
 from ..reduction.notices import notify
 from ..reduction.records import Floats
-from .metrics import choose_measures, score_all
+from .metrics import choose_measures, goodness, score_all
 from .prediction import Prediction
 from .splits import Split, make_splits
 from .store import Failure
 from .summary import interval
-from .work import Work, run
+from .tables import as_table
+from .work import Work, resumable_seed, run
 
 # A posterior counts as converged for the comparison when its held-out log density does.
 LARGEST_R_HAT = 1.01
@@ -81,9 +82,9 @@ class Comparison:
         columns |= {name: self._mean(name) for name in ("seconds_reduction", "seconds_model")}
         columns["n_failed"] = np.array([sum(e[1] == method for e in self.errors) for method in self.methods])
         columns["n_unconverged"] = self._unconverged()
-        order = np.argsort(-np.nan_to_num(columns[self.main_metric], nan=-np.inf), kind="stable")
-        table = np.rec.fromarrays([values[order] for values in columns.values()], names=",".join(columns))
-        return table  # type: ignore[no-any-return]
+        good = goodness(self.main_metric, columns[self.main_metric])
+        order = np.argsort(-np.nan_to_num(good, nan=-np.inf), kind="stable")
+        return as_table({name: values[order] for name, values in columns.items()})
 
     def _mean(self, name: str) -> Floats:
         def mean(column: int) -> float:
@@ -157,7 +158,8 @@ def compare(
         Samples of a group are never divided between training and test.
     metrics : str or list of str, optional
         For classes ``mlpd``, ``accuracy``, ``balanced_accuracy``, ``auc``, ``brier``, ``calibration_error``; for
-        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90 % intervals). By default all; the first is the main one.
+        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90 % intervals). By default all; the first is the
+        main one.
     baseline : str, default="lasso"
         The method the others are compared with; without a "lasso" the first one.
     n_jobs : int or None, default=-1
@@ -190,9 +192,7 @@ def compare(
     classification = target_is_classes(named, y)
     measures = choose_measures(metrics, classification)
     base = _baseline(baseline, list(named))
-    seed = integer_seed(random_state)
-    if groups is not None and len(groups) != len(y):
-        raise ValueError(f"groups has {len(groups)} entries, but there are {len(y)} samples: pass one per sample.")
+    seed = resumable_seed(random_state, resume)
     splits = make_splits(cv, X, y, groups, classification, seed)
     classes, observed = np.unique(y, return_inverse=True) if classification else (None, y)
     work = Work(named, X, y, classes, splits, seed)
@@ -246,26 +246,45 @@ def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
         y = y.ravel()
     if len(X.shape) != 2 or y.shape != (X.shape[0],):
         raise ValueError(
-            f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: X needs a row and y an entry per sample."
+            f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: "
+            "X needs a row and y an entry per sample."
         )
-    missing = (y != y) if y.dtype.kind == "f" else np.array([item is None or item != item for item in y])
-    if missing.any():
-        raise ValueError(f"y has {missing.sum()} missing value(s): leave these samples out.")
+    n_missing = sum(map(_is_missing, y)) if y.dtype.kind in "fOM" else 0
+    if n_missing:
+        raise ValueError(f"y has {n_missing} missing value(s) (NaN or None): leave these samples out.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"y has {np.isinf(y).sum()} infinite value(s): leave these samples out.")
+    if y.dtype.kind == "O" and all(isinstance(item, Real) for item in y):
+        y = np.array(y.tolist())
     return X, y
+
+
+def _is_missing(item: Any) -> bool:
+    try:
+        return item is None or bool(item != item)
+    except TypeError:  # pandas.NA, which equals nothing and differs from nothing
+        return True
 
 
 def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
     """Return whether all estimators are classifiers (True) or regressors (False); refuse a mixture."""
     classifiers = [name for name, estimator in named.items() if is_classifier(estimator)]
     regressors = [name for name, estimator in named.items() if is_regressor(estimator)]
+    neither = [name for name in named if name not in classifiers and name not in regressors]
+    if neither:
+        raise ValueError(f"{neither[0]!r} is neither a classifier nor a regressor: leave it out.")
     if classifiers and regressors:
         raise ValueError(
             f"{classifiers[0]!r} is a classifier and {regressors[0]!r} a regressor: compare methods of one kind."
         )
     if not classifiers:
+        if y.dtype.kind not in "biuf":
+            raise ValueError("y holds labels, but the methods are regressors: pass numbers or use classifiers.")
         return False
     if type_of_target(y) == "continuous":
-        raise ValueError("y holds fractions, but the methods are classifiers: pass class labels or use regressors.")
+        raise ValueError(
+            "y holds fractions, but the methods are classifiers: pass class labels or use regressors."
+        )
     if len(np.unique(y)) < 2:
         raise ValueError("y holds one class only: there is nothing to tell apart.")
     return True
@@ -276,5 +295,5 @@ def _baseline(baseline: str, names: list[str]) -> str:
         return baseline
     if baseline == "lasso":
         return names[0]
-    near = difflib.get_close_matches(baseline, names, 3, 0.3) or names
+    near = difflib.get_close_matches(str(baseline), names, 3, 0.3) or names
     raise ValueError(f"baseline={baseline!r} is not among the methods; did you mean {' or '.join(near)}?")

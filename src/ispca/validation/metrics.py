@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
 
 from ..reduction.records import Floats
-from .prediction import Prediction
+from .prediction import INTERVAL_PROBABILITY, Prediction
 
 CALIBRATION_BINS = 10
 
@@ -94,6 +94,15 @@ CLASSIFICATION: dict[str, Measure] = {
     "calibration_error": calibration_error,
 }
 REGRESSION: dict[str, Measure] = {"mlpd": mean_log_density, "r2": r2, "rmse": rmse, "coverage": coverage}
+
+SMALLER_IS_BETTER = {"brier", "calibration_error", "rmse"}
+
+
+def goodness(name: str, values: Floats) -> Floats:
+    """Return the values of a measure turned so that larger is better, for sorting."""
+    if name == "coverage":
+        return -np.abs(values - INTERVAL_PROBABILITY)
+    return -values if name in SMALLER_IS_BETTER else values
 
 
 def choose_measures(metrics: Any, classification: bool) -> dict[str, Measure]:

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,8 @@ def _is_open_seed(name: str, value: Any) -> bool:
 def fit_timed(estimator: Any, X: Any, y: Any) -> tuple[float, float]:
     """Fit, and return the seconds of the steps before the last one and of the last one."""
     start = time.perf_counter()
-    if not isinstance(estimator, Pipeline) or len(estimator.steps) < 2:
+    # Kinds of pipelines made elsewhere may do more than fit step by step, such as draw samples anew.
+    if type(estimator) is not Pipeline or len(estimator.steps) < 2:
         estimator.fit(X, y)
         return 0.0, time.perf_counter() - start
     # The same as estimator.fit, with a look at the clock before the last step.
@@ -96,13 +98,8 @@ def fit_timed(estimator: Any, X: Any, y: Any) -> tuple[float, float]:
     return middle - start, time.perf_counter() - middle
 
 
-def predict_split(estimator: Any, X: Any, y: Any, train: Indices, test: Indices, *, classes: Any) -> Prediction:
-    """Fit a prepared estimator on the training part and predict the rest; ``classes`` is None for regression."""
-    return fit_and_predict(estimator, rows(X, train), y[train], rows(X, test), y[test], classes)
-
-
 def fit_and_predict(estimator: Any, X: Any, y: Any, X_new: Any, y_new: Any, classes: Any) -> Prediction:
-    """Fit, keep the warnings, and predict."""
+    """Fit, keep the warnings, and predict; ``classes`` is None for regression."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         reduction, model = fit_timed(estimator, X, y)
@@ -147,7 +144,8 @@ def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Pred
     """Return values, and where there is a predictive distribution its log density and interval."""
     model, Z = final_step(estimator, X)
     spread = _spread(model, Z)
-    value = np.asarray(estimator.predict(X), dtype=np.float64)
+    # Some regressions return a column; beside a row of observations it would spread to a square.
+    value = np.asarray(estimator.predict(X), dtype=np.float64).reshape(len(y))
     log_density = interval = None
     tail = norm.ppf((1 + INTERVAL_PROBABILITY) / 2)
     if spread is not None:
@@ -170,10 +168,9 @@ def final_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 def _spread(model: Any, Z: Any) -> Floats | None:
     """Return predictive standard deviations where ``predict`` offers them, as in scikit-learn."""
-    try:
-        spread = np.asarray(model.predict(Z, return_std=True)[1], dtype=np.float64)
-    except (TypeError, ValueError):
+    if "return_std" not in signature(model.predict).parameters:
         return None
+    spread = np.asarray(model.predict(Z, return_std=True)[1], dtype=np.float64)
     return spread if spread.shape == (Z.shape[0],) and (spread > 0).all() else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -26,9 +27,11 @@ class Split:
 
 def make_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool, seed: int) -> list[Split]:
     """Return the splits that ``cv`` stands for, checked: in range, disjoint, neither part empty."""
+    groups = _checked_groups(groups, len(y))
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         cv = _random_splits(int(cv), y, groups, classification, seed)
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        cv = _seeded(cv, seed)
         pairs = list(cv.split(X, y, groups))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         pairs = list(cv)
@@ -39,7 +42,27 @@ def make_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool, seed
         )
     if not pairs:
         raise ValueError("cv makes no splits: pass at least one pair of training and test indices.")
-    return [_checked(number, pair, len(y)) for number, pair in enumerate(pairs)]
+    return [_checked(number, pair, len(y), groups) for number, pair in enumerate(pairs)]
+
+
+def _checked_groups(groups: Any, n_samples: int) -> Any:
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n_samples,):
+        raise ValueError(
+            f"groups has {groups.size} entries, but there are {n_samples} samples: pass one group per sample."
+        )
+    return groups
+
+
+def _seeded(cv: Any, seed: int) -> Any:
+    """Give a splitter that shuffles with an open seed the seed of the comparison, so that it can be resumed."""
+    if getattr(cv, "random_state", 0) is not None or not getattr(cv, "shuffle", True):
+        return cv
+    cv = copy(cv)
+    cv.random_state = seed % 2**32
+    return cv
 
 
 def _random_splits(count: int, y: Any, groups: Any, classification: bool, seed: int) -> Any:
@@ -61,7 +84,7 @@ def _random_splits(count: int, y: Any, groups: Any, classification: bool, seed: 
     return StratifiedShuffleSplit(**options)
 
 
-def _checked(number: int, pair: Any, n_samples: int) -> Split:
+def _checked(number: int, pair: Any, n_samples: int, groups: Any) -> Split:
     try:
         train, test = (_indices(part, n_samples) for part in pair)
     except (TypeError, ValueError) as error:
@@ -75,6 +98,12 @@ def _checked(number: int, pair: Any, n_samples: int) -> Split:
         raise ValueError(
             f"Split {number} of cv has {len(both)} sample(s) in both parts (such as {both[0]}): "
             "what is trained on cannot be held out."
+        )
+    divided: Any = [] if groups is None else np.intersect1d(groups[train], groups[test])
+    if len(divided):
+        raise ValueError(
+            f"Split {number} of cv divides {len(divided)} group(s) (such as {divided[0]}) between training and "
+            "test: pass a splitter that keeps groups together, such as GroupKFold, or leave groups out."
         )
     return Split(train, test)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy.stats import hypergeom
 from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
 from threadpoolctl import threadpool_limits
@@ -20,6 +23,7 @@ from ..transformers import ISPCA
 from .comparison import checked_data
 from .prediction import prepared, rows
 from .splits import Split, make_splits
+from .tables import as_table
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,9 @@ def stability(
 
 
 def _fit_one(reduction: Any, X: Any, y: Any, split: Split, count: int, seed: int) -> _Fit:
-    with threadpool_limits(1), sharing():
+    with threadpool_limits(1), sharing(), warnings.catch_warnings():
+        # That a split finds no signal is a result here, told by `found`.
+        warnings.simplefilter("ignore", UserWarning)
         part, target = rows(X, split.train), y[split.train]
         fitted = prepared(reduction, part.shape[0], part.shape[1], seed).fit(part, target)
         found = min(count, fitted.n_supervised_)
@@ -173,11 +179,10 @@ def _summarise(fits: list[_Fit], names: list[str]) -> Stability:
     order = np.argsort(-frequency, kind="stable")
     columns = {"feature": np.array(names), "frequency": frequency}
     columns |= {f"component_{k + 1}": each[k] for k in range(count)}
-    table = np.rec.fromarrays([values[order] for values in columns.values()], names=",".join(columns))
+    table = as_table({name: values[order] for name, values in columns.items()})
     components = [_component(fits, used[:, k], k) for k in range(count)]
-    fields = ",".join(components[0])
-    arrays = [np.array([row[name] for row in components]) for name in components[0]]
-    return Stability(table, float(frequency.mean()), np.rec.fromarrays(arrays, names=fields), n_splits)
+    by_component = as_table({name: [row[name] for row in components] for name in components[0]})
+    return Stability(table, float(frequency.mean()), by_component, n_splits)
 
 
 def _component(fits: list[_Fit], used: Mask, k: int) -> dict[str, float]:
@@ -188,9 +193,7 @@ def _component(fits: list[_Fit], used: Mask, k: int) -> dict[str, float]:
     for i, j in combinations(found, 2):
         common = np.count_nonzero(used[i] & used[j])
         overlaps.append(common / (sizes[i] + sizes[j] - common))
-        # Two random sets of these sizes share so many features on average.
-        common = sizes[i] * sizes[j] / used.shape[1]
-        by_chance.append(common / (sizes[i] + sizes[j] - common))
+        by_chance.append(_random_overlap(*sorted((int(sizes[i]), int(sizes[j]))), used.shape[1]))
     return {
         "component": k + 1,
         "found": len(found),
@@ -200,6 +203,15 @@ def _component(fits: list[_Fit], used: Mask, k: int) -> dict[str, float]:
         "overlap": float(np.mean(overlaps)) if overlaps else np.nan,
         "chance_overlap": float(np.mean(by_chance)) if by_chance else np.nan,
     }
+
+
+@lru_cache(maxsize=4096)
+def _random_overlap(smaller: int, larger: int, n_features: int) -> float:
+    """Return the expected Jaccard index of two random sets of these sizes."""
+    # What they have in common is hypergeometric; small sets need its distribution, not its mean alone.
+    common = np.arange(smaller + 1)
+    index = common / (smaller + larger - common)
+    return float(hypergeom.pmf(common, n_features, larger, smaller) @ index)
 
 
 def _alike(scores: list[Floats]) -> float:

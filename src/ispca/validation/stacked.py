@@ -9,11 +9,10 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..reduction.records import Floats
 from .candidates import default_candidates
-from .comparison import checked_data
 from .prediction import predict_values
 from .stacking import Stacked
 
@@ -31,7 +30,8 @@ class StackedClassifier(ClassifierMixin, Stacked):
     ----------
     estimators : list of (str, estimator) or dict, optional
         The candidates. By default PCA, SPCA, ISPCA (50 components each, 20 for more than two classes)
-        and ISPCA-small with the residual test, each with the horseshoe model; lasso and ridge on the original features; and the base rate.
+        and ISPCA-small with the residual test, each with the horseshoe model; lasso and ridge on the
+        original features; and the base rate.
     cv : int, splitter or iterable, default=5
         Number of folds, or how to make them.
     concentration : float, default=2
@@ -85,7 +85,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         self : StackedClassifier
             The fitted estimator.
         """
-        X, y = checked_data(X, y)
+        X, y = self._checked(X, y)
         check_classification_targets(y)
         candidates = default_candidates(len(np.unique(y))) if self.estimators is None else self.estimators
         self._fit(X, y, candidates, True)
@@ -135,8 +135,8 @@ class StackedRegressor(RegressorMixin, Stacked):
     Parameters
     ----------
     estimators : list of (str, estimator) or dict, optional
-        The candidates; each must give a predictive distribution (``predict(X, return_std=True)`` or
-        ``log_predictive_density``). By default as in StackedClassifier.
+        The candidates; each must give a predictive distribution (``predict(X, return_std=True)``, or
+        ``log_predictive_density`` and ``predict_interval``). By default as in StackedClassifier.
     cv : int, splitter or iterable, default=5
         Number of folds, or how to make them.
     concentration : float, default=2
@@ -181,7 +181,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         self : StackedRegressor
             The fitted estimator.
         """
-        X, y = checked_data(X, y)
+        X, y = self._checked(X, y)
         candidates = default_candidates(None) if self.estimators is None else self.estimators
         self._fit(X, y.astype(np.float64), candidates, False)
         return self
@@ -189,10 +189,10 @@ class StackedRegressor(RegressorMixin, Stacked):
     def _normal_parts(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and spread of every candidate's prediction, candidates in rows."""
         check_is_fitted(self)
-        count = X.shape[0] if hasattr(X, "shape") else len(X)
-        predictions = [predict_values(estimator, X, np.zeros(count)) for estimator in self.estimators_.values()]
+        nothing = np.zeros(_num_samples(X))
+        predictions = [predict_values(estimator, X, nothing) for estimator in self.estimators_.values()]
         mean = np.array([prediction.value for prediction in predictions])
-        width = np.array([np.ptp(prediction.interval, axis=1) for prediction in predictions])
+        width = np.array([np.diff(np.asarray(prediction.interval))[:, 0] for prediction in predictions])
         return mean, width / (2 * norm.ppf(0.95))
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,20 +10,22 @@ import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from .._checks import integer_seed
+from .._checks import check_training_data
 from ..models.base import Horseshoe
 from ..reduction.notices import notify
 from ..reduction.records import Floats
-from .comparison import named_estimators, target_is_classes
+from .comparison import checked_data, named_estimators, target_is_classes
 from .prediction import Prediction, prepared
 from .splits import make_splits
 from .store import Failure
+from .tables import as_table
 from .weights import stacking_weights
-from .work import Work, run
+from .work import Work, resumable_seed, run
 
 # Weights need no long chains: predictions out of fold are averages over so many draws.
 FOLD_DRAWS = {"n_warmup": 500, "n_draws": 250}
@@ -31,7 +34,7 @@ FOLD_DRAWS = {"n_warmup": 500, "n_draws": 250}
 class Stacked(BaseEstimator):
     """What both stacking estimators share: candidates, folds, weights, final fits."""
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "estimators": [list, dict, None],
         "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
         "concentration": [Interval(Real, 1, None, closed="left")],
@@ -57,24 +60,37 @@ class Stacked(BaseEstimator):
         self.resume = resume
         self.random_state = random_state
 
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Check what no candidate can use; values of X that some may handle, such as NaN, are left to them."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if self.estimators is None:
+            # Of the default candidates all but the base rate would fail on these.
+            check_training_data(self, X, y, True)
+        elif not hasattr(X, "columns"):
+            check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
+        if np.asarray(y).ndim == 2:
+            y = column_or_1d(y, warn=True)
+        return checked_data(X, y)
+
     def _fit(self, X: Any, y: Any, candidates: Any, classification: bool) -> None:
-        validate_data(self, X, skip_check_array=True)
         named = named_estimators(candidates)
+        validate_data(self, X, skip_check_array=True)
         if target_is_classes(named, y) != classification:
             kind, wanted = ("classifiers", "Classifier") if classification else ("regressors", "Regressor")
             raise ValueError(f"Stacked{wanted} stacks {kind}; of the candidates none or not all are.")
-        seed = integer_seed(self.random_state)
+        seed = resumable_seed(self.random_state, self.resume)
         cv = self.cv
         if isinstance(cv, Integral):
             folds = StratifiedKFold if classification else KFold
-            cv = folds(int(min(cv, len(y))), shuffle=True, random_state=seed % 2**32)
+            cv = folds(min(int(cv), len(y)), shuffle=True, random_state=seed % 2**32)
         splits = make_splits(cv, X, y, None, classification, seed)
         classes = np.unique(y) if classification else None
         work = Work({name: in_fold(item) for name, item in named.items()}, X, y, classes, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
         named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
         if not named:
-            raise ValueError(f"Every candidate failed; the first error: {_first_error(outcomes)}")
+            raise ValueError(f"Every candidate failed, so there is nothing to stack. {_first_error(outcomes)}")
         self._log_density = _out_of_fold(named, outcomes, len(splits))
         self.weights_ = stacking_weights(self._log_density, self.concentration)
         self.cv_table_ = _table(named, outcomes, self._log_density, self.weights_, len(splits))
@@ -87,7 +103,13 @@ class Stacked(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        candidates: list[Any] = []
+        with suppress(TypeError, ValueError):  # what is no list of candidates is refused in fit
+            candidates = [get_tags(item) for item in dict(self.estimators or {}).values()]
+        inputs = [item.input_tags for item in candidates if not item.no_validation]
+        # Candidates that fail on such data are left out.
+        tags.input_tags.sparse = not inputs or any(item.sparse for item in inputs)
+        tags.input_tags.allow_nan = any(item.allow_nan for item in inputs)
         return tags
 
 
@@ -113,23 +135,26 @@ def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
         if isinstance(outcome, Failure):
             notify(f"The candidate {name!r} failed and is left out: {outcome.error}")
             return False
-        if outcome.log_density is None:
+        if outcome.log_density is None or (outcome.probabilities is None and outcome.interval is None):
             raise ValueError(
                 f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked: it needs "
-                "predict_proba, or for regression predict(X, return_std=True) or log_predictive_density."
+                "predict_proba, or for regression predict(X, return_std=True)."
             )
+        # Minus infinity is an opinion: what happened is impossible.
+        if np.isnan(outcome.log_density).any() or np.isposinf(outcome.log_density).any():
+            notify(f"The candidate {name!r} is left out: its predictive density is infinite or not a number.")
+            return False
     return True
 
 
 def _first_error(outcomes: dict[Any, Any]) -> str:
-    return next(outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
+    errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
+    return next((f"The first error: {error}" for error in errors), "None gives a finite density.")
 
 
 def _out_of_fold(named: dict[str, Any], outcomes: dict[Any, Any], n_splits: int) -> Floats:
     """Return the log density of every held-out sample under every candidate."""
-    parts = [
-        np.column_stack([outcomes[number, name].log_density for name in named]) for number in range(n_splits)
-    ]
+    parts = [np.column_stack([outcomes[number, name].log_density for name in named]) for number in range(n_splits)]
     return np.concatenate(parts)
 
 
@@ -143,6 +168,12 @@ def _table(
         return float(np.mean([fit.seconds_reduction + fit.seconds_model for fit in fits]))
 
     error = log_density.std(axis=0, ddof=1) / np.sqrt(len(log_density))
-    columns = [list(named), weights, log_density.mean(axis=0), error, [seconds(name) for name in named]]
-    names = "candidate,weight,mlpd,mlpd_error,seconds"
-    return np.rec.fromarrays([np.asarray(column) for column in columns], names=names)
+    return as_table(
+        {
+            "candidate": list(named),
+            "weight": weights,
+            "mlpd": log_density.mean(axis=0),
+            "mlpd_error": error,
+            "seconds": [seconds(name) for name in named],
+        }
+    )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import time
 import uuid
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,10 @@ from .prediction import Prediction
 
 # Raised when the meaning of a record changes, so that old ones are not taken for new ones.
 FORMAT = 1
+# A half-written file: the key, and a name of its own.
+PART = re.compile(r"[0-9a-f]{32}\.[0-9a-f]{32}\.part")
+# A file that is still half-written after so long will never be finished.
+SECONDS_TO_WRITE = 600
 ARRAYS = {"value", "probabilities", "ranking", "log_density", "interval"}
 
 
@@ -42,7 +49,9 @@ class Store:
         """Make the directory, or say why it cannot be used."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError, PermissionError) as error:
+            if not os.access(self._directory, os.W_OK | os.X_OK):
+                raise PermissionError(None, "no permission to write")
+        except OSError as error:
             raise ValueError(
                 f"resume={str(self._directory)!r} cannot be used as a directory for finished fits "
                 f"({error.strerror}): pass a new or existing directory."
@@ -80,9 +89,11 @@ class Store:
         return sum(f"{key}.json" in present for key in keys)
 
     def sweep(self) -> None:
-        """Remove what a killed run left half-written."""
+        """Remove what a killed run left half-written, but not what another run is writing just now."""
         for leftover in self._directory.glob("*.part"):
-            leftover.unlink(missing_ok=True)
+            with suppress(OSError):
+                if PART.fullmatch(leftover.name) and time.time() - leftover.stat().st_mtime > SECONDS_TO_WRITE:
+                    leftover.unlink()
 
 
 def _plain(outcome: Outcome) -> dict[str, Any]:

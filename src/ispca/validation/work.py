@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from .._checks import integer_seed
 from .._progress import progress
 from .._sharing import sharing
 from .prediction import fit_and_predict, prepared, rows
 from .splits import Split
 from .store import FORMAT, Failure, Outcome, Store
+
+_in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
 
 @dataclass(frozen=True)
@@ -37,13 +43,24 @@ class Work:
 
     def keys(self) -> dict[tuple[int, str], str]:
         """Return a name for each fit that tells its data, samples, estimator and seed."""
-        data = joblib.hash((self.X, self.y, FORMAT))
-        estimators = {name: joblib.hash(estimator) for name, estimator in self.estimators.items()}
+        data = joblib.hash((_content(self.X), self.y, FORMAT))
+        # Clones, because what an estimator has learned elsewhere does not count.
+        estimators = {name: joblib.hash(clone(estimator)) for name, estimator in self.estimators.items()}
         return {
             (number, name): joblib.hash((data, split.train, split.test, self.split_seed(number), estimator))
             for number, split in enumerate(self.splits)
             for name, estimator in estimators.items()
         }
+
+
+def resumable_seed(random_state: Any, resume: Any) -> int:
+    """Return the seed; a run that is to be resumed must have one that is the same next time."""
+    if resume is not None and random_state is None:
+        raise ValueError(
+            "resume needs a random_state: with None every run draws other splits and would find no finished fit "
+            "of the one before. Pass a whole number."
+        )
+    return integer_seed(random_state)
 
 
 def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[int, str], Outcome]:
@@ -53,11 +70,15 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
         store.open()
         store.sweep()
         keys = work.keys()
-        missing = {place: key for place, key in keys.items() if store.read(key) is None}
-        all_keys = list(dict.fromkeys(keys.values()))
+        # The same estimator under two names is one fit.
+        places = {key: place for place, key in reversed(keys.items())}
+        missing = [place for place, key in keys.items() if places[key] == place and store.read(key) is None]
+        all_keys = list(places)
         n_workers = joblib.effective_n_jobs(n_jobs)
         chunks = list(portions(missing, n_workers))
-        with progress(label, len(all_keys), lambda: store.finished(all_keys)):
+        # Inside a fit of another comparison, that one shows the progress.
+        shown = 0 if _in_a_fit.get() else len(all_keys)
+        with progress(label, shown, lambda: store.finished(all_keys)):
             if n_workers == 1 or len(chunks) < 2:
                 for chunk in chunks:
                     _do(work, store, chunk, keys)
@@ -68,8 +89,16 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
     return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
 
 
+def _content(X: Any) -> Any:
+    """Return what identifies X: of a sparse matrix not its flags, which change when it is used."""
+    if not sp.issparse(X):
+        return X
+    compressed = X.tocsr()
+    return compressed.shape, compressed.data, compressed.indices, compressed.indptr
+
+
 @contextmanager
-def _directory(resume: Any) -> Iterable[Path]:  # type: ignore[misc]
+def _directory(resume: Any) -> Iterator[Path]:
     if resume is not None:
         yield Path(resume)
         return
@@ -92,14 +121,31 @@ def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list
         yield from ([place] for place in piece)
 
 
+@contextmanager
+def _fitting() -> Iterator[None]:
+    token = _in_a_fit.set(True)
+    try:
+        yield
+    finally:
+        _in_a_fit.reset(token)
+
+
+def locked(part: Any) -> Any:
+    """Make an array read-only: methods share it, so one that works in place must take a copy or fail."""
+    for values in (part, getattr(part, "data", None)):
+        if isinstance(values, np.ndarray):
+            values.flags.writeable = False
+    return part
+
+
 def _do(work: Work, store: Store, places: Sequence[tuple[int, str]], keys: dict[tuple[int, str], str]) -> None:
     """Fit some methods on one split with one thread, and store each result at once."""
     number = places[0][0]
     split = work.splits[number]
     # Inside a worker everything is serial: parallel workers are all the parallelism there is.
-    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), sharing():
-        X, y = rows(work.X, split.train), work.y[split.train]
-        X_new, y_new = rows(work.X, split.test), work.y[split.test]
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), sharing(), _fitting():
+        X, y = locked(rows(work.X, split.train)), locked(work.y[split.train])
+        X_new, y_new = locked(rows(work.X, split.test)), locked(work.y[split.test])
         for place in places:
             estimator = work.estimators[place[1]]
             try:

@@ -1,0 +1,15 @@
+"""Named columns as one table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def as_table(columns: dict[str, Any]) -> np.recarray:
+    """Return a record per row; ``pandas.DataFrame`` takes it as it is."""
+    arrays = [np.asarray(values) for values in columns.values()]
+    dtype = [(name, values.dtype) for name, values in zip(columns, arrays, strict=True)]
+    table: np.recarray = np.rec.fromarrays(arrays, dtype=np.dtype(dtype))
+    return table

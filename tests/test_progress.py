@@ -1,0 +1,74 @@
+"""The progress line: only on terminals, with a count and the time left."""
+
+import io
+import sys
+import time
+
+import pytest
+
+from ispca import _progress
+from ispca._progress import clock, line, progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0:00"), (59.6, "1:00"), (61, "1:01"), (3599.7, "1:00:00"), (36_061, "10:01:01")]
+)
+def test_clock(seconds, text):
+    assert clock(seconds) == text
+
+
+def test_time_left_is_that_of_the_work_done_now():
+    # 40 were there before; 20 took 10 s, so the other 40 take 20 s.
+    text = line("Comparing", 60, 100, 20, 10.0)
+    assert "60/100" in text
+    assert "0:20 left" in text
+    assert text.count("#") == 18
+
+
+def test_no_guess_before_anything_is_done():
+    assert "left" not in line("Comparing", 40, 100, 0, 10.0)
+
+
+def test_the_last_line_tells_the_time_taken():
+    text = line("Comparing", 100, 100, 60, 75.0)
+    assert "left" not in text
+    assert "1:15" in text
+
+
+def test_later_lines_cover_earlier_ones():
+    assert len(line("Comparing", 1, 100, 1, 3600.0)) == len(line("Comparing", 100, 100, 100, 1.0))
+
+
+def test_a_terminal_sees_the_count_grow(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(_progress, "SECONDS_BETWEEN", 0.01)
+    finished = [1]
+    with progress("Comparing", 4, lambda: finished[0]):
+        for count in (2, 3, 4):
+            time.sleep(0.05)
+            finished[0] = count
+    shown = sys.stderr.getvalue()
+    assert "1/4" in shown
+    assert "left" in shown
+    assert shown.endswith("\n")
+    assert "4/4" in shown.rsplit("\r", 1)[1]
+
+
+def test_an_error_inside_passes_and_ends_the_line(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with pytest.raises(KeyboardInterrupt), progress("Comparing", 4, lambda: 1):
+        raise KeyboardInterrupt
+    assert sys.stderr.getvalue().endswith("\n")
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), None])
+def test_silence_elsewhere(monkeypatch, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress("Comparing", 4, lambda: 1 / 0):
+        pass
+    assert stream is None or stream.getvalue() == ""

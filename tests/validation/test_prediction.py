@@ -1,0 +1,178 @@
+"""One fit on one split: the whole pipeline, its timing, and what it says of new samples."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from scipy.stats import norm
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor
+from ispca.validation.prediction import fit_and_predict, fit_timed, prepared, rows
+from odd_methods import InColumns
+
+SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False, "random_state": 0}
+
+
+@pytest.fixture
+def values(rng):
+    X = rng.normal(size=(60, 4))
+    return X, X[:, 0] + 0.3 * rng.normal(size=60)
+
+
+@pytest.fixture
+def labels(values):
+    return values[0], np.where(values[1] > 0, "yes", "no")
+
+
+def predict(estimator, X, y, classes=None):
+    return fit_and_predict(estimator, X[:45], y[:45], X[45:], y[45:], classes)
+
+
+def test_probabilities(labels):
+    X, y = labels
+    model = LogisticRegression().fit(X[:45], y[:45])
+    found = predict(LogisticRegression(), X, y, np.unique(y))
+    P = model.predict_proba(X[45:])
+    np.testing.assert_array_equal(found.probabilities, P)
+    np.testing.assert_array_equal(np.array(["no", "yes"])[found.value], model.predict(X[45:]))
+    np.testing.assert_allclose(found.log_density, np.log(P[np.arange(15), (y[45:] == "yes").astype(int)]))
+
+
+@pytest.mark.parametrize("model", [LinearSVC(), RidgeClassifier()])
+def test_without_probabilities_the_decision_values(labels, model):
+    X, y = labels
+    found = predict(model, X, y, np.unique(y))
+    np.testing.assert_array_equal(found.ranking, model.decision_function(X[45:]))
+    assert found.probabilities is None
+    assert found.log_density is None
+
+
+def test_a_class_that_was_not_trained_on(labels):
+    X, y = labels
+    y = y.astype("<U5")
+    y[50] = "maybe"
+    found = predict(LogisticRegression(), X, y, np.unique(y))
+    assert found.probabilities.shape == (15, 3)
+    assert (found.probabilities[:, 0] == 0).all()
+    # Impossible, as far as the method knows; but one surprise must not outweigh everything.
+    assert found.log_density[5] == np.log(np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)])
+def test_predictive_distributions(values, wrap):
+    X, y = values
+    model = wrap(BayesianRidge())
+    found = predict(model, X, y)
+    mean, spread = model.predict(X[45:], return_std=True)
+    np.testing.assert_allclose(found.value, mean)
+    np.testing.assert_allclose(found.log_density, norm.logpdf(y[45:], mean, spread))
+    np.testing.assert_allclose(norm.cdf(found.interval.T, mean, spread), [[0.05] * 15, [0.95] * 15])
+
+
+def test_posteriors_give_their_own_density_and_are_checked(values, labels):
+    X, y = values
+    model = make_pipeline(ISPCA(2, random_state=0), HorseshoeRegressor(**SHORT))
+    found = predict(model, X, y)
+    Z = model[:-1].transform(X[45:])
+    np.testing.assert_array_equal(found.log_density, model[-1].log_predictive_density(Z, y[45:]))
+    np.testing.assert_array_equal(found.interval, model[-1].predict_interval(Z, 0.9))
+    assert found.posterior["n_draws"] == 100
+    found = predict(make_pipeline(ISPCA(2), HorseshoeClassifier(**SHORT)), *labels, np.unique(labels[1]))
+    assert found.posterior["r_hat"] > 0.9
+    assert found.posterior["bulk_ess"] > 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(),
+        TransformedTargetRegressor(BayesianRidge()),
+        GridSearchCV(BayesianRidge(), {"n_iter": [10]} if "n_iter" in BayesianRidge().get_params() else {}),
+    ],
+)
+def test_regressions_that_give_values_only(values, model):
+    found = predict(model, *values)
+    np.testing.assert_allclose(found.value, model.predict(values[0][45:]))
+    assert found.log_density is None
+    assert found.interval is None
+
+
+def test_a_column_of_values_is_taken_as_values(values):
+    np.testing.assert_array_equal(predict(InColumns(), *values).value, values[0][45:, 0])
+
+
+def test_no_density_without_spread(values):
+    """A Gaussian process without noise is certain at what it was trained on."""
+    X, y = values
+    model = GaussianProcessRegressor(optimizer=None, alpha=0)
+    found = fit_and_predict(model, X[:9], y[:9], X[:9], y[:9], None)
+    assert found.log_density is None or np.isfinite(found.log_density).all()
+
+
+def test_warnings_are_kept(labels):
+    X, y = labels
+    found = predict(LogisticRegression(max_iter=1), X, y, np.unique(y))
+    assert any("converge" in message for message in found.messages)
+
+
+def test_timing_a_pipeline_is_fitting_it(labels):
+    X, y = labels
+    timed, plain = (make_pipeline(StandardScaler(), ISPCA(2, random_state=0), LogisticRegression()) for _ in "ab")
+    seconds = fit_timed(timed, X, y)
+    plain.fit(X, y)
+    np.testing.assert_array_equal(timed.predict_proba(X), plain.predict_proba(X))
+    assert min(seconds) > 0
+
+
+def test_timing_a_pipeline_with_a_memory(labels, tmp_path):
+    X, y = labels
+    for _ in range(2):  # the second time its first steps come from the cache
+        pipeline = make_pipeline(
+            StandardScaler(), ISPCA(2, random_state=0), LogisticRegression(), memory=str(tmp_path)
+        )
+        fit_timed(pipeline, X, y)
+        assert pipeline.predict_proba(X).shape == (60, 2)
+
+
+def test_other_kinds_of_pipelines_fit_themselves(labels):
+    class Own(Pipeline):
+        def fit(self, X, y=None, **params):
+            self.own = True
+            return super().fit(X, y, **params)
+
+    own = Own([("scale", StandardScaler()), ("model", LogisticRegression())])
+    fit_timed(own, *labels)
+    assert own.own
+
+
+def test_open_seeds_are_set_and_others_left():
+    pipeline = make_pipeline(ISPCA(random_state=5), HorseshoeClassifier())
+    ready = prepared(pipeline, 100, 200, 2**40 + 7)
+    assert ready[0].random_state == 5
+    assert ready[1].random_state == 7
+    assert pipeline[1].random_state is None
+
+
+def test_no_more_components_than_the_training_part_has():
+    ready = prepared(make_pipeline(ISPCA(50), LogisticRegression()), 30, 200, 0)
+    assert ready[0].n_components == 29
+    assert prepared(ISPCA(50), 300, 20, 0).n_components == 20
+    assert prepared(ISPCA(), 30, 200, 0).n_components is None
+
+
+@pytest.mark.parametrize(
+    "container", [np.asarray, sp.csr_array, sp.coo_array, sp.csc_matrix, pd.DataFrame, pl.DataFrame]
+)
+def test_rows_of_any_container(rng, container):
+    X = rng.normal(size=(10, 3))
+    part = rows(container(X), np.array([7, 2, 2]))
+    part = part.toarray() if sp.issparse(part) else np.asarray(part)
+    np.testing.assert_array_equal(part, X[[7, 2, 2]])
