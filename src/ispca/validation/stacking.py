@@ -28,7 +28,7 @@ from .weights import stacking_weights
 from .work import Work, resumable_seed, run
 
 # Weights need no long chains: predictions out of fold are averages over so many draws.
-FOLD_DRAWS = {"n_warmup": 500, "n_draws": 250}
+FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
 
 
 class Stacked(BaseEstimator):
