@@ -93,7 +93,7 @@ def minimise(
         slope = batch.adjoint(residual) - penalties[going] * theta[:, :, going]
         slope0 = residual.sum(axis=0)
         scale = batch.scale(mean)
-        diagonal = batch.space.variances[:, None, None] * scale + penalties[going]
+        diagonal = np.maximum(batch.space.variances[:, None, None] * scale + penalties[going], 1e-100)
         decrement = (slope**2 / diagonal).sum(axis=(0, 1)) + (slope0**2 / scale).sum(axis=0)
         left = decrement > CONVERGED * null_loss
         if not left.any():
