@@ -4,8 +4,8 @@
     python -m benchmarks.penalised --penalty ridge colon leukemia
     python -m benchmarks.penalised --sklearn colon       # and scikit-learn's LogisticRegressionCV
 
-Needs Rscript with glmnet (apt install r-cran-glmnet). Times are those of the fit alone, best of --repeats; R's is its
-own system.time. Programs alternate, so that a busy machine slows both.
+Needs Rscript with glmnet (apt install r-cran-glmnet). Times are those of the fit alone, best of --repeats; R's is
+its own system.time. Programs alternate, so that a busy machine slows both.
 """
 
 from __future__ import annotations
