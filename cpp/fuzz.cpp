@@ -1,4 +1,4 @@
-// Stand-alone fuzzer: random small problems through every model, sampler and kernel, to run under sanitizers.
+// Stand-alone fuzzer: random small problems through every model, sampler, kernel and the lasso, under sanitizers.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -6,6 +6,7 @@
 
 #include "density.hpp"
 #include "dispatch.hpp"
+#include "lasso_path.hpp"
 #include "sampling.hpp"
 
 namespace {
@@ -100,6 +101,51 @@ bool run_case(const Case& c, const Kernels& kernels) {
   return true;
 }
 
+// Fits a lasso path to the same data, dense and sparse, some samples left out; returns whether all is finite.
+bool run_lasso(const Case& c, const Kernels& kernels, Random& random) {
+  const bool softmax = c.model == Model::softmax;
+  const std::size_t outputs = softmax ? c.classes : 1;
+  std::vector<double> columns(c.n * c.columns), y(outputs * c.n), weight(c.n), data;
+  std::vector<std::int32_t> indices;
+  std::vector<std::int64_t> indptr = {0};
+  const double zeros = random.uniform() < 0.5 ? random.uniform() : 0;
+  for (std::size_t j = 0; j < c.columns; ++j) {
+    for (std::size_t i = 0; i < c.n; ++i) {
+      const double value = random.uniform() < zeros ? 0 : c.x[i * c.columns + (random.uniform() < 0.02 ? 0 : j)];
+      columns[j * c.n + i] = value;
+      if (value != 0) data.push_back(value), indices.push_back(static_cast<std::int32_t>(i));
+    }
+    indptr.push_back(static_cast<std::int64_t>(data.size()));
+  }
+  for (std::size_t i = 0; i < c.n; ++i)
+    for (std::size_t k = 0; k < outputs; ++k)
+      y[k * c.n + i] = softmax ? static_cast<std::size_t>(c.y[i]) == k : c.y[i];
+  const std::size_t left_out = between(random, 0, c.n - 1);
+  for (std::size_t i = 0; i < c.n; ++i) weight[i] = i < left_out ? 0 : 1.0 / static_cast<double>(c.n - left_out);
+  LassoProblem problem;
+  problem.family = softmax ? Family::multinomial : c.model == Model::gaussian ? Family::gaussian : Family::binomial;
+  problem.outputs = outputs;
+  problem.y = y.data();
+  problem.weight = weight.data();
+  LassoSettings settings;
+  settings.n_lambdas = between(random, 1, 60);
+  settings.ratio = power_of_ten(random, -6, 0);
+  for (int sparse = 0; sparse < 2; ++sparse) {
+    problem.x.rows = c.n;
+    problem.x.count = c.columns;
+    problem.x.kernels = &kernels;
+    problem.x.dense = sparse ? nullptr : columns.data();
+    problem.x.data = data.data();
+    problem.x.indices = indices.data();
+    problem.x.indptr = indptr.data();
+    const LassoPath path = lasso_path(problem, settings, [] { return false; });
+    if (!finite(path.lambdas) || !finite(path.intercepts) || !finite(path.predictors) || !finite(path.values))
+      return false;
+    settings.lambdas = path.lambdas;
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -114,6 +160,10 @@ int main(int count, char** arguments) {
       ++failures;
       std::printf("case %ld: a draw is not finite (model %d, sampler %d)\n", i, static_cast<int>(c.model),
                   static_cast<int>(c.settings.sampler));
+    }
+    if (!run_lasso(c, *kernels[static_cast<std::size_t>(i) % kernels.size()], random)) {
+      ++failures;
+      std::printf("case %ld: a lasso solution is not finite (model %d)\n", i, static_cast<int>(c.model));
     }
     if ((i + 1) % 1000 == 0) std::printf("%ld cases, %ld failures\n", i + 1, failures), std::fflush(stdout);
   }

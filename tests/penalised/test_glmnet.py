@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 HERE = Path(__file__).parent / "reference"
-sys.path.insert(0, str(HERE))
+sys.path.append(str(HERE))
 from glmnet_problems import REAL, SIMULATED, family_of, folds_of, simulated  # noqa: E402
 
 from ispca.penalised.path import cross_validated_path  # noqa: E402

@@ -85,43 +85,56 @@ def minimise(
         Solutions and their losses.
     """
     theta, intercept = theta.copy(), intercept.copy()
-    eta = batch.forward(theta) + intercept
+    loss = np.empty(len(penalties))
     going = np.arange(len(penalties))
+    now, now0 = theta, intercept  # of the penalties that still go on
+    eta = batch.forward(theta) + intercept
     for _ in range(MOST_NEWTON_STEPS):
-        mean = batch.means(eta[:, :, going])
+        mean = batch.means(eta)
         residual = (batch.target - mean) / batch.n_samples
-        slope = batch.adjoint(residual) - penalties[going] * theta[:, :, going]
+        slope = batch.adjoint(residual) - penalties[going] * now
         slope0 = residual.sum(axis=0)
         scale = batch.scale(mean)
-        diagonal = batch.space.variances[:, None, None] * scale + penalties[going]
-        decrement = (slope**2 / diagonal).sum(axis=(0, 1)) + (slope0**2 / scale).sum(axis=0)
+        diagonal = np.maximum(batch.space.variances[:, None, None] * scale + penalties[going], 1e-100)
+        decrement = _dot(slope, slope / diagonal) + (slope0**2 / scale).sum(axis=0)
+        old = batch.loss(eta)
         left = decrement > CONVERGED * null_loss
-        if not left.any():
-            break
-        going = going[left]
+        if not left.all():
+            theta[:, :, going], intercept[:, going], loss[going] = now, now0, old
+            going, now, now0, eta, mean = (
+                going[left],
+                now[:, :, left],
+                now0[:, left],
+                eta[:, :, left],
+                mean[:, :, left],
+            )
+            slope, slope0, old = slope[:, :, left], slope0[:, left], old[left]
+            diagonal, scale = diagonal[:, :, left], scale[left]
+        if not len(going):
+            return theta, intercept, loss
         step, step0, change = _conjugate_gradients(
-            batch,
-            mean[:, :, left],
-            penalties[going],
-            (slope[:, :, left], slope0[:, left]),
-            (diagonal[:, :, left], scale[left]),
+            batch, mean, penalties[going], (slope, slope0), (diagonal, scale)
         )
-        old = batch.loss(eta[:, :, going]) + _penalty(theta[:, :, going], penalties[going])
-        share = _step_length(batch, eta[:, :, going], change, theta[:, :, going], step, penalties[going], old)
-        theta[:, :, going] += share * step
-        intercept[:, going] += share * step0
-        eta[:, :, going] += share * change
-    return theta, intercept, batch.loss(eta)
+        share = _step_length(batch, eta, change, now, step, penalties[going], old)
+        now, now0, eta = now + share * step, now0 + share * step0, eta + share * change
+    theta[:, :, going], intercept[:, going], loss[going] = now, now0, batch.loss(eta)
+    return theta, intercept, loss
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    """Return the products of the vectors, penalty by penalty."""
+    return np.einsum("rck,rck->k", a, b)
 
 
 def _penalty(theta: Floats, penalties: Floats) -> Floats:
-    return 0.5 * penalties * (theta**2).sum(axis=(0, 1))
+    return 0.5 * penalties * _dot(theta, theta)
 
 
 def _step_length(
     batch: Batch, eta: Floats, change: Floats, theta: Floats, step: Floats, penalties: Floats, old: Floats
 ) -> Floats:
     """Halve the steps that do not lower the objective, beyond rounding."""
+    old = old + _penalty(theta, penalties)
     share = np.ones(len(penalties))
     for _ in range(30):
         new = batch.loss(eta + share * change) + _penalty(theta + share * step, penalties)
@@ -143,13 +156,13 @@ def _conjugate_gradients(
     (rest, rest0), (diagonal, diagonal0) = (slopes[0].copy(), slopes[1].copy()), diagonals
     step, step0, change = np.zeros_like(rest), np.zeros_like(rest0), np.zeros_like(mean)
     direction, direction0 = rest / diagonal, rest0 / diagonal0
-    size = (rest * direction).sum(axis=(0, 1)) + (rest0 * direction0).sum(axis=0)
+    size = _dot(rest, direction) + (rest0 * direction0).sum(axis=0)
     enough = INEXACT * size
     for _ in range(MOST_GRADIENTS):
         ahead = batch.forward(direction) + direction0
         curved = batch.curve(mean, ahead)
         product, product0 = batch.adjoint(curved) + penalties * direction, curved.sum(axis=0)
-        along = (direction * product).sum(axis=(0, 1)) + (direction0 * product0).sum(axis=0)
+        along = _dot(direction, product) + (direction0 * product0).sum(axis=0)
         length = np.where((size > enough) & (along > 0), size / np.where(along > 0, along, 1), 0)
         step += length * direction
         step0 += length * direction0
@@ -157,7 +170,7 @@ def _conjugate_gradients(
         rest -= length * product
         rest0 -= length * product0
         better, better0 = rest / diagonal, rest0 / diagonal0
-        new = (rest * better).sum(axis=(0, 1)) + (rest0 * better0).sum(axis=0)
+        new = _dot(rest, better) + (rest0 * better0).sum(axis=0)
         turn = np.where(length > 0, new / np.where(size > 0, size, 1), 0)
         size = np.where(length > 0, new, size)
         if not (length > 0).any() or (size <= enough).all():

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from ..reduction.design import feature_blocks
 from ..reduction.records import Floats
 
-# A sparse product is worth this many dense multiplications per nonzero.
-SPARSE_COST = 4
+# What a nonzero and a feature cost in dense multiplications when the sparse matrix is used as it is.
+NONZERO_COST, FEATURE_COST = 4, 20
 # Directions with less than this share of the largest variance are rounding.
 NEGLIGIBLE = 1e-13
 
@@ -51,7 +51,8 @@ def make_space(X: Any, train: np.ndarray) -> Space:
     centre, inverse = standardisation(X, train)
     n_train, n_features = int(train.sum()), X.shape[1]
     if sp.issparse(X):
-        if SPARSE_COST * X.nnz < n_train * min(n_train, n_features):
+        cost = NONZERO_COST * X.nnz + FEATURE_COST * n_features
+        if cost < n_train * min(n_train, n_features):
             return _sparse_space(X, train, centre, inverse)
         if n_features < n_train:
             X = X.toarray()
@@ -94,8 +95,14 @@ def standardisation(X: Any, train: np.ndarray) -> tuple[Floats, Floats]:
     return centre, inverse
 
 
+def _scaled(X: Any, inverse: Floats) -> Any:
+    rows = sp.csr_array(X, dtype=np.float64, copy=True)
+    rows.data *= inverse[rows.indices]
+    return rows
+
+
 def _sparse_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> Space:
-    scaled = sp.csr_array(X, dtype=np.float64) * inverse
+    scaled = _scaled(X, inverse)
     transposed = sp.csr_array(scaled[train].T)
     shift = (centre * inverse)[:, None]
 
@@ -123,7 +130,7 @@ def _blocks(X: Any, centre: Floats, inverse: Floats) -> Any:
 def _wide_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> Space:
     gram = np.zeros((X.shape[0], int(train.sum())))
     if sp.issparse(X):
-        scaled = sp.csr_array(X, dtype=np.float64) * inverse
+        scaled = _scaled(X, inverse)
         mean = centre * inverse
         product = scaled @ mean
         gram += (scaled @ scaled[train].T).toarray()
