@@ -68,6 +68,7 @@ def test_one_worker_or_several(data):
     same(one, compare(methods(), *data, cv=3, n_jobs=2))
 
 
+@pytest.mark.filterwarnings("ignore:.*fits failed")
 def test_methods_alone_or_together(data):
     together = compare(methods(), *data, cv=2, n_jobs=1, metrics="mlpd")
     alone = compare({"ISPCA": methods()["ISPCA"]}, *data, cv=2, n_jobs=1, metrics="mlpd")
@@ -174,7 +175,7 @@ def test_damaged_files_are_fitted_again(data, tmp_path):
 def test_a_file_as_resume_is_refused_before_any_fit(data, log, tmp_path):
     path = tmp_path / "file"
     path.touch()
-    with pytest.raises(ValueError, match="resume=.*existing directory"):
+    with pytest.raises(ValueError, match=r"resume=.*existing directory"):
         compare(Noted(str(log)), *data, cv=2, n_jobs=1, resume=path)
     assert not fits(log)
 
