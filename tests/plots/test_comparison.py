@@ -48,6 +48,8 @@ def test_rows_baseline_and_intervals(result):
     np.testing.assert_array_equal(bars[0], [row(result, "bayes")["mlpd_low"], row(result, "bayes")["mlpd_high"]])
     assert "mean log predictive density" in ax.get_xlabel()
     assert "8 splits" in ax.get_xlabel()
+    # The support vector machine has no probabilities.
+    assert [(text.get_text(), text.xy[1]) for text in ax.texts] == [("does not apply", 1)]
     ax.figure.canvas.draw()
 
 
