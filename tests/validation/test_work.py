@@ -68,6 +68,7 @@ def test_one_worker_or_several(data):
     same(one, compare(methods(), *data, cv=3, n_jobs=2))
 
 
+@pytest.mark.filterwarnings("ignore:.*fits failed")
 def test_methods_alone_or_together(data):
     together = compare(methods(), *data, cv=2, n_jobs=1, metrics="mlpd")
     alone = compare({"ISPCA": methods()["ISPCA"]}, *data, cv=2, n_jobs=1, metrics="mlpd")

@@ -52,6 +52,10 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
     if not np.isnan(baseline):
         ax.axvline(baseline, color=FAINT, linestyle="--", linewidth=1, zorder=0)
     for position, row in zip(positions, rows, strict=True):
+        if np.isnan(row[metric]):
+            place = {"xy": (0.01, position), "xycoords": ("axes fraction", "data"), "va": "center"}
+            ax.annotate("does not apply", fontsize=8, color=FAINT, **place)
+            continue
         colour = INK if row["method"] == result.baseline else ACCENT
         ax.plot([row[f"{metric}_low"], row[f"{metric}_high"]], [position] * 2, color=colour, linewidth=1.5)
         ax.plot(row[metric], position, "o", color=colour, markersize=5)

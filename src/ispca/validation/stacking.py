@@ -77,8 +77,8 @@ class Stacked(BaseEstimator):
         named = named_estimators(candidates)
         validate_data(self, X, skip_check_array=True)
         if target_is_classes(named, y) != classification:
-            kind, wanted = ("classifiers", "Classifier") if classification else ("regressors", "Regressor")
-            raise ValueError(f"Stacked{wanted} stacks {kind}; of the candidates none or not all are.")
+            kind, other = ("regressors", "Regressor") if classification else ("classifiers", "Classifier")
+            raise ValueError(f"The candidates of {type(self).__name__} are {kind}: use Stacked{other}.")
         seed = resumable_seed(self.random_state, self.resume)
         cv = self.cv
         if isinstance(cv, Integral):

@@ -1,0 +1,61 @@
+"""The picture of a stability study."""
+
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from ispca import ISPCA
+from ispca.validation import stability
+
+mpl.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 60))
+    X[:, :5] += 2 * rng.normal(size=50)[:, None]
+    return stability(ISPCA(n_permutations=100), X, X[:, :5].mean(axis=1), n_components=1, cv=6, n_jobs=1)
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def test_bars_and_chance(result):
+    ax = result.plot(n_features=12)
+    assert isinstance(ax, plt.Axes)
+    assert [label.get_text() for label in ax.get_yticklabels()] == result.table.feature[:12].tolist()
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], result.table.frequency[:12])
+    (dashed,) = (line for line in ax.lines if line.get_linestyle() == "--")
+    assert dashed.get_xdata()[0] == result.chance_frequency
+    assert "6 splits" in ax.get_xlabel()
+    assert "component 1" in ax.get_title(loc="left")
+    ax.figure.canvas.draw()
+
+
+def test_no_more_bars_than_features(result):
+    assert len(result.plot(n_features=1000).patches) == 60
+
+
+def test_given_axes(result):
+    _, ax = plt.subplots()
+    assert result.plot(ax=ax) is ax
+
+
+def test_nothing_found(rng):
+    nothing = stability(ISPCA(n_permutations=100), rng.normal(size=(40, 10)), np.tile([0, 1], 20), cv=3, n_jobs=1)
+    ax = nothing.plot()
+    assert "nan" not in ax.get_title(loc="left")
+
+
+def test_without_matplotlib(result, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'ispca\[plots\]'"):
+        result.plot()

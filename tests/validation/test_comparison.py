@@ -1,0 +1,310 @@
+"""compare: any methods, any splits, honest numbers, clear refusals."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedStratifiedKFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from ispca import ISPCA, SPCA, HorseshoeClassifier
+from ispca.validation import compare, paper_methods
+from ispca.validation.summary import interval
+from odd_methods import Noted
+
+SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}
+SMALL = {"lasso": LogisticRegression(), "chance": DummyClassifier()}
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.normal(size=(60, 8))
+    return X, np.where(X[:, 1] + 0.7 * rng.normal(size=60) > 0, "sick", "healthy")
+
+
+@pytest.fixture
+def values(data, rng):
+    return data[0], data[0][:, 0] + 0.5 * rng.normal(size=60)
+
+
+def test_scores_are_those_of_scikit_learn(data):
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    names = {"mlpd": "neg_log_loss", "accuracy": "accuracy", "balanced_accuracy": "balanced_accuracy"}
+    names |= {"auc": "roc_auc", "brier": "neg_brier_score"}
+    data = data[0], (data[1] == "sick").astype(int)
+    expected = cross_validate(pipeline, *data, cv=cv, scoring=names)
+    scores = compare(pipeline, *data, cv=cv, n_jobs=1).scores
+    for name in ("mlpd", "accuracy", "balanced_accuracy", "auc"):
+        np.testing.assert_allclose(scores[name][:, 0], expected[f"test_{name}"], rtol=1e-12)
+    np.testing.assert_allclose(scores["brier"][:, 0], -2 * expected["test_brier"], rtol=1e-12)
+
+
+def test_scores_of_values_are_those_of_scikit_learn(values):
+    expected = cross_validate(BayesianRidge(), *values, cv=KFold(4), scoring=["r2", "neg_root_mean_squared_error"])
+    scores = compare(BayesianRidge(), *values, cv=KFold(4), n_jobs=1).scores
+    np.testing.assert_allclose(scores["r2"][:, 0], expected["test_r2"])
+    np.testing.assert_allclose(scores["rmse"][:, 0], -expected["test_neg_root_mean_squared_error"])
+    assert np.mean(scores["coverage"]) == pytest.approx(0.9, abs=0.1)
+
+
+def test_any_kind_of_method(data):
+    named = {
+        "forest": RandomForestClassifier(5),
+        "search": GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2),
+        "svm": LinearSVC(),
+        "ridge": RidgeClassifier(),
+        "ispca": make_pipeline(StandardScaler(), ISPCA(50, n_permutations=100), LogisticRegression()),
+        "chance": DummyClassifier(),
+    }
+    result = compare(list(named.items()), *data, cv=3, n_jobs=1, baseline="chance")
+    assert not result.errors
+    assert np.isfinite(result.scores["accuracy"]).all()
+    assert np.isfinite(result.scores["auc"]).all()
+    for name in ("mlpd", "brier", "calibration_error"):
+        # Without probabilities these do not apply.
+        missing = np.isnan(result.scores[name]).all(axis=0)
+        np.testing.assert_array_equal(missing, [False, False, True, True, False, False])
+    rows = {row["method"]: row for row in result.table}
+    assert np.isnan(rows["svm"]["mlpd"])
+    assert np.isfinite(rows["svm"]["accuracy_difference_low"])
+    # They are listed last by a measure they do not have.
+    assert set(result.table["method"][-2:]) == {"svm", "ridge"}
+
+
+def test_many_classes_and_unlike_labels(rng):
+    X = rng.normal(size=(60, 4))
+    X[:, 0] += 3 * np.tile(np.arange(3), 20)
+    numbered = compare(SMALL, X, np.tile([10, 20, 30], 20), cv=4, n_jobs=1)
+    named = compare(SMALL, X, np.tile(["a", "b", "c"], 20), cv=4, n_jobs=1)
+    frame = compare(SMALL, X, pd.Series(np.tile([1, 2, 3], 20), dtype="Int64"), cv=4, n_jobs=1)
+    for name, scores in numbered.scores.items():
+        assert np.isfinite(scores).all()
+        np.testing.assert_array_equal(scores, named.scores[name])
+        np.testing.assert_array_equal(scores, frame.scores[name])
+    assert numbered.table["method"][0] == "lasso"
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.coo_matrix, pd.DataFrame, pl.DataFrame, np.ndarray.tolist])
+def test_any_container(data, container):
+    X, y = data
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    if container is pl.DataFrame:
+        container = lambda X: pl.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])])  # noqa: E731
+    methods = {"ISPCA": make_pipeline(ISPCA(2, n_permutations=50), LogisticRegression())}
+    expected = compare(methods, X, y, cv=2, n_jobs=1)
+    result = compare(methods, container(X), y, cv=2, n_jobs=1)
+    np.testing.assert_allclose(result.scores["mlpd"], expected.scores["mlpd"], rtol=1e-6)
+
+
+def test_groups_and_own_folds(data, rng):
+    groups = np.arange(60) // 3
+    result = compare(SMALL, *data, cv=GroupKFold(5), groups=groups, n_jobs=1)
+    assert len(result.splits) == 5
+    own = compare(SMALL, *data, cv=[(split.train, split.test) for split in result.splits], n_jobs=1)
+    np.testing.assert_array_equal(result.scores["mlpd"], own.scores["mlpd"])
+    for split in compare(SMALL, *data, cv=6, groups=groups, n_jobs=1).splits:
+        assert not set(groups[split.train]) & set(groups[split.test])
+
+
+def test_the_table_by_hand(data):
+    result = compare(SMALL, *data, cv=6, n_jobs=1, metrics=["accuracy", "mlpd"])
+    row = result.table[list(result.table["method"]).index("chance")]
+    accuracy = result.scores["accuracy"]
+    paired = accuracy[:, 1] - accuracy[:, 0]
+    # 12 of 60 held out in each of 6 splits; 2.570582 is the 97.5 % quantile of t with 5 degrees.
+    reach = 2.5705818 * np.sqrt((1 / 6 + 12 / 48) * paired.var(ddof=1))
+    assert row["accuracy"] == pytest.approx(accuracy[:, 1].mean())
+    assert row["accuracy_difference"] == pytest.approx(paired.mean())
+    assert row["accuracy_difference_low"] == pytest.approx(paired.mean() - reach)
+    assert row["accuracy_difference_high"] == pytest.approx(paired.mean() + reach)
+    assert row["accuracy_low"] == pytest.approx(interval(accuracy[:, 1], 0.25)[1])
+    base = result.table[list(result.table["method"]).index("lasso")]
+    assert (base["mlpd_difference"], base["mlpd_difference_low"]) == (0, 0)
+    frame = pd.DataFrame(result.table)
+    assert list(frame.columns[:4]) == ["method", "accuracy", "accuracy_low", "accuracy_high"]
+    assert (frame["seconds_model"] > 0).all()
+
+
+@pytest.mark.parametrize("metric", ["mlpd", "brier"])
+def test_best_first(data, metric):
+    """Also where smaller is better."""
+    methods = {"bad": DummyClassifier(strategy="constant", constant="sick"), **SMALL}
+    table = compare(methods, *data, cv=6, n_jobs=1, metrics=metric).table
+    assert list(table["method"]) == ["lasso", "chance", "bad"]
+
+
+def test_posteriors_that_have_not_converged_are_counted(data):
+    model = HorseshoeClassifier(n_chains=2, n_warmup=5, n_draws=10, retry=False)
+    result = compare({"short": model, **SMALL}, *data, cv=3, n_jobs=1)
+    counts = dict(zip(result.table["method"], result.table["n_unconverged"], strict=True))
+    assert counts == {"short": 3, "lasso": 0, "chance": 0}
+    assert "3 posteriors have not converged" in str(result)
+
+
+def test_as_text(data):
+    text = str(compare({"svm": LinearSVC(), **SMALL}, *data, cv=4, n_jobs=1))
+    lines = text.splitlines()
+    assert lines[0] == "4 splits"
+    assert "difference to lasso" in lines[1]
+    assert [line.split()[0] for line in lines[2:]] == ["lasso", "chance", "svm"]
+    assert "nan" not in text
+
+
+def test_the_baseline(data):
+    assert compare(SMALL, *data, cv=2, n_jobs=1).baseline == "lasso"
+    assert compare({"b": DummyClassifier(), "a": GaussianNB()}, *data, cv=2, n_jobs=1).baseline == "b"
+    assert compare(SMALL, *data, cv=2, n_jobs=1, baseline="chance").baseline == "chance"
+
+
+def test_the_seed_decides(data):
+    named = {"forest": RandomForestClassifier(3)}
+    first, again, other = (compare(named, *data, cv=3, n_jobs=1, random_state=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.scores["mlpd"], again.scores["mlpd"])
+    assert not np.array_equal(first.scores["mlpd"], other.scores["mlpd"])
+
+
+def test_methods_of_the_paper():
+    methods = paper_methods(10)
+    assert {"PCA", "SPCA", "PSPCA", "ISPCA-naive", "ISPCA-small", "ISPCA", "ridge", "lasso"} <= set(methods)
+    assert all(hasattr(method, "predict_proba") for method in methods.values())
+    assert methods["PSPCA"][0].n_supervised == 5
+    assert methods["ISPCA-naive"][0].alpha is None
+    regressions = paper_methods(10, regression=True)
+    assert regressions.keys() == methods.keys()
+    assert regressions["ISPCA"][0].family == "gaussian"
+
+
+def test_no_leak():
+    """On pure noise every method is at chance, unless features are screened before the split."""
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(60, 5000)), np.tile([0, 1], 30)
+    model = HorseshoeClassifier(**SHORT)
+    named = {
+        "PCA": make_pipeline(ISPCA(5, n_supervised=0, whiten=True), model),
+        "SPCA": make_pipeline(SPCA(5, n_features=20, whiten=True), model),
+        "ISPCA": make_pipeline(ISPCA(5, n_permutations=100, whiten=True), model),
+        "ISPCA-naive": make_pipeline(ISPCA(3, alpha=None, whiten=True), model),
+        "screened": make_pipeline(SelectKBest(k=20), LogisticRegression()),
+    }
+    inside = compare(named, X, y, cv=20, n_jobs=1, metrics="accuracy").table
+    assert inside.n_failed.sum() == 0
+    assert np.abs(inside.accuracy - 0.5).max() < 0.16
+    leaked = SelectKBest(k=20).fit_transform(X, y)
+    outside = compare(LogisticRegression(), leaked, y, cv=20, n_jobs=1, metrics="accuracy").table
+    assert outside.accuracy[0] > 0.85
+
+
+# Refused, before any fit
+
+
+def refused(words, estimators, X, y, **options):
+    with pytest.raises(ValueError, match=words):
+        compare(estimators, X, y, **{"cv": 2, "n_jobs": 1, **options})
+
+
+@pytest.fixture
+def noted(tmp_path):
+    """A method that must not be fitted."""
+    path = tmp_path / "log"
+    yield Noted(str(path))
+    assert not path.exists()
+
+
+def test_an_unknown_baseline(noted, data):
+    named = {"ISPCA": noted, "ISPCA-small": noted, "ridge": noted}
+    refused(r"'ISPA' is not among the methods; did you mean ISPCA or ISPCA-small", named, *data, baseline="ISPA")
+    refused("'zzz'.*ISPCA or ISPCA-small or ridge", named, *data, baseline="zzz")
+    refused("baseline=3", named, *data, baseline=3)
+
+
+@pytest.mark.parametrize("metrics", ["f1", ["mlpd", "r2"], []])
+def test_an_unknown_measure(noted, data, metrics):
+    refused("metrics.*choose from mlpd, accuracy", noted, *data, metrics=metrics)
+
+
+@pytest.mark.parametrize(
+    ("cv", "words"),
+    [
+        ([(range(40), range(30, 60))], "both parts"),
+        ([(range(40), [])], "empty"),
+        (0, "cv=0"),
+        (True, "cv=True"),
+        ("abc", "cv='abc'"),
+    ],
+)
+def test_bad_splits(noted, data, cv, words):
+    refused(words, noted, *data, cv=cv)
+
+
+def test_bad_groups(noted, data):
+    refused("groups has 59", noted, *data, groups=np.zeros(59))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_labels(noted, data, missing):
+    y = data[1].astype(object)
+    y[[3, 5]] = missing
+    refused("2 missing value", noted, data[0], y)
+    refused("2 missing value", noted, data[0], pd.Series(y))
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "1 missing"), (np.inf, "1 infinite")])
+def test_missing_values(values, value, word):
+    X, y = values
+    y[7] = value
+    refused(f"y has {word}.*leave", LinearRegression(), X, y)
+
+
+def test_unlike_lengths(noted, data):
+    refused(re.escape("X of shape (60, 8) and y of shape (59,)"), noted, data[0], data[1][:59])
+    refused("do not fit", noted, data[0][:, 0], data[1])
+    refused("do not fit", noted, data[0], np.column_stack([data[1]] * 2))
+
+
+def test_a_mixture_of_kinds(noted, data):
+    refused("'a' is a classifier and 'b' a regressor", {"a": noted, "b": DummyRegressor()}, *data)
+    refused("'b' is neither", {"a": noted, "b": KMeans()}, *data)
+
+
+def test_a_class_of_one(noted, data):
+    y = data[1].copy()
+    y[0] = "rare"
+    refused("Class rare has one sample only", noted, data[0], y)
+
+
+def test_targets_of_the_other_kind(noted, data, values):
+    refused("fractions.*regressors", noted, *values)
+    refused("labels.*classifiers", LinearRegression(), *data)
+    refused("one class only", noted, data[0], np.zeros(60))
+
+
+@pytest.mark.parametrize(
+    ("estimators", "words"),
+    [
+        ({"a": LogisticRegression}, "'a' is.*pass one, not a class"),
+        (LogisticRegression, "not a class"),
+        ({"a": "lasso"}, "'a' is 'lasso', not a scikit-learn estimator"),
+        ({"a": PCA()}, "'a' cannot predict: put a model after it"),
+        ({"a": make_pipeline(PCA())}, "'a' cannot predict"),
+        ({}, "at least one"),
+        ([("a", LogisticRegression()), ("a", LinearSVC())], "different name"),
+        ([LogisticRegression()], "dict of names"),
+        (5, "dict of names"),
+        ("lasso", "dict of names"),
+    ],
+)
+def test_what_is_no_method(data, estimators, words):
+    refused(words, estimators, *data)

@@ -1,0 +1,350 @@
+"""Stacking: the weights maximise their objective, the mixture is one, the folds see whole procedures."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, optimize
+from scipy.special import logsumexp, softmax
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import ARDRegression, BayesianRidge, LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier, StackedRegressor
+from ispca.validation import compare
+from ispca.validation.candidates import BaseRateRegressor, default_candidates
+from ispca.validation.stacking import in_fold
+from ispca.validation.weights import stacking_weights
+from odd_methods import Fragile, InColumns, NotANumber, Noted
+
+QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
+NORMAL = [("ridge", BayesianRidge()), ("ard", ARDRegression()), ("base rate", BaseRateRegressor())]
+
+
+def classifier(estimators=QUICK, **options):
+    return StackedClassifier(estimators, **{"n_jobs": 1, "random_state": 0, **options})
+
+
+def regressor(estimators=NORMAL, **options):
+    return StackedRegressor(estimators, **{"n_jobs": 1, "random_state": 0, **options})
+
+
+@pytest.fixture
+def data(rng):
+    """The first feature is the number of the sample."""
+    X = rng.normal(size=(60, 6))
+    y = np.where(X[:, 1] + 0.5 * rng.normal(size=60) > 0, "sick", "healthy")
+    X[:, 0] = np.arange(60)
+    return X, y
+
+
+@pytest.fixture
+def values(rng):
+    X = rng.normal(size=(80, 4))
+    return X, 3 + X[:, 0] + 0.5 * rng.normal(size=80)
+
+
+# Weights
+
+
+def objective(weights, log_density, concentration):
+    with np.errstate(divide="ignore"):
+        fit = logsumexp(log_density, axis=1, b=weights).sum()
+        return fit + ((concentration - 1) * np.log(weights).sum() if concentration > 1 else 0.0)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 6), st.sampled_from([1.0, 1.5, 2.0, 5.0]))
+def test_weights_maximise_the_objective(seed, n, count, concentration):
+    log_density = np.random.default_rng(seed).normal(0, 2, (n, count))
+    weights = stacking_weights(log_density, concentration)
+    assert weights.min() >= 0
+    assert weights.sum() == pytest.approx(1)
+    found = objective(weights, log_density, concentration)
+    if count == 1:
+        return
+    best = optimize.minimize(
+        lambda free: -objective(softmax([*free, 0.0]), log_density, concentration), np.zeros(count - 1), tol=1e-12
+    )
+    assert found >= -best.fun - 1e-5
+
+
+def test_weights_of_extreme_densities():
+    far = np.array([[-1000.0, -2000.0], [-1e6, -3.0]])
+    np.testing.assert_allclose(stacking_weights(far, 2.0), 0.5)
+    impossible = np.array([[-np.inf, -1.0]] * 50 + [[-np.inf, -np.inf]])
+    np.testing.assert_allclose(stacking_weights(impossible, 1.0), [0, 1])
+    assert np.isfinite(stacking_weights(impossible, 2.0)).all()
+
+
+def test_the_prior_draws_the_weights_together(rng):
+    log_density = rng.normal((1.0, 0.0, 0.0), 1.0, (30, 3))
+    spread = [np.ptp(stacking_weights(log_density, concentration)) for concentration in (1, 2, 10, 1000)]
+    assert spread == sorted(spread, reverse=True)
+    assert spread[-1] < 0.05
+
+
+def test_equal_candidates_share(rng):
+    column = rng.normal(size=(20, 1))
+    np.testing.assert_allclose(stacking_weights(np.repeat(column, 4, axis=1), 2.0), 0.25)
+
+
+# Classes
+
+
+def test_weights_come_from_out_of_fold_predictions(data):
+    X, y = data
+    stack = classifier(cv=KFold(4)).fit(X, y)
+    columns = [cross_val_predict(model, X, y, cv=KFold(4), method="predict_proba") for _, model in QUICK]
+    density = np.log([P[np.arange(60), (y == "sick").astype(int)] for P in columns]).T
+    np.testing.assert_allclose(stack.weights_, stacking_weights(density, 2.0), atol=1e-6)
+    table = stack.cv_table_
+    assert table.candidate.tolist() == ["logistic", "bayes", "base rate"]
+    np.testing.assert_array_equal(table.weight, stack.weights_)
+    np.testing.assert_allclose(table.mlpd, density.mean(axis=0))
+    np.testing.assert_allclose(table.mlpd_error, density.std(axis=0, ddof=1) / np.sqrt(60))
+    assert (table.seconds > 0).all()
+
+
+def test_the_mixture_of_probabilities(data):
+    X, y = data
+    stack = classifier().fit(X, y)
+    P = stack.predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-14)
+    full = [clone(model).fit(X, y).predict_proba(X) for _, model in QUICK]
+    np.testing.assert_allclose(P, np.einsum("k,kij->ij", stack.weights_, full))
+    np.testing.assert_array_equal(stack.classes_, ["healthy", "sick"])
+    np.testing.assert_array_equal(stack.predict(X), stack.classes_[P.argmax(axis=1)])
+    assert list(stack.estimators_) == ["logistic", "bayes", "base rate"]
+
+
+def test_each_fold_refits_the_whole_procedure(data, tmp_path):
+    """No fold's fit sees a sample that it then predicts, and the last fit sees all."""
+    log = tmp_path / "log"
+    classifier({"noted": make_pipeline(Noted(str(log)))}, cv=5).fit(*data)
+    seen = [{int(item) for item in line.split("|")[3].split()} for line in log.read_text().splitlines()]
+    assert [len(item) for item in seen] == [48] * 5 + [60]
+    left_out = [set(range(60)) - item for item in seen[:5]]
+    assert set.union(*left_out) == set(range(60))
+
+
+def test_the_better_candidate_gets_the_weight(data):
+    X, y = data
+    stack = classifier([("good", LogisticRegression()), ("noise", DummyClassifier(strategy="uniform"))]).fit(X, y)
+    assert stack.weights_[0] > 0.85
+
+
+@pytest.mark.parametrize("container", [pd.DataFrame, sp.csr_array, np.ndarray.tolist])
+def test_containers(data, container):
+    X, y = data
+    models = {"a": make_pipeline(ISPCA(2, random_state=0), LogisticRegression()), "b": LogisticRegression()}
+    expected = classifier(models).fit(X, y).predict_proba(X)
+    X = container(X)
+    if isinstance(X, pd.DataFrame):
+        X.columns = [f"gene{j}" for j in X.columns]
+    stack = classifier(models).fit(X, pd.Series(y))
+    np.testing.assert_allclose(stack.predict_proba(X), expected, rtol=1e-6)
+    assert stack.n_features_in_ == 6
+    if isinstance(X, pd.DataFrame):
+        assert stack.feature_names_in_[0] == "gene0"
+
+
+def test_many_classes(rng):
+    X, y = rng.normal(size=(90, 3)), np.repeat([3, 5, 9], 30)
+    X[:, 0] += 2 * y
+    stack = classifier().fit(X, y)
+    assert stack.score(X, y) > 0.9
+    assert stack.predict_proba(X).shape == (90, 3)
+
+
+def test_a_candidate_that_fails_is_left_out(data):
+    with pytest.warns(
+        UserWarning, match="'fragile' failed and is left out: ArithmeticError: cannot stand sample 3"
+    ):
+        stack = classifier([("fragile", Fragile(3)), *QUICK]).fit(*data)
+    assert list(stack.estimators_) == [name for name, _ in QUICK]
+    np.testing.assert_array_equal(stack.predict_proba(data[0]), classifier().fit(*data).predict_proba(data[0]))
+
+
+@pytest.mark.filterwarnings("ignore:The candidate")
+def test_every_candidate_fails(data):
+    with pytest.raises(ValueError, match=r"Every candidate failed.*ArithmeticError"):
+        classifier([("a", Fragile()), ("b", Fragile(3))]).fit(*data)
+
+
+def test_any_number_of_workers(data):
+    models = [("ispca", make_pipeline(ISPCA(2), GaussianNB())), *QUICK]
+    one, two = (classifier(models, n_jobs=n_jobs).fit(*data) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.weights_, two.weights_)
+    np.testing.assert_array_equal(one.predict_proba(data[0]), two.predict_proba(data[0]))
+
+
+def test_resuming(data, tmp_path):
+    log, folder = tmp_path / "log", tmp_path / "fits"
+    models = {"a": Noted(str(log), "a"), "b": Noted(str(log), "b")}
+    first = classifier(models, resume=folder).fit(*data)
+    assert len(log.read_text().splitlines()) == 12
+    again = classifier(models, resume=folder).fit(*data)
+    # The folds come from the directory; only the final fits are made again.
+    assert len(log.read_text().splitlines()) == 14
+    np.testing.assert_array_equal(first.weights_, again.weights_)
+    with pytest.raises(ValueError, match="resume needs a random_state"):
+        classifier(models, resume=folder, random_state=None).fit(*data)
+
+
+def test_as_an_estimator(data):
+    stack = classifier(cv=3)
+    assert clone(stack).get_params().keys() == stack.get_params().keys()
+    assert [name for name, _ in clone(stack).estimators] == [name for name, _ in QUICK]
+    assert stack.set_params(cv=4, concentration=3.0).cv == 4
+    with pytest.raises(NotFittedError):
+        stack.predict(data[0])
+    stack.fit(*data)
+    restored = pickle.loads(pickle.dumps(stack))
+    np.testing.assert_array_equal(restored.predict_proba(data[0]), stack.predict_proba(data[0]))
+    pipeline = make_pipeline(StandardScaler(), classifier(cv=3))
+    assert cross_val_score(pipeline, *data, cv=3).mean() > 0.7
+
+
+def test_inside_a_comparison(data, tmp_path):
+    """Nested folds run inside one worker with one thread each, and give the same for any number of workers."""
+    log = tmp_path / "log"
+    noted = Noted(str(log))
+    stack = StackedClassifier([("noted", noted), *QUICK], cv=3, n_jobs=-1)
+    tables = [compare({"stack": stack, **dict(QUICK)}, *data, cv=2, n_jobs=n).table for n in (1, 2)]
+    np.testing.assert_array_equal(tables[0].mlpd, tables[1].mlpd)
+    lines = [line.split("|") for line in log.read_text().splitlines()]
+    assert len(lines) == 2 * 2 * 4
+    assert {line[2] for line in lines} == {"1"}
+    # One process for the first comparison, and at most two for the second.
+    assert len({line[1] for line in lines}) <= 3
+    # No fit of the stack saw a sample that the comparison held out.
+    assert max(len(line[3].split()) for line in lines) == 48
+
+
+def test_chains_are_shorter_in_the_folds():
+    pipeline = make_pipeline(ISPCA(), HorseshoeClassifier(n_warmup=2000, n_draws=100))
+    short = in_fold(pipeline)[1]
+    assert (short.n_warmup, short.n_draws, short.retry) == (500, 100, False)
+    assert pipeline[1].n_warmup == 2000
+
+
+def test_default_candidates():
+    names = ["PCA", "SPCA", "ISPCA", "ISPCA-small", "lasso", "ridge", "base rate"]
+    for regression in (False, True):
+        assert [name for name, _ in default_candidates(regression)] == names
+
+
+# Values
+
+
+def test_the_mixture_density_integrates_to_one(values):
+    X, y = values
+    stack = regressor().fit(X, y)
+    grid = np.linspace(-20, 25, 4001)
+    for sample in X[:3]:
+        density = np.exp(stack.log_predictive_density(np.tile(sample, (len(grid), 1)), grid))
+        assert integrate.simpson(density, x=grid) == pytest.approx(1, abs=1e-6)
+        mean, spread = (float(item[0]) for item in stack.predict(sample[None], return_std=True))
+        assert integrate.simpson(grid * density, x=grid) == pytest.approx(mean, abs=1e-5)
+        assert integrate.simpson((grid - mean) ** 2 * density, x=grid) == pytest.approx(spread**2, abs=1e-4)
+        low, high = stack.predict_interval(sample[None], 0.8)[0]
+        inside = (grid >= low) & (grid <= high)
+        assert integrate.simpson(density[inside], x=grid[inside]) == pytest.approx(0.8, abs=0.02)
+    np.testing.assert_array_equal(stack.predict(X), stack.predict(X, return_std=True)[0])
+
+
+def test_the_density_by_hand(values):
+    X, y = values
+    stack = regressor().fit(X, y)
+    parts = [norm.pdf(y, *clone(model).fit(X, y).predict(X, return_std=True)) for _, model in NORMAL]
+    np.testing.assert_allclose(np.exp(stack.log_predictive_density(X, y)), stack.weights_ @ np.array(parts))
+
+
+def test_intervals_cover(rng):
+    covered = []
+    for _ in range(6):
+        X = rng.normal(size=(460, 5))
+        y = X[:, 0] - X[:, 1] + rng.normal(size=460)
+        low, high = regressor().fit(X[:60], y[:60]).predict_interval(X[60:]).T
+        covered.append(np.mean((low < y[60:]) & (y[60:] < high)))
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.03)
+
+
+@pytest.mark.filterwarnings("ignore:The chains have NOT converged")
+def test_posteriors_in_a_stack(values):
+    X, y = values
+    short = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}
+    horseshoe = make_pipeline(ISPCA(2, whiten=True, family="gaussian"), HorseshoeRegressor(**short))
+    stack = regressor([("horseshoe", horseshoe), *NORMAL], cv=3).fit(X, y)
+    assert stack.score(X, y) > 0.5
+    assert np.isfinite(stack.log_predictive_density(X, y)).all()
+    result = compare({"stack": stack, "base": BaseRateRegressor()}, X, y, cv=2, n_jobs=1)
+    assert result.table["method"][0] == "stack"
+    assert np.isfinite(result.scores["coverage"]).all()
+
+
+def test_no_density_no_stack(values, data):
+    for model in (LinearRegression(), InColumns()):
+        with pytest.raises(ValueError, match="'plain' gives no predictive distribution"):
+            regressor([("plain", model), *NORMAL]).fit(*values)
+    with pytest.raises(ValueError, match="'svm' gives no predictive distribution"):
+        classifier([("svm", LinearSVC()), *QUICK]).fit(*data)
+    with pytest.warns(UserWarning, match="'nan' is left out"):
+        stack = regressor([("nan", NotANumber()), *NORMAL]).fit(*values)
+    assert list(stack.estimators_) == [name for name, _ in NORMAL]
+
+
+# Refused
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"estimators": NORMAL}, "labels|regressor"),
+        ({"estimators": [("a", LogisticRegression)]}, "not a class"),
+        ({"estimators": []}, "at least one"),
+        ({"cv": 1}, "cv"),
+        ({"concentration": 0.5}, "concentration"),
+    ],
+)
+def test_bad_parameters(data, change, words):
+    with pytest.raises(ValueError, match=words):
+        classifier().set_params(**change).fit(*data)
+
+
+def test_bad_data(data, values):
+    with pytest.raises(ValueError, match="are classifiers: use StackedClassifier"):
+        regressor(QUICK).fit(data[0], np.tile([0, 1], 30))
+    with pytest.raises(ValueError, match="missing"):
+        regressor().fit(values[0], np.where(values[1] > 4, np.nan, values[1]))
+    X = values[0].copy()
+    X[4, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN or infinity: 1 value"):
+        StackedRegressor().fit(X, values[1])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        regressor().fit(*values).predict_interval(values[0], 1.5)
+
+
+LEFT_TO_CANDIDATES = {"check_dtype_object": "objects in X are left to the candidates, whose errors are collected"}
+
+
+@parametrize_with_checks(
+    [classifier(QUICK[:2], cv=2), regressor(NORMAL[:2], cv=2), BaseRateRegressor()],
+    expected_failed_checks=lambda item: {} if isinstance(item, BaseRateRegressor) else LEFT_TO_CANDIDATES,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
