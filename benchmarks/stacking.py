@@ -30,7 +30,7 @@ SMALLEST = np.finfo(float).eps
 
 
 def once(candidate: Any) -> Any:
-    """Sample once, converged or not: a second attempt would change a mean probability by little, and take hours."""
+    """Sample once, converged or not: a second attempt changes mean probabilities little, and takes hours."""
     return candidate.set_params(model__retry=False) if hasattr(candidate, "steps") else candidate
 
 
