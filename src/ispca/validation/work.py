@@ -95,8 +95,8 @@ def _estimator_hash(name: str, estimator: Any) -> str:
         return str(joblib.hash(estimator))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(
-            f"{name!r} cannot be pickled, so it can neither be recognised again nor sent to workers: use functions "
-            f"defined by name in a module, no lambda. ({error})"
+            f"{name!r} cannot be pickled, so it can neither be recognised again nor sent to workers: use "
+            f"functions defined by name in a module, no lambda. ({error})"
         ) from None
 
 
