@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.validation import StackedClassifier, compare
@@ -189,6 +189,12 @@ def test_the_same_estimator_under_two_names_is_one_fit(data, log):
     result = compare({"a": Noted(str(log)), "b": Noted(str(log))}, *data, cv=3, n_jobs=1)
     assert len(fits(log)) == 3
     np.testing.assert_array_equal(result.scores["mlpd"][:, 0], result.scores["mlpd"][:, 1])
+
+
+def test_functions_without_a_name(data):
+    named = {"twice": make_pipeline(FunctionTransformer(lambda X: 2 * X), GaussianNB())}
+    with pytest.raises(ValueError, match=r"'twice' cannot be pickled.*no lambda"):
+        compare(named, *data, cv=2, n_jobs=1)
 
 
 def test_a_method_that_works_in_place_harms_no_other(data):

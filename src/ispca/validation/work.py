@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -45,7 +46,7 @@ class Work:
         """Return a name for each fit that tells its data, samples, estimator and seed."""
         data = joblib.hash((_content(self.X), self.y, FORMAT))
         # Clones, because what an estimator has learned elsewhere does not count.
-        estimators = {name: joblib.hash(clone(estimator)) for name, estimator in self.estimators.items()}
+        estimators = {name: _estimator_hash(name, clone(estimator)) for name, estimator in self.estimators.items()}
         return {
             (number, name): joblib.hash((data, split.train, split.test, self.split_seed(number), estimator))
             for number, split in enumerate(self.splits)
@@ -87,6 +88,16 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
                 joblib.Parallel(n_jobs=n_workers, pre_dispatch=n_workers, batch_size=1)(tasks)
         outcomes = {place: store.read(key) for place, key in keys.items()}
     return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
+
+
+def _estimator_hash(name: str, estimator: Any) -> str:
+    try:
+        return str(joblib.hash(estimator))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"{name!r} cannot be pickled, so it can neither be recognised again nor sent to workers: use "
+            f"functions defined by name in a module, no lambda. ({error})"
+        ) from None
 
 
 def _content(X: Any) -> Any:
