@@ -56,7 +56,7 @@ def methods_for(n_classes: int, draws: int = DRAWS) -> dict[str, Any]:
         By name.
     """
     K = COMPONENTS if n_classes == 2 else COMPONENTS_MANY_CLASSES
-    length = {} if draws == DRAWS else {"n_warmup": draws, "n_draws": draws}
+    length: dict[str, Any] = {} if draws == DRAWS else {"n_warmup": draws, "n_draws": draws}
     return paper_methods(K, model=HorseshoeClassifier(retry=False, **length))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 from sklearn.utils import Bunch
 
 from ..datasets import load
@@ -28,9 +29,10 @@ def run(context: Context) -> list[Verdict]:
     if name is None:
         return [not_testable(CLAIM, context.sets.reason([SET]), rule=RULE)]
     data = load(name)
-    fit = reductions(N_FEATURES)["ISPCA"].fit(data.data, data.target)
+    fit = reductions(N_FEATURES)["ISPCA"]
+    Z = fit.fit_transform(data.data, data.target)
     classes, scores = scores_by_class(data)
-    summaries = [summary(k, fit, classes, scores) for k in range(fit.n_components_)]
+    summaries = [summary(k, fit, Z, data.target, scores) for k in range(fit.n_components_)]
     write_csv(context.out / "loadings.csv", gene_rows(data, fit, classes, scores))
     write_csv(context.out / "loadings-vectors.csv", [_named(one, data) for one in summaries])
     write_figure(draw(name, data, fit, summaries), context.out / "loadings")
@@ -44,8 +46,13 @@ def scores_by_class(data: Bunch) -> tuple[np.ndarray, np.ndarray]:
     return classes, scores
 
 
-def summary(k: int, fit: Any, classes: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
-    """Return what one vector is made of: how many genes, the class it separates, and whether they belong to it."""
+def summary(k: int, fit: Any, Z: Any, y: Any, scores: np.ndarray) -> dict[str, Any]:
+    """Return what one vector is made of: how many genes, the class it separates, and whether they belong to it.
+
+    A gene belongs to the class it scores highest with by itself. ``auc_of_its_class`` is the area under the ROC
+    curve of the new feature for its class against the rest.
+    """
+    classes = np.unique(y)
     # Later vectors also hold what was subtracted; the genes a vector brings in are those of its direction v.
     genes = np.flatnonzero(fit.directions_[k])
     supervised = k < fit.n_supervised_
@@ -58,6 +65,7 @@ def summary(k: int, fit: Any, classes: np.ndarray, scores: np.ndarray) -> dict[s
         "nonzero_in_w": int(np.count_nonzero(fit.components_[k])),
         "brought_in": len(genes),
         "share_of_its_class": float(np.mean(belong == target)) if supervised else np.nan,
+        "auc_of_its_class": float(roc_auc_score(y == target, Z[:, k])) if supervised else np.nan,
     }
 
 
@@ -70,6 +78,7 @@ def verdict(context: Context, name: str, summaries: Sequence[dict[str, Any]], da
     )
     parts = [
         f"w{one['vector']} {class_name(data, one['class'])} {one['share_of_its_class']:.0%} of {one['brought_in']}"
+        f" (AUC {one['auc_of_its_class']:.2f})"
         if one["supervised"]
         else f"w{one['vector']} unsupervised"
         for one in summaries
@@ -113,8 +122,13 @@ def draw(name: str, data: Bunch, fit: Any, summaries: Sequence[dict[str, Any]]) 
         colour = CLASS_COLOURS[classes.index(one["class"]) % 7] if one["supervised"] else INK
         ax.vlines(np.flatnonzero(w), 0, w[w != 0], color=colour, linewidth=0.9)
         ax.axhline(0, color=INK, linewidth=0.6)
+        ax.tick_params(bottom=ax is axes[-1, 0])
         what = f"separates {class_name(data, one['class'])}" if one["supervised"] else "unsupervised"
-        ax.set_title(f"$w_{one['vector']}$: {what}, {one['nonzero_in_w']} genes", fontsize=10, loc="left")
+        ax.set_title(
+            f"$w_{one['vector']}$: {what}, {one['nonzero_in_w']} genes, {one['brought_in']} of them chosen now",
+            fontsize=10,
+            loc="left",
+        )
         ax.spines[["top", "right", "bottom"]].set_visible(False)
         ax.tick_params(labelsize=8)
     axes[-1, 0].set_xlabel(f"gene (of {len(data.feature_names)} in {name})")

@@ -108,7 +108,7 @@ def draw(name: str, pictures: dict[str, Picture], data: Bunch) -> Any:
                 if column > row:
                     ax.set_axis_off()
                     continue
-                draw_classes(ax, shown.Z[:, column], shown.Z[:, row + 1], data.target, classes, 11)
+                draw_classes(ax, shown.Z[:, [column, row + 1]], data.target, classes, 11)
                 ax.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
                 if column == 0:
                     ax.set_ylabel(f"$z_{row + 2}$", fontsize=11)

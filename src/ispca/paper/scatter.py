@@ -127,7 +127,7 @@ def _panel(ax: Any, shown: Picture, labels: Any) -> None:
     if len(labels) > MOST_POINTS:
         chosen = np.random.default_rng(0).choice(len(labels), MOST_POINTS, replace=False)
     Z = shown.Z[chosen]
-    draw_classes(ax, *Z.T, labels[chosen], np.unique(labels), 11)
+    draw_classes(ax, Z, labels[chosen], np.unique(labels), 11)
     # A few texts far out would press all others together.
     for axis, values in zip("xy", Z.T, strict=True):
         low, high = np.quantile(values, [0.01, 0.99])

@@ -12,6 +12,8 @@ from ..reduction.records import Floats, Mask
 
 N_NEIGHBOURS = 5
 NORMAL_975 = 1.959964
+# Distances that differ by less are equal.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -20,12 +22,14 @@ class Separation:
 
     Attributes
     ----------
-    centroid, neighbours : ndarray of bool of shape (n,)
-        Whether the nearest class centroid, or most of the nearest neighbours, are of the sample's own class.
+    centroid : ndarray of bool of shape (n,)
+        Whether the nearest class centroid is that of the sample's own class.
+    neighbours : ndarray of shape (n,)
+        1 if most of the nearest neighbours are of its own class, a share if several classes have as many, else 0.
     """
 
     centroid: Mask
-    neighbours: Mask
+    neighbours: Floats
 
     @property
     def accuracy(self) -> tuple[float, float]:
@@ -34,7 +38,7 @@ class Separation:
 
     @property
     def both(self) -> Floats:
-        """Mean of the two for every sample: 0, 0.5 or 1."""
+        """Mean of the two for every sample, from 0 to 1."""
         return (self.centroid.astype(float) + self.neighbours) / 2
 
 
@@ -50,7 +54,7 @@ def separation(Z: Any, y: Any, n_neighbours: int = N_NEIGHBOURS) -> Separation:
     y : array-like of shape (n,)
         Class labels.
     n_neighbours : int, default=5
-        Neighbours that vote; a tie goes to the class of the nearest among those tied.
+        Neighbours that vote; see `neighbour_votes`.
 
     Returns
     -------
@@ -86,16 +90,39 @@ def _centroid_hits(Z: Floats, codes: Any) -> Mask:
     return hits
 
 
-def _neighbour_hits(Z: Floats, codes: Any, n_neighbours: int) -> Mask:
+def _neighbour_hits(Z: Floats, codes: Any, n_neighbours: int) -> Floats:
     distances = cdist(Z, Z)
     np.fill_diagonal(distances, np.inf)
-    k = min(n_neighbours, len(Z) - 1)
-    nearest = codes[np.argsort(distances, axis=1, kind="stable")[:, :k]]
-    votes = np.stack([(nearest == c).sum(axis=1) for c in range(codes.max() + 1)], axis=1)
-    tied = np.take_along_axis(votes, nearest, axis=1) == votes.max(axis=1)[:, None]
-    first = tied.argmax(axis=1)
-    hits: Mask = nearest[np.arange(len(Z)), first] == codes
+    hits: Floats = neighbour_votes(distances, codes, n_neighbours)[np.arange(len(Z)), codes]
     return hits
+
+
+def neighbour_votes(distances: Floats, codes: Any, n_neighbours: int) -> Floats:
+    """Return for every row the class most of its neighbours are of, as a 1; classes with equal votes share it.
+
+    All samples as near as the k-th neighbour vote. Texts without any of the chosen words lie at the very same
+    point, and which of them come first would decide otherwise.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (m, n)
+        From each sample to be classified to each known one; infinite to itself.
+    codes : ndarray of int of shape (n,)
+        Classes of the known samples.
+    n_neighbours : int
+        The k.
+
+    Returns
+    -------
+    shares : ndarray of shape (m, n_classes)
+        Rows sum to one.
+    """
+    k = min(n_neighbours, int(np.isfinite(distances).sum(axis=1).min()))
+    reach = np.partition(distances, k - 1, axis=1)[:, k - 1 : k] * (1 + ROUNDING)
+    votes = (distances <= reach).astype(float) @ np.eye(codes.max() + 1)[codes]
+    winners = votes == votes.max(axis=1, keepdims=True)
+    shares: Floats = winners / winners.sum(axis=1, keepdims=True)
+    return shares
 
 
 def gain(a: Separation, b: Separation) -> tuple[float, float, float]:

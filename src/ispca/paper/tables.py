@@ -77,7 +77,7 @@ def average_rows(scores: Scores) -> list[dict[str, Any]]:
 
 
 def residual_rows(scores: Scores) -> list[dict[str, Any]]:
-    """Return ISPCA-residual minus ISPCA per set and on average, paired by split: what the residual test changes."""
+    """Return ISPCA-residual minus ISPCA per set and on average, paired by split: what that test changes."""
     pair = ("ISPCA-residual", "ISPCA")
     rows: list[dict[str, Any]] = []
     for name, one in scores.items():

@@ -99,16 +99,16 @@ def draw(toys: dict[int, Toy]) -> Any:
     for column, (case, toy) in zip(axes.T, toys.items(), strict=True):
         classes = np.unique(toy.y)
         plain = ISPCA(n_components=1, n_supervised=0).fit(toy.X, toy.y)
-        draw_classes(column[0], *toy.X.T, toy.y, classes, 12)
+        draw_classes(column[0], toy.X, toy.y, classes, 12)
         for number in range(toy.fit.n_supervised_):
             _arrow(column[0], toy.fit.components_[number], f"$w_{number + 1}$", INK, "-")
         _arrow(column[0], plain.components_[0], "PC", FAINT, "--")
-        column[0].set_title(f"case {case}: data, supervised $w$ and unsupervised PC", fontsize=10)
+        column[0].set_title(f"case {case}: data and directions", fontsize=10)
         # What is left of x2 is exactly zero; the jitter only makes the points visible.
-        jitter = np.random.default_rng(0).normal(0, 0.08, len(toy.X))
-        draw_classes(column[1], toy.left[:, 0], toy.left[:, 1] + jitter, toy.y, classes, 12)
-        column[1].set_title("after subtracting the first component (jittered)", fontsize=10)
-        draw_classes(column[2], *toy.Z.T, toy.y, classes, 12)
+        jitter = np.random.default_rng(N_SEEDS).normal(0, [0.0, 0.1], toy.X.shape)
+        draw_classes(column[1], toy.left + jitter, toy.y, classes, 12)
+        column[1].set_title("first component subtracted (jittered)", fontsize=10)
+        draw_classes(column[2], toy.Z, toy.y, classes, 12)
         kinds = ["supervised" if k < toy.fit.n_supervised_ else "unsupervised" for k in range(2)]
         column[2].set_title("new features", fontsize=10)
         labels = [("$x_1$", "$x_2$"), ("$x_1'$", "$x_2'$"), (f"$z_1$, {kinds[0]}", f"$z_2$, {kinds[1]}")]

@@ -31,15 +31,15 @@ def new_axes(ax: Any, width: float, height: float) -> Any:
     return ax
 
 
-def draw_classes(ax: Any, x: Any, y: Any, labels: Any, classes: Any, size: float = 9.0) -> None:
+def draw_classes(ax: Any, points: Any, labels: Any, classes: Any, size: float = 9.0) -> None:
     """Draw points in the colour and marker of their class; in an SVG they are one small picture.
 
     Parameters
     ----------
     ax : matplotlib Axes
         Where to draw.
-    x, y : ndarray of shape (n,)
-        The points.
+    points : ndarray of shape (n, 2)
+        Where they lie.
     labels : ndarray of shape (n,)
         Their classes.
     classes : sequence
@@ -50,6 +50,4 @@ def draw_classes(ax: Any, x: Any, y: Any, labels: Any, classes: Any, size: float
     for number, name in enumerate(classes):
         chosen = labels == name
         look = {"color": CLASS_COLOURS[number % 7], "marker": CLASS_MARKERS[number % 7]}
-        ax.scatter(
-            x[chosen], y[chosen], s=size, alpha=0.75, linewidths=0, rasterized=True, label=str(name), **look
-        )
+        ax.scatter(*points[chosen].T, s=size, alpha=0.75, linewidths=0, rasterized=True, label=str(name), **look)
