@@ -29,13 +29,14 @@ class SetResult:
     ----------
     name : str
         The data set.
-    comparison : Comparison
-        With the refits in place.
+    first, comparison : Comparison
+        As it came out, and with the refits in place.
     refits : Refits
         Which posteriors failed before and after refitting.
     """
 
     name: str
+    first: Comparison
     comparison: Comparison
     refits: Refits
 
@@ -65,14 +66,12 @@ def run_set(name: str, context: Context) -> SetResult:
     data = load(name)
     methods = methods_for(len(np.unique(data.target)), context.draws)
     directory = context.out / "fits" / name
-    comparison = compare(
-        methods, data.data, data.target, cv=context.splits, resume=directory, n_jobs=context.n_jobs
-    )
-    n_failing = int(failing(comparison).sum())
+    first = compare(methods, data.data, data.target, cv=context.splits, resume=directory, n_jobs=context.n_jobs)
+    n_failing = int(failing(first).sum())
     if n_failing:
         context.say(f"{name}: {n_failing} posteriors are refitted with more draws")
-    comparison, refits = refit(comparison, methods, data.data, data.target, context, directory)
-    return SetResult(name, comparison, refits)
+    comparison, refits = refit(first, methods, data.data, data.target, context, directory)
+    return SetResult(name, first, comparison, refits)
 
 
 def run_experiment(context: Context) -> list[SetResult]:
@@ -91,9 +90,9 @@ def run_experiment(context: Context) -> list[SetResult]:
 
 
 def split_rows(result: SetResult) -> list[dict[str, Any]]:
-    """Return one row per split and method: the measures, the seconds, and whether it was refitted."""
+    """Return one row per split and method: the measures, the first fit's seconds, and whether it was refitted."""
     rows = []
-    for number, predictions in enumerate(result.comparison.predictions):
+    for number, predictions in enumerate(result.first.predictions):
         for column, (method, prediction) in enumerate(zip(result.comparison.methods, predictions, strict=True)):
             row = {"set": result.name, "split": number, "method": method}
             row |= {m: float(result.comparison.scores[m][number, column]) for m in ("mlpd", "accuracy")}

@@ -43,8 +43,9 @@ def draw_panels(scores: Scores, absent: Sequence[str], metric: str, n_splits: in
     means = {title: members for group, title in AVERAGES.items() if (members := groups(scores).get(group))}
     if len(means) == 2 and len(means[AVERAGES["paper's sets"]]) == len(scores):
         del means[AVERAGES["with stand-ins"]]
-    n_columns = min(COLUMNS, len(names) + len(means))
-    n_rows = -(-(len(names) + len(means)) // n_columns)
+    n_panels = len(names) + len(means)
+    n_rows = -(-n_panels // COLUMNS)
+    n_columns = -(-n_panels // n_rows)
     pyplot = load_pyplot()
     size = (1.2 + 2.1 * n_columns, 0.9 + 2.5 * n_rows)
     figure, axes = pyplot.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)

@@ -32,7 +32,7 @@ def set_rows(results: Sequence[SetResult], scores: Scores, selection: Selection)
     """Return one row per set and method, and one for every set that is not present."""
     rows: list[dict[str, Any]] = []
     for result in results:
-        one, table = scores[result.name], {row["method"]: row for row in result.comparison.table}
+        one, table = scores[result.name], {row["method"]: row for row in result.first.table}
         for method in result.comparison.methods:
             rows.append(
                 {"set": result.name, "kind": kind(result.name), "method": method, "ours": method in OURS}

@@ -37,7 +37,7 @@ def seconds_verdict(name: str, seconds: Seconds, context: Context) -> Verdict:
         return not_testable(claim, context.sets.reason([name]), _beside(name, seconds, _total), rule)
     ratios = [PAPER[name][method][0] / sum(seconds[name][method]) for method in METHODS]
     holds = all(1 / SAME <= ratio <= SAME for ratio in ratios)
-    times = " / ".join(f"{ratio:.2g}" for ratio in ratios)
+    times = " / ".join(f"{ratio:.3g}" for ratio in ratios)
     return judged(claim, holds, f"{_total(seconds[name])} on one thread, {times} times as fast", rule)
 
 
