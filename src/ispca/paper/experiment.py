@@ -81,9 +81,10 @@ def run_experiment(context: Context) -> list[SetResult]:
         for number, name in enumerate(context.sets.run, 1):
             context.say(f"{name} ({number} of {len(context.sets.run)}): {context.splits} splits")
             results.append(run_set(name, context))
-        write_csv(context.out / "splits.csv", [row for result in results for row in split_rows(result)])
-        rows = [row for r in results for row in posterior_rows(r.name, r.comparison, r.refits)]
-        write_csv(context.out / "posteriors.csv", rows)
+        if results:
+            write_csv(context.out / "splits.csv", [row for result in results for row in split_rows(result)])
+            rows = [row for r in results for row in posterior_rows(r.name, r.comparison, r.refits)]
+            write_csv(context.out / "posteriors.csv", rows)
         context.memory["experiment"] = results
     found: list[SetResult] = context.memory["experiment"]
     return found

@@ -20,6 +20,8 @@ def run(context: Context, metric: str = METRIC) -> list[Verdict]:
     scores = scores_of(results, metric)
     stem = context.out / metric
     write_csv(stem.with_suffix(".csv"), set_rows(results, scores, context.sets))
+    if not scores:
+        return verdicts(scores, context.sets, metric)
     write_csv(context.out / f"{metric}-averages.csv", average_rows(scores))
     write_csv(context.out / f"{metric}-residual.csv", residual_rows(scores))
     write_figure(draw_panels(scores, context.sets.absent, metric, context.splits), stem)

@@ -31,8 +31,9 @@ def run(context: Context) -> list[Verdict]:
     """Time five fits of every method on the whole of every set, write the table, and judge."""
     names = context.sets.of([*PAPER, *BESIDE.values()])
     seconds: Seconds = {name: time_set(name, context) for name in names}
-    write_csv(context.out / "times.csv", [row for name in names for row in rows(name, seconds[name], context)])
     if names:
+        table = [row for name in names for row in rows(name, seconds[name], context)]
+        write_csv(context.out / "times.csv", table)
         write_figure(draw(seconds), context.out / "times")
     return verdicts(seconds, context)
 
@@ -98,7 +99,7 @@ def draw(seconds: Seconds) -> Any:
     """Draw a panel per set: bars of reduction and model on top of each other, the paper's seconds as a mark."""
     pyplot = load_pyplot()
     figure, axes = pyplot.subplots(
-        1, len(seconds), figsize=(0.8 + 2.7 * len(seconds), 3.0), layout="constrained", squeeze=False
+        1, len(seconds), figsize=(0.8 + 2.7 * len(seconds), 3.2), layout="constrained", squeeze=False
     )
     positions = np.arange(len(METHODS))
     for ax, (name, found) in zip(axes.flat, seconds.items(), strict=True):
@@ -117,7 +118,8 @@ def draw(seconds: Seconds) -> Any:
         ax.text(0, 1.03, note, transform=ax.transAxes, fontsize=8, color=FAINT)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    figure.supxlabel(f"seconds, mean of {N_RUNS} fits on one thread", fontsize=9)
+    title = f"seconds on the whole set, mean of {N_RUNS} fits on one thread"
+    figure.suptitle(title, fontsize=10.5, x=0.01, ha="left", color=INK)
     return figure
 
 
