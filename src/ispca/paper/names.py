@@ -31,7 +31,7 @@ def checked_names(names: list[str]) -> list[str]:
     """
     for name in names:
         if name not in NAMES:
-            near = difflib.get_close_matches(name.lower(), NAMES, n=3, cutoff=0.5)
+            near = difflib.get_close_matches(name.lower(), NAMES, n=3, cutoff=0.6)
             hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(NAMES)}."
             raise ValueError(f"There is no figure or table {name!r}. {hint}")
     return list(dict.fromkeys(names)) or list(NAMES)
