@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..datasets import load
+from ..datasets.registry import find
 from ..plots.canvas import INK, draw_classes, load_pyplot
 from .context import Context
 from .output import write_csv, write_figure
@@ -69,6 +70,7 @@ def supervision_helps(own: Pictures, context: Context) -> Verdict:
         f"{method} {np.mean(values):+.3f}, better on {sum(value > 0 for value in values)} of {len(values)} sets"
         for method, values in gains.items()
     ]
+    parts += filter(None, [context.sets.reason([name for name in paper_sets() if find(name).target == "binary"])])
     return judged(claim, all(np.mean(values) >= VISIBLE for values in gains.values()), "; ".join(parts), rule)
 
 
