@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Sequence
 from types import ModuleType
 
-from .commands import UsageError, datasets
+from .commands import UsageError, datasets, paper
 
-COMMANDS: dict[str, ModuleType] = {"datasets": datasets}
+COMMANDS: dict[str, ModuleType] = {"datasets": datasets, "paper": paper}
 OK, FAILURE, USAGE = 0, 1, 2
 
 

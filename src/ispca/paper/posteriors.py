@@ -1,0 +1,122 @@
+"""Check every posterior of a comparison on what it predicts, and refit those that fail with more draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..reduction.records import Mask
+from ..validation import Comparison, compare
+from ..validation.comparison import LARGEST_R_HAT, SMALLEST_ESS
+from ..validation.prediction import Prediction
+from .context import Context
+
+# A refit warms up so many times longer, keeps so many times more draws, and takes smaller steps.
+MORE_WARMUP = 2
+MORE_DRAWS = 4
+TARGET_ACCEPT = 0.99
+
+
+@dataclass(frozen=True)
+class Refits:
+    """Which posteriors failed.
+
+    Attributes
+    ----------
+    before, after : ndarray of bool of shape (n_splits, n_methods)
+        In the first place, and when those had been refitted.
+    """
+
+    before: Mask
+    after: Mask
+
+
+def converged(prediction: Prediction | None) -> bool:
+    """Return whether a posterior's log density of the test points has converged; True where there is none."""
+    check = None if prediction is None else prediction.posterior
+    return check is None or (check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS)
+
+
+def failing(comparison: Comparison) -> Mask:
+    """Return, by split and method, which posteriors have not converged."""
+    return np.array([[not converged(item) for item in row] for row in comparison.predictions])
+
+
+def refit(
+    comparison: Comparison, methods: dict[str, Any], X: Any, y: Any, context: Context, directory: Path
+) -> tuple[Comparison, Refits]:
+    """Refit what failed with more draws, and put the new predictions in place of the old.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The first result.
+    methods : dict of str to estimator
+        What was compared.
+    X, y : array-like
+        The data.
+    context : Context
+        Settings of the run.
+    directory : Path
+        Where finished fits are kept.
+
+    Returns
+    -------
+    comparison : Comparison
+        With the refits in place.
+    refits : Refits
+        What failed before and after.
+    """
+    before = failing(comparison)
+    predictions = [list(row) for row in comparison.predictions]
+    scores = {metric: values.copy() for metric, values in comparison.scores.items()}
+    for column, method in enumerate(comparison.methods):
+        numbers = np.flatnonzero(before[:, column])
+        if not len(numbers):
+            continue
+        longer = clone(methods[method]).set_params(
+            model__n_warmup=MORE_WARMUP * context.draws,
+            model__n_draws=MORE_DRAWS * context.draws,
+            model__target_accept=TARGET_ACCEPT,
+        )
+        pairs = [(comparison.splits[number].train, comparison.splits[number].test) for number in numbers]
+        again = compare({method: longer}, X, y, cv=pairs, resume=directory, n_jobs=context.n_jobs)
+        for place, number in enumerate(numbers):
+            new = again.predictions[place][0]
+            if new is None:
+                continue
+            predictions[number][column] = new
+            for metric, values in scores.items():
+                values[number, column] = again.scores[metric][place, 0]
+    changed = replace(comparison, predictions=predictions, scores=scores)
+    return changed, Refits(before, failing(changed))
+
+
+def posterior_rows(name: str, comparison: Comparison, refits: Refits) -> list[dict[str, Any]]:
+    """Return one row per method with a posterior: how many failed, before and after, and the worst values."""
+    rows = []
+    for column, method in enumerate(comparison.methods):
+        fits = [row[column] for row in comparison.predictions if row[column] is not None]
+        checks = [fit.posterior for fit in fits if fit is not None and fit.posterior is not None]
+        if not checks:
+            continue
+        before, after = int(refits.before[:, column].sum()), int(refits.after[:, column].sum())
+        rows.append(
+            {
+                "set": name,
+                "method": method,
+                "posteriors": len(checks),
+                "failed_before": before,
+                "share_before": before / len(checks),
+                "failed_after": after,
+                "share_after": after / len(checks),
+                "largest_r_hat_after": max(check["r_hat"] for check in checks),
+                "smallest_bulk_ess_after": min(check["bulk_ess"] for check in checks),
+                "divergent_after": int(sum(check["n_divergent"] for check in checks)),
+            }
+        )
+    return rows
