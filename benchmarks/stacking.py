@@ -23,6 +23,7 @@ from ispca import StackedClassifier
 from ispca.datasets import load
 from ispca.validation.candidates import default_candidates
 from ispca.validation.summary import interval
+from ispca.validation.weights import pool_temperature, sharpened, stacking_weights
 
 SMALL = ["ovarian", "colon", "prostate", "leukemia", "gravier", "glioma-4c", "chowdary", "gordon"]
 SETS = [*SMALL, "arcene", "lung-5c-1543", "dexter", "pcmac", "basehock"]
@@ -54,7 +55,9 @@ def one_split(name: str, number: int, train: Any, test: Any, out: Path) -> None:
         temporary,
         candidates=np.array(list(stack.estimators_)),
         weights=stack.weights_,
-        out_of_fold=stack._log_density,
+        temperature=stack.temperature_,
+        out_of_fold=stack._out_of_fold,
+        out_of_fold_observed=np.searchsorted(stack.classes_, y[train][stack._held_out]),
         probabilities=probabilities,
         observed=code,
         n_train=len(train),
@@ -63,24 +66,30 @@ def one_split(name: str, number: int, train: Any, test: Any, out: Path) -> None:
     os.replace(temporary, target)
 
 
-def densities(path: Path) -> tuple[list[str], np.ndarray]:
-    """Return the methods, the stack last, and their mean log predictive density on one split."""
+def densities(path: Path, concentration: float) -> tuple[list[str], np.ndarray]:
+    """Return the methods, the stack last, and their mean log predictive density on one split.
+
+    Weights and temperature are made anew from the out-of-fold predictions, as StackedClassifier does.
+    """
     with np.load(path) as file:
+        parts, truth = file["out_of_fold"], file["out_of_fold_observed"]
+        own = np.log(np.maximum(parts[:, np.arange(len(truth)), truth], SMALLEST)).T
+        weights = stacking_weights(own, concentration)
+        temperature = pool_temperature(np.tensordot(weights, parts, 1), truth)
+        mixture = sharpened(np.tensordot(weights, file["probabilities"], 1), temperature)
         observed = np.arange(len(file["observed"])), file["observed"]
-        mixture = np.tensordot(file["weights"], file["probabilities"], 1)
-        parts = [*file["probabilities"], mixture]
-        values = [np.log(np.maximum(part[observed], SMALLEST)).mean() for part in parts]
+        values = [np.log(np.maximum(p[observed], SMALLEST)).mean() for p in [*file["probabilities"], mixture]]
         return [*file["candidates"].tolist(), "stacking"], np.array(values)
 
 
-def table(out: Path, names: list[str]) -> str:
+def table(out: Path, names: list[str], concentration: float = 2.0) -> str:
     """Return a markdown table: means over the splits, and the stack against the best candidate of each set."""
     lines, means, methods = [], [], []
     for name in names:
         paths = sorted(out.glob(f"{name}-*[0-9].npz"))
         if not paths:
             continue
-        results = [densities(path) for path in paths]
+        results = [densities(path, concentration) for path in paths]
         methods = results[0][0]
         values = np.array([row for _, row in results])
         mean = values.mean(axis=0)

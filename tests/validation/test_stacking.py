@@ -12,6 +12,7 @@ from scipy import integrate, optimize
 from scipy.special import logsumexp, softmax
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import ARDRegression, BayesianRidge, LinearRegression, LogisticRegression
@@ -26,7 +27,7 @@ from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassif
 from ispca.validation import compare
 from ispca.validation.candidates import BaseRateRegressor, default_candidates
 from ispca.validation.stacking import in_fold
-from ispca.validation.weights import stacking_weights
+from ispca.validation.weights import pool_temperature, sharpened, stacking_weights
 from odd_methods import Fragile, InColumns, NotANumber, Noted
 
 QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
@@ -118,13 +119,48 @@ def test_weights_come_from_out_of_fold_predictions(data):
     assert (table.seconds > 0).all()
 
 
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(2, 5))
+def test_the_temperature_fits_the_pool_best(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(n_classes), 80)
+    observed = np.array([rng.choice(n_classes, p=row) for row in truth])
+    cautious = truth**0.5 / (truth**0.5).sum(axis=1, keepdims=True)
+
+    def loss(temperature):
+        fit = np.log(sharpened(cautious, temperature)[np.arange(80), observed]).sum()
+        return 0.5 * (np.log(temperature) / 0.3) ** 2 - fit
+
+    best = pool_temperature(cautious, observed)
+    assert all(loss(best) <= loss(other) + 1e-6 for other in np.geomspace(0.3, 4, 60))
+
+
+def test_sharpened_probabilities():
+    P = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(sharpened(P, 1.0), P, atol=1e-12)
+    np.testing.assert_allclose(sharpened(P, 2.0)[0], np.array([25, 9, 4]) / 38)
+    assert np.isfinite(np.log(sharpened(P, 1.0)[:, 0])).all()
+
+
+def test_a_pool_of_forecasts_with_different_knowledge_is_sharpened(rng):
+    # Two classes of features, each candidate sees one: the pool is too cautious by theory.
+    X = rng.normal(size=(400, 2))
+    y = (X.sum(axis=1) + 0.1 * rng.normal(size=400) > 0).astype(int)
+    halves = [
+        (name, make_pipeline(ColumnTransformer([("one", "passthrough", [j])]), LogisticRegression()))
+        for j, name in enumerate("ab")
+    ]
+    assert classifier(halves).fit(X, y).temperature_ > 1.3
+
+
 def test_the_mixture_of_probabilities(data):
     X, y = data
     stack = classifier().fit(X, y)
     P = stack.predict_proba(X)
     np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-14)
     full = [clone(model).fit(X, y).predict_proba(X) for _, model in QUICK]
-    np.testing.assert_allclose(P, np.einsum("k,kij->ij", stack.weights_, full))
+    powers = np.einsum("k,kij->ij", stack.weights_, full) ** stack.temperature_
+    np.testing.assert_allclose(P, powers / powers.sum(axis=1, keepdims=True))
     np.testing.assert_array_equal(stack.classes_, ["healthy", "sick"])
     np.testing.assert_array_equal(stack.predict(X), stack.classes_[P.argmax(axis=1)])
     assert list(stack.estimators_) == ["logistic", "bayes", "base rate"]
@@ -237,14 +273,16 @@ def test_inside_a_comparison(data, tmp_path):
 def test_chains_are_shorter_in_the_folds():
     pipeline = make_pipeline(ISPCA(), HorseshoeClassifier(n_warmup=2000, n_draws=100))
     short = in_fold(pipeline)[1]
-    assert (short.n_warmup, short.n_draws, short.retry) == (500, 100, False)
+    assert (short.n_chains, short.n_warmup, short.n_draws, short.retry) == (2, 400, 100, False)
     assert pipeline[1].n_warmup == 2000
 
 
 def test_default_candidates():
     names = ["PCA", "SPCA", "ISPCA", "ISPCA-small", "lasso", "ridge", "base rate"]
-    for regression in (False, True):
-        assert [name for name, _ in default_candidates(regression)] == names
+    for n_classes, n_components in ((2, 50), (5, 20), (None, 50)):
+        candidates = default_candidates(n_classes)
+        assert [name for name, _ in candidates] == names
+        assert candidates[0][1][0].n_components == n_components
 
 
 # Values

@@ -137,21 +137,23 @@ def stability(
     splits = make_splits(cv, X, y, groups, classification, seed)
     seeds = np.random.SeedSequence(seed).generate_state(len(splits))
     one = joblib.delayed(_fit_one)
-    tasks = (one(reduction, X, y, split, n_components, int(s)) for split, s in zip(splits, seeds, strict=True))
+    # One permutation for all splits: they share the target of chance as they share the true one.
+    permuted = np.random.default_rng(seed).permutation(y)
+    pairs = zip(splits, seeds, strict=True)
+    tasks = (one(reduction, X, y, permuted, split, n_components, int(s)) for split, s in pairs)
     fits = joblib.Parallel(n_jobs=n_jobs)(tasks)
     names = getattr(X, "columns", range(X.shape[1]))
     return _summarise(fits, [str(name) for name in names])
 
 
-def _fit_one(reduction: Any, X: Any, y: Any, split: Split, count: int, seed: int) -> _Fit:
+def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count: int, seed: int) -> _Fit:
     with threadpool_limits(1), sharing(), warnings.catch_warnings():
         # That a split finds no signal is a result here, told by `found`.
         warnings.simplefilter("ignore", UserWarning)
         part, target = rows(X, split.train), y[split.train]
         fitted = prepared(reduction, part.shape[0], part.shape[1], seed).fit(part, target)
         found = min(count, fitted.n_supervised_)
-        permuted = np.random.default_rng(seed).permutation(target)
-        chance = _without_test(fitted, found or 1).fit(part, permuted)
+        chance = _without_test(fitted, found or 1).fit(part, permuted[split.train])
         return _Fit(
             fitted.directions_[:found] != 0,
             np.asarray(fitted.transform(X))[:, :found],

@@ -15,6 +15,7 @@ from ..reduction.records import Floats
 from .candidates import default_candidates
 from .prediction import predict_values
 from .stacking import Stacked
+from .weights import pool_temperature, sharpened
 
 BISECTIONS = 60
 
@@ -25,6 +26,8 @@ class StackedClassifier(ClassifierMixin, Stacked):
     No reduction wins everywhere, and picking one by cross-validation picks noise. Stacking mixes the
     predicted probabilities instead: the weights maximise the log density of out-of-fold predictions, where
     every candidate is refitted whole in every fold, under a Dirichlet prior that keeps them from extremes.
+    A mixture is less certain than its parts together could be, so one power of its probabilities is
+    learned from the same predictions.
 
     Parameters
     ----------
@@ -49,6 +52,8 @@ class StackedClassifier(ClassifierMixin, Stacked):
         Class labels.
     weights_ : ndarray of shape (n_candidates,)
         Weights of the mixture.
+    temperature_ : float
+        The power its probabilities are raised to: a mixture of good forecasts is too cautious.
     cv_table_ : recarray
         Per candidate: weight, mean log density of the out-of-fold predictions and its error, seconds.
     estimators_ : dict of str to estimator
@@ -88,12 +93,17 @@ class StackedClassifier(ClassifierMixin, Stacked):
         X, y = self._checked(X, y)
         check_classification_targets(y)
         candidates = default_candidates(len(np.unique(y))) if self.estimators is None else self.estimators
-        self._fit(X, y, candidates, True)
-        self.classes_ = np.unique(y)
+        predictions = self._fit(X, y, candidates, True)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        # Fold by fold the probabilities of every candidate: (candidate, sample, class).
+        parts = [np.array([item.probabilities for item in row]) for row in predictions]
+        self._out_of_fold = np.concatenate(parts, axis=1)
+        pooled = np.tensordot(self.weights_, self._out_of_fold, 1)
+        self.temperature_ = pool_temperature(pooled, codes[self._held_out])
         return self
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the mixture of the candidates' probabilities.
+        """Return the mixture of the candidates' probabilities, sharpened by ``temperature_``.
 
         Parameters
         ----------
@@ -108,7 +118,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         check_is_fitted(self)
         parts = zip(self.weights_, self.estimators_.values(), strict=True)
         mixture: Floats = sum(weight * estimator.predict_proba(X) for weight, estimator in parts)
-        return mixture / mixture.sum(axis=1, keepdims=True)
+        return sharpened(mixture, self.temperature_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class.

@@ -73,7 +73,8 @@ class Stacked(BaseEstimator):
             y = column_or_1d(y, warn=True)
         return checked_data(X, y)
 
-    def _fit(self, X: Any, y: Any, candidates: Any, classification: bool) -> None:
+    def _fit(self, X: Any, y: Any, candidates: Any, classification: bool) -> list[list[Prediction]]:
+        """Find the weights, fit the candidates to all samples, and return their predictions fold by fold."""
         named = named_estimators(candidates)
         validate_data(self, X, skip_check_array=True)
         if target_is_classes(named, y) != classification:
@@ -85,18 +86,21 @@ class Stacked(BaseEstimator):
             folds = StratifiedKFold if classification else KFold
             cv = folds(min(int(cv), len(y)), shuffle=True, random_state=seed % 2**32)
         splits = make_splits(cv, X, y, None, classification, seed)
+        self._held_out = np.concatenate([split.test for split in splits])
         classes = np.unique(y) if classification else None
         work = Work({name: in_fold(item) for name, item in named.items()}, X, y, classes, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
         named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
         if not named:
             raise ValueError(f"Every candidate failed, so there is nothing to stack. {_first_error(outcomes)}")
-        self._log_density = _out_of_fold(named, outcomes, len(splits))
-        self.weights_ = stacking_weights(self._log_density, self.concentration)
-        self.cv_table_ = _table(named, outcomes, self._log_density, self.weights_, len(splits))
+        predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
+        log_density = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
+        self.weights_ = stacking_weights(log_density, self.concentration)
+        self.cv_table_ = _table(list(named), predictions, log_density, self.weights_)
         final = [prepared(item, X.shape[0], X.shape[1], work.split_seed(len(splits))) for item in named.values()]
         fits = (joblib.delayed(_fit_alone)(estimator, X, y) for estimator in final)
         self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
+        return predictions
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
@@ -152,28 +156,17 @@ def _first_error(outcomes: dict[Any, Any]) -> str:
     return next((f"The first error: {error}" for error in errors), "None gives a finite density.")
 
 
-def _out_of_fold(named: dict[str, Any], outcomes: dict[Any, Any], n_splits: int) -> Floats:
-    """Return the log density of every held-out sample under every candidate."""
-    parts = [np.column_stack([outcomes[number, name].log_density for name in named]) for number in range(n_splits)]
-    return np.concatenate(parts)
-
-
 def _table(
-    named: dict[str, Any], outcomes: dict[Any, Any], log_density: Floats, weights: Floats, n_splits: int
+    names: list[str], predictions: list[list[Prediction]], log_density: Floats, weights: Floats
 ) -> np.recarray:
     """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
-
-    def seconds(name: str) -> float:
-        fits: list[Prediction] = [outcomes[number, name] for number in range(n_splits)]
-        return float(np.mean([fit.seconds_reduction + fit.seconds_model for fit in fits]))
-
-    error = log_density.std(axis=0, ddof=1) / np.sqrt(len(log_density))
+    seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
     return as_table(
         {
-            "candidate": list(named),
+            "candidate": names,
             "weight": weights,
             "mlpd": log_density.mean(axis=0),
-            "mlpd_error": error,
-            "seconds": [seconds(name) for name in named],
+            "mlpd_error": log_density.std(axis=0, ddof=1) / np.sqrt(len(log_density)),
+            "seconds": np.mean(seconds, axis=0),
         }
     )

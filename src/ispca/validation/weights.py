@@ -1,13 +1,19 @@
-"""Stacking weights: the mixture of predictive distributions that fits the out-of-fold observations best."""
+"""Stacking weights and temperature: what fits the out-of-fold observations best."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 
 from ..reduction.records import Floats
 
 ITERATIONS = 10_000
 TOLERANCE = 1e-10
+# Prior standard deviation of the log temperature, and how far it may go.
+TEMPERATURE_DEVIATION = 0.3
+LARGEST_LOG_TEMPERATURE = 1.5
+SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 def stacking_weights(log_density: Floats, concentration: float) -> Floats:
@@ -49,3 +55,61 @@ def stacking_weights(log_density: Floats, concentration: float) -> Floats:
         if change < TOLERANCE:
             break
     return weights
+
+
+def sharpened(probabilities: Floats, temperature: float) -> Floats:
+    """Return probabilities to the power of ``temperature``, rows summing to one again.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Predicted probabilities.
+    temperature : float
+        Above 1 they become more certain, below 1 less.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        The most probable class stays the same.
+    """
+    powers = temperature * np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
+    result: Floats = np.exp(powers - logsumexp(powers, axis=1, keepdims=True))
+    return result
+
+
+def pool_temperature(probabilities: Floats, observed: np.ndarray) -> float:
+    """Return the power that makes pooled probabilities fit best, under a prior that it is near 1.
+
+    A mixture of calibrated forecasts is less certain than it could be (Ranjan and Gneiting, 2010): where
+    they agree they know more than each of them. The log of the power has a normal prior around 0.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        The mixture, for samples its parts have not seen.
+    observed : ndarray of int
+        The classes they turned out to be of.
+
+    Returns
+    -------
+    temperature : float
+        Above 1 the mixture was too cautious.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cautious = np.array([[0.7, 0.3]] * 20 + [[0.3, 0.7]] * 20)
+    >>> right = np.repeat([0, 1], 20)
+    >>> pool_temperature(cautious, right) > 1.2
+    True
+    """
+    log_probabilities = np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
+    rows = np.arange(len(observed))
+
+    def loss(log_temperature: float) -> float:
+        powers = np.exp(log_temperature) * log_probabilities
+        fit = powers[rows, observed] - logsumexp(powers, axis=1)
+        return float(0.5 * (log_temperature / TEMPERATURE_DEVIATION) ** 2 - fit.sum())
+
+    bounds = (-LARGEST_LOG_TEMPERATURE, LARGEST_LOG_TEMPERATURE)
+    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ class Work:
 
     def keys(self) -> dict[tuple[int, str], str]:
         """Return a name for each fit that tells its data, samples, estimator and seed."""
-        data = joblib.hash((_content(self.X), self.y, FORMAT))
+        # Another version of the program may give other numbers: its fits are not mixed with these.
+        data = joblib.hash((_content(self.X), self.y, FORMAT, version("ispca")))
         # Clones, because what an estimator has learned elsewhere does not count.
         estimators = {name: _estimator_hash(name, clone(estimator)) for name, estimator in self.estimators.items()}
         return {
