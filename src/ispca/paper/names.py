@@ -27,7 +27,7 @@ def checked_names(names: list[str]) -> list[str]:
     --------
     >>> checked_names(["lungs"])
     Traceback (most recent call last):
-    ValueError: There is no figure or table 'lungs'. Did you mean lung?
+    ValueError: There is no figure or table 'lungs'. Did you mean lung or loadings?
     """
     for name in names:
         if name not in NAMES:
