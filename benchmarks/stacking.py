@@ -82,7 +82,7 @@ def densities(path: Path, concentration: float) -> tuple[list[str], np.ndarray]:
         return [*file["candidates"].tolist(), "stacking"], np.array(values)
 
 
-def table(out: Path, names: list[str], concentration: float = 2.0) -> str:
+def table(out: Path, names: list[str], concentration: float = 1.5) -> str:
     """Return a markdown table: means over the splits, and the stack against the best candidate of each set."""
     lines, means, methods = [], [], []
     for name in names:

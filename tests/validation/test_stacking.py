@@ -110,7 +110,7 @@ def test_weights_come_from_out_of_fold_predictions(data):
     stack = classifier(cv=KFold(4)).fit(X, y)
     columns = [cross_val_predict(model, X, y, cv=KFold(4), method="predict_proba") for _, model in QUICK]
     density = np.log([P[np.arange(60), (y == "sick").astype(int)] for P in columns]).T
-    np.testing.assert_allclose(stack.weights_, stacking_weights(density, 2.0), atol=1e-6)
+    np.testing.assert_allclose(stack.weights_, stacking_weights(density, 1.5), atol=1e-6)
     table = stack.cv_table_
     assert table.candidate.tolist() == ["logistic", "bayes", "base rate"]
     np.testing.assert_array_equal(table.weight, stack.weights_)

@@ -37,7 +37,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         original features; and the base rate.
     cv : int, splitter or iterable, default=5
         Number of folds, or how to make them.
-    concentration : float, default=2
+    concentration : float, default=1.5
         Of the Dirichlet prior: 1 is maximum likelihood, larger values draw the weights together.
     n_jobs : int or None, default=-1
         Worker processes. The result does not depend on it.
@@ -149,7 +149,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         ``log_predictive_density`` and ``predict_interval``). By default as in StackedClassifier.
     cv : int, splitter or iterable, default=5
         Number of folds, or how to make them.
-    concentration : float, default=2
+    concentration : float, default=1.5
         Of the Dirichlet prior: 1 is maximum likelihood, larger values draw the weights together.
     n_jobs : int or None, default=-1
         Worker processes. The result does not depend on it.

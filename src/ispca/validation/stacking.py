@@ -48,7 +48,7 @@ class Stacked(BaseEstimator):
         estimators: Any = None,
         *,
         cv: Any = 5,
-        concentration: float = 2.0,
+        concentration: float = 1.5,
         n_jobs: int | None = -1,
         resume: Any = None,
         random_state: Any = None,
