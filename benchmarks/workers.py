@@ -1,6 +1,6 @@
 """How `compare` scales: the same comparison with one worker and with two, and whether the numbers are the same.
 
-    python -m benchmarks.workers [--set prostate] [--splits 40]
+python -m benchmarks.workers [--set prostate] [--splits 40]
 """
 
 from __future__ import annotations
