@@ -1,0 +1,290 @@
+"""The supervised steps: the permutation test, and the search for the threshold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..reduction.maximum import TIE
+from ..reduction.null import null_maxima, tested_scores
+from ..reduction.records import Floats
+from ..reduction.scores import correlation_scores
+from ..reduction.threshold import threshold_path
+from .canvas import ACCENT, FAINT, INK, PALE, SECOND, class_legend, class_style, new_axes
+from .inputs import fitted_reduction, make_table
+from .loadings import check_number
+from .retrace import retraced
+
+
+def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.recarray:
+    """Make the null distribution of each step's test, from the data of the fit.
+
+    The fit itself stops a test as soon as its outcome is certain and keeps no distribution.
+
+    Parameters
+    ----------
+    model : ISPCA or Pipeline
+        Fitted; a pipeline begins with the reduction.
+    X, y : array-like
+        The data of the fit.
+    max_steps : int, default=12
+        Only so many steps.
+
+    Returns
+    -------
+    table : recarray
+        One row per step and permutation: ``step`` and ``permutation`` (from 1), ``maximum`` (largest score of any
+        feature with the permuted target), ``observed`` (that of the target itself), ``p_value`` (share of all
+        permutations that reach it), ``p_value_fit`` and ``n_permutations_fit`` (what the fit recorded; NaN and 0
+        if it made no test), ``accepted``. With an integer ``random_state`` the permutations are those of the fit.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.plots import permutation_table
+    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_permutations=200, random_state=0).fit(data.data, data.target)
+    >>> table = permutation_table(ispca, data.data, data.target)
+    >>> bool(table.p_value[0] == ispca.steps_[0].p_value)
+    True
+    """
+    check_number(max_steps, "max_steps")
+    rows: list[dict[str, Any]] = []
+    with retraced(model, X, y) as trace:
+        for number, (step, state) in enumerate(trace.states(), 1):
+            if number > max_steps:
+                break
+            scores, permuted = tested_scores(state, trace.response.columns, trace.test)
+            observed = float(scores.max(initial=0.0))
+            maxima = null_maxima(trace.design, state, permuted, trace.permutations, trace.test)
+            rows.append(
+                {
+                    "step": number,
+                    "permutation": np.arange(1, len(maxima) + 1),
+                    "maximum": maxima,
+                    "observed": observed,
+                    "p_value": np.mean(maxima >= observed - TIE),
+                    "p_value_fit": np.nan if step.p_value is None else step.p_value,
+                    "n_permutations_fit": step.n_permutations,
+                    "accepted": step.accepted,
+                }
+            )
+    count = len(rows[0]["maximum"])
+    return make_table(
+        {name: np.concatenate([np.broadcast_to(row[name], count) for row in rows]) for name in rows[0]}
+    )
+
+
+def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: Any = None) -> Any:
+    """Draw for each step the null distribution of the largest score, the observed one, and p.
+
+    Parameters
+    ----------
+    model : ISPCA or Pipeline
+        Fitted; a pipeline begins with the reduction.
+    X, y : array-like
+        The data of the fit.
+    max_steps : int, default=12
+        Only so many steps.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.plots import plot_permutations
+    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_permutations=200, random_state=0).fit(data.data, data.target)
+    >>> ax = plot_permutations(ispca, data.data, data.target)
+    >>> [text.get_text() for text in ax.texts]
+    ['p < 0.005', 'p = 1']
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    table = permutation_table(model, X, y, max_steps=max_steps)
+    steps = np.unique(table["step"])
+    ax = new_axes(ax, 6.4, 1.1 + 0.62 * len(steps))
+    borders = np.histogram_bin_edges(table["maximum"], bins=60)
+    for position, number in enumerate(steps):
+        rows = table[table["step"] == number]
+        _null(ax, position, rows["maximum"], borders)
+        _observed(ax, position, rows)
+    labels = [f"step {number}" for number in steps]
+    ax.set_yticks(np.arange(len(steps)), labels)
+    ax.set_ylim(len(steps) - 0.8, -1.0)
+    ax.yaxis.set_tick_params(length=0)
+    ax.spines["left"].set_visible(False)
+    count = len(table) // len(steps)
+    ax.set_xlabel(f"largest score of any feature: observed, and of {count:,} permutations")
+    _legend(ax, table["accepted"])
+    return ax
+
+
+def _null(ax: Any, position: int, maxima: Floats, borders: Floats) -> None:
+    """Draw a histogram that stands on the line of its step."""
+    counts = np.histogram(maxima, borders)[0]
+    heights = 0.8 * counts / max(counts.max(), 1)
+    ax.stairs(position - heights, borders, baseline=position, fill=True, facecolor=PALE, edgecolor=FAINT, zorder=1)
+    ax.axhline(position, color=FAINT, linewidth=0.6, zorder=0)
+
+
+def _observed(ax: Any, position: int, rows: np.recarray) -> None:
+    accepted, observed, count = rows["accepted"][0], rows["observed"][0], len(rows)
+    colour, marker = (ACCENT, "D") if accepted else (SECOND, "X")
+    ax.plot([observed] * 2, [position, position - 0.8], color=colour, linewidth=1.6, zorder=3)
+    ax.plot(observed, position, marker, color=colour, markersize=7, zorder=4, clip_on=False)
+    p_value = rows["p_value"][0]
+    text = f"p < {1 / count:.2g}" if p_value == 0 else f"p = {p_value:.2g}"
+    ax.annotate(
+        *(text, (1.01, position)),
+        xycoords=("axes fraction", "data"),
+        va="bottom",
+        fontsize=9,
+        color=INK,
+        fontweight="bold" if accepted else "normal",
+    )
+
+
+def _legend(ax: Any, accepted: Any) -> None:
+    from matplotlib.lines import Line2D
+
+    kinds = [(True, ACCENT, "D", "observed: component taken"), (False, SECOND, "X", "observed: no signal left")]
+    handles = [
+        Line2D([], [], color=colour, marker=marker, label=label, linewidth=1.6)
+        for kind, colour, marker, label in kinds
+        if (accepted == kind).any()
+    ]
+    ax.legend(
+        *([*handles], [handle.get_label() for handle in handles]),
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=2,
+        frameon=False,
+        fontsize=9,
+    )
+
+
+def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
+    """Make the threshold path of a step, from the data of the fit: how good the component of each subset is.
+
+    Parameters
+    ----------
+    model : ISPCA or Pipeline
+        Fitted; a pipeline begins with the reduction.
+    X, y : array-like
+        The data of the fit.
+    step : int, default=1
+        The step, counted from 1; one that took a component.
+
+    Returns
+    -------
+    table : recarray
+        One row per subset (and class, of more than two): ``target_class``, ``n_features``, ``threshold`` (lowest
+        score of a feature in the subset), ``score`` (of the subset's first component) and ``chosen``.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.plots import threshold_table
+    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(random_state=0).fit(data.data, data.target)
+    >>> table = threshold_table(ispca, data.data, data.target)
+    >>> table.n_features[table.chosen].tolist() == [ispca.steps_[0].n_features]
+    True
+    """
+    taken = [
+        number
+        for number, record in enumerate(getattr(fitted_reduction(model), "steps_", []), 1)
+        if record.accepted
+    ]
+    parts = []
+    with retraced(model, X, y) as trace:
+        if step not in taken:
+            choice = f"choose from 1 to {len(taken)}" if taken else "no step did"
+            raise ValueError(f"step={step!r} has taken no component: {choice}.")
+        record, state = next(pair for number, pair in enumerate(trace.states(), 1) if number == step)
+        scores = correlation_scores(state)
+        settings = trace.reduction.window, trace.reduction.n_thresholds
+        for column, label in enumerate(trace.response.column_classes):
+            sizes, thresholds, reached = threshold_path(trace.design, state, scores, column, *settings)
+            chosen = (sizes == record.n_features) & (label == record.target_class)
+            parts.append(
+                (np.full(len(sizes), "" if label is None else str(label)), sizes, thresholds, reached, chosen)
+            )
+    fields = ("target_class", "n_features", "threshold", "score", "chosen")
+    return make_table(dict(zip(fields, map(np.concatenate, zip(*parts, strict=True)), strict=True)))
+
+
+def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None) -> Any:
+    """Draw the score of the component against the number of features it is made of, the chosen one marked.
+
+    Parameters
+    ----------
+    model : ISPCA or Pipeline
+        Fitted; a pipeline begins with the reduction.
+    X, y : array-like
+        The data of the fit.
+    step : int, default=1
+        The step, counted from 1; one that took a component.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.plots import plot_threshold
+    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(random_state=0).fit(data.data, data.target)
+    >>> ax = plot_threshold(ispca, data.data, data.target)
+    >>> ax.get_xlabel()
+    'features in the component (log scale)'
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    table = threshold_table(model, X, y, step)
+    classes = np.array([str(label) for label in getattr(fitted_reduction(model), "classes_", [""])])
+    several = len(np.unique(table["target_class"])) > 1
+    styles = dict(zip(classes.tolist(), class_style(np.arange(len(classes))).values(), strict=True))
+    ax = new_axes(ax, 6.4 if several else 5.4, 3.8)
+    for label in classes:
+        rows = table[table["target_class"] == label]
+        style = styles[label.item()]
+        if len(rows):
+            look = {"color": style.colour, "linestyle": style.line, "marker": style.marker} if several else {}
+            ax.plot(rows["n_features"], rows["score"], **({"color": INK, "marker": "o"} | look), markersize=4)
+    [best] = table[table["chosen"]]
+    ax.plot(
+        best["n_features"],
+        best["score"],
+        "o",
+        markersize=14,
+        markerfacecolor="none",
+        color=SECOND,
+        markeredgewidth=2,
+    )
+    ax.axvline(best["n_features"], color=SECOND, linestyle=":", linewidth=1, zorder=0)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.set(xlabel="features in the component (log scale)", ylabel=f"score of the component, step {step}")
+    of_class = f" ({best['target_class']} against the rest)" if several else ""
+    ax.set_title(
+        f"chosen: {best['n_features']} features, score {best['score']:.3f}{of_class}", fontsize=10, loc="left"
+    )
+    if several:
+        class_legend(ax, styles, lines=True)
+    return ax
