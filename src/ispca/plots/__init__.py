@@ -1,5 +1,6 @@
 """Pictures of fitted objects and results, with matplotlib; every ``plot_*`` has the table it draws beside it."""
 
+from .calibration import calibration_table, plot_calibration
 from .canvas import Style, class_style
 from .clouds import ellipse_table
 from .coefficients import coefficient_table, plot_coefficients
@@ -8,10 +9,11 @@ from .counts import component_table, plot_components
 from .heatmap import heatmap_table, plot_heatmap
 from .loadings import loading_table, plot_loadings, plot_profile, profile_table
 from .pairs import pairs_table, plot_pairs
-from .predictions import calibration_table, plot_calibration, plot_probabilities, probability_table
+from .predictions import plot_probabilities, probability_table
 from .scores import plot_scores, score_table
 from .stability import plot_stability, stability_table
-from .steps import permutation_table, plot_permutations, plot_threshold, threshold_table
+from .steps import permutation_table, plot_permutations
+from .thresholds import plot_threshold, threshold_table
 
 __all__ = [
     "Style",

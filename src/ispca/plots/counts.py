@@ -26,9 +26,9 @@ def component_table(model: Any) -> np.recarray:
     table : recarray
         One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised"; "not taken" for a
         last test that found no signal, where no unsupervised component follows), ``variance`` (of all features
-        together that the component explains), ``share`` of the total and ``cumulative`` (both NaN where features are
-        not centred and scaled), ``p_value`` of the test before it, ``n_features`` it is made of, ``score`` (its
-        correlation with the target), ``target_class`` it separates best.
+        together that the component explains), ``share`` of the total and ``cumulative`` (both NaN where
+        features are not centred and scaled), ``p_value`` of the test before it, ``n_features`` it is made of,
+        ``score`` (its correlation with the target), ``target_class`` it separates best.
 
     Examples
     --------

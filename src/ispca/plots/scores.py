@@ -141,7 +141,7 @@ def plot_scores(
     table = score_table(model, X, y, shown, sample_names=sample_names)
     classes = None if y is None else all_classes(reduction, table["target"])
     fields = component_fields(table)
-    horizontal = table[fields[0]] if len(shown) == 2 else np.arange(len(table))
+    horizontal = table[fields[0]] if len(shown) == 2 else np.arange(len(table), dtype=np.float64)
     vertical = table[fields[-1]]
     ax = new_axes(ax, 6.4 if classes is not None else 5.4, 4.6)
     draw_points(ax, horizontal, vertical, table, classes)
