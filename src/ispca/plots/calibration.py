@@ -132,7 +132,7 @@ def plot_calibration(model: Any, X: Any, y: Any, *, n_bins: int | None = None, a
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     of = "the class" if several else shorten(labels[1], 20)
     interval = ", 95 % interval" if len(labels) <= MOST_INTERVALS else ""
-    ax.set(xlabel=f"predicted probability of {of}", ylabel=f"share of {of} among the samples{interval}")
+    ax.set(xlabel=f"predicted probability of {of}", ylabel=f"observed share{interval}")
     if several:
         class_legend(ax, styles, lines=True)
     return ax

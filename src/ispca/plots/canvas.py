@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,32 @@ def shorten(name: Any, length: int = NAME_LENGTH) -> str:
     return f"{text[: length - 1 - end].rstrip()} … {text[-end:].lstrip()}"
 
 
+def short_names(names: Any, length: int = NAME_LENGTH) -> list[str]:
+    """Shorten names; those that would look alike are cut where they differ.
+
+    Examples
+    --------
+    >>> from ispca.plots.canvas import short_names
+    >>> short_names(["hypothetical protein alpha of yeast", "hypothetical protein beta of yeast"], 20)
+    ['hypothetic … in alpha', 'hypothetic … in beta']
+    """
+    texts = [" ".join(str(name).split()) for name in names]
+    short = [shorten(text, length) for text in texts]
+    for alike in {name for name in short if short.count(name) > 1}:
+        places = [place for place, name in enumerate(short) if name == alike]
+        first = max(len(commonprefix([texts[place] for place in places])) - 3, 0)
+        if len({texts[place] for place in places}) > 1:
+            for place in places:
+                end = texts[place][first : first + length // 2 - 2].strip()
+                short[place] = f"{texts[place][: length // 2].rstrip()} … {end}".replace("$", r"\$")
+    return short
+
+
+def names_width(names: Sequence[str]) -> float:
+    """Return how much wider, in inches, a picture should be for its long names."""
+    return 0.065 * max(max(map(len, names), default=0) - 12, 0)
+
+
 def point_look(n_points: int) -> dict[str, Any]:
     """Return size, opacity and whether to draw as pixels, for this many points."""
     if n_points > MANY_POINTS:
@@ -114,14 +141,17 @@ def point_look(n_points: int) -> dict[str, Any]:
 
 
 def scatter_classes(ax: Any, x: Any, y: Any, codes: Any, styles: Sequence[Style], look: dict[str, Any]) -> None:
-    """Draw points by class; many of them in rounds, so that no class hides those drawn before it."""
-    rounds = 10 if len(x) > MANY_POINTS else 1
-    turn = np.random.default_rng(0).integers(rounds, size=len(x))
-    for number in range(rounds):
-        for code, style in enumerate(styles):
-            chosen = (codes == code) & (turn == number)
-            if chosen.any():
-                ax.scatter(x[chosen], y[chosen], color=style.colour, marker=style.marker, **look)
+    """Draw points by class."""
+    if len(x) > MANY_POINTS:
+        # Too small for shapes; in random order, so that no class hides another.
+        order = np.random.default_rng(0).permutation(len(x))
+        colours = np.array([style.colour for style in styles])[codes[order]]
+        ax.scatter(x[order], y[order], c=colours, **look)
+        return
+    for code, style in enumerate(styles):
+        chosen = codes == code
+        if chosen.any():
+            ax.scatter(x[chosen], y[chosen], color=style.colour, marker=style.marker, **look)
 
 
 def class_legend(place: Any, styles: dict[Any, Style], lines: bool = False) -> Any:
@@ -134,13 +164,27 @@ def class_legend(place: Any, styles: dict[Any, Style], lines: bool = False) -> A
         for s in styles.values()
     ]
     labels = [shorten(label, 24) for label in styles]
-    look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0.0}
     if isinstance(place, FigureBase):
         look = {"loc": "outside right upper"}
     # Twenty labels are about as high as a picture.
     columns = -(-len(labels) // 20)
     long_lines = {"handlelength": 3.0} if lines else {}
     return place.legend(handles, labels, frameon=False, fontsize=9, ncols=columns, **look, **long_lines)
+
+
+def p_text(p_value: float, n_permutations: int) -> str:
+    """Return a permutation p-value as text: none of so many is less than one of them."""
+    if p_value == 0 and n_permutations:
+        return f"p < {1 / n_permutations:.2g}"
+    return f"p = {p_value:.2g}"
+
+
+def halo(width: float = 2.5) -> list[Any]:
+    """Return a white border for text and lines that lie on points."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=width, foreground="white")]
 
 
 def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str], fontsize: float = 8) -> list[Any]:
@@ -159,12 +203,10 @@ def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str], fontsize: float 
 
 
 def _place(ax: Any, x: float, y: float, name: str, fontsize: float, frame: Any, taken: list[Any]) -> Any:
-    sides = [
-        (5, 4, "left", "bottom"),
-        (-5, 4, "right", "bottom"),
-        (5, -4, "left", "top"),
-        (-5, -4, "right", "top"),
-    ]
+    above = [(5, 4, "left", "bottom"), (-5, 4, "right", "bottom")]
+    below = [(5, -4, "left", "top"), (-5, -4, "right", "top")]
+    # Away from the middle there is more room.
+    sides = above + below if ax.transData.transform((x, y))[1] >= (frame.y0 + frame.y1) / 2 else below + above
     for right, up, horizontal, vertical in sides:
         text = ax.annotate(
             name,
@@ -175,6 +217,7 @@ def _place(ax: Any, x: float, y: float, name: str, fontsize: float, frame: Any, 
             va=vertical,
             fontsize=fontsize,
             color=INK,
+            path_effects=halo(),
         )
         box = text.get_window_extent()
         inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
@@ -184,7 +227,7 @@ def _place(ax: Any, x: float, y: float, name: str, fontsize: float, frame: Any, 
     return None
 
 
-def name_ticks(ax: Any, positions: Any, names: Any, fontsize: float = 9) -> None:
+def name_ticks(ax: Any, names: Any, fontsize: float = 9) -> None:
     """Write names at the ticks of the y axis, first on top."""
-    ax.set_yticks(positions, [shorten(name) for name in names], fontsize=fontsize)
-    ax.set_ylim(len(positions) - 0.4, -0.6)
+    ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=fontsize)
+    ax.set_ylim(len(names) - 0.4, -0.6)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import chi2, f
 
 from ..reduction.records import Floats
-from .canvas import Style, class_style, place_labels, point_look, scatter_classes, shorten
+from .canvas import Style, class_style, halo, place_labels, point_look, scatter_classes, shorten
 from .inputs import class_codes, component_fields, make_table
 
 # Classes with fewer samples have no ellipse and no outliers: their spread is not known.
@@ -91,7 +91,8 @@ def present_styles(table: np.recarray, classes: Any) -> dict[Any, Style]:
 def draw_points(ax: Any, x: Floats, y: Floats, table: np.recarray, classes: Any, small: float = 1.0) -> Any:
     """Draw the points by class, by a quantity, or all alike."""
     look = point_look(len(x))
-    look["s"] *= small
+    # With many classes the shape of the marker has to be seen.
+    look["s"] *= small * (1.0 if classes is None or len(classes) <= 6 else 1.5)
     if classes is not None:
         styles = list(class_style(classes).values())
         scatter_classes(ax, x, y, class_codes(table["target"], np.asarray(classes)), styles, look)
@@ -119,7 +120,9 @@ def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
             facecolor="none",
             edgecolor=style.colour,
             linestyle=style.line,
-            linewidth=1.4,
+            linewidth=1.4 if len(ellipses) <= 6 else 1.0,
+            path_effects=halo(),
+            zorder=3,
         )
         ax.add_patch(patch)
     ax.autoscale_view()

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..models.coefficients import INTERCEPT, _parts, original_coefficients
-from .canvas import ACCENT, FAINT, class_legend, class_style, name_ticks, new_axes, shorten
+from .canvas import (
+    ACCENT,
+    FAINT,
+    class_legend,
+    class_style,
+    name_ticks,
+    names_width,
+    new_axes,
+    short_names,
+    shorten,
+)
 from .inputs import feature_names as _feature_names
 from .inputs import make_table
 from .loadings import check_number
@@ -134,7 +144,8 @@ def plot_coefficients(
     regression = _parts(model)[1]
     labels = [str(label) for label in getattr(regression, "classes_", [])]
     several = len(labels) > 2
-    ax = new_axes(ax, 7.4 if several else 6.4, 1.1 + 0.24 * len(table))
+    width = names_width(short_names(table["feature"])) + (6.8 if several else 5.4)
+    ax = new_axes(ax, width, 1.1 + 0.24 * len(table))
     ax.axvline(0, color=FAINT, linestyle="--", linewidth=1, zorder=0)
     styles = dict(zip(labels, class_style(np.arange(len(labels))).values(), strict=True)) if labels else {}
     for position, row in enumerate(table):
@@ -142,10 +153,10 @@ def plot_coefficients(
         colour, marker = (style.colour, style.marker) if style else (ACCENT, "o")
         ax.plot([row["low"], row["high"]], [position] * 2, color=colour, linewidth=1.6)
         ax.plot(row["mean"], position, marker=marker, color=colour, markersize=6)
-    name_ticks(ax, np.arange(len(table)), table["feature"])
+    name_ticks(ax, table["feature"])
     unit = "standard deviation" if standardise else "unit"
     what = "target" if not labels else "log odds" + ("" if several else f" of {shorten(labels[1], 20)}")
-    ax.set_xlabel(f"change of the {what} per {unit} of the feature,\nposterior mean and 90 % interval")
+    ax.set_xlabel(f"change of the {what}\nper {unit} of the feature, mean and 90 % interval")
     if several:
         shown = np.unique(table["target_class"]).tolist()
         class_legend(ax, {label: style for label, style in styles.items() if label in shown})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .canvas import ACCENT, FAINT, INK, new_axes, shorten
+from .canvas import ACCENT, FAINT, INK, names_width, new_axes, short_names
 from .inputs import make_table
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
     """
     metric = metric or result.main_metric
     table = comparison_table(result, metric)
-    ax = new_axes(ax, 6.0, 0.8 + 0.32 * len(table))
+    names = short_names(table["method"])
+    ax = new_axes(ax, 6.0 + names_width(names), 0.8 + 0.32 * len(table))
     positions = np.arange(len(table))
     for value in table["mean"][table["baseline"]]:
         if not np.isnan(value):
@@ -102,7 +103,7 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
         colour, marker = (INK, "s") if row["baseline"] else (ACCENT, "o")
         ax.plot([row["low"], row["high"]], [position] * 2, color=colour, linewidth=1.5)
         ax.plot(row["mean"], position, marker, color=colour, markersize=5)
-    ax.set_yticks(positions, [shorten(name) for name in table["method"]])
+    ax.set_yticks(positions, names)
     ax.set_ylim(len(table) - 0.5, -0.5)
     ax.set_xlabel(f"{TITLES[metric]}, mean and 95 % interval over {len(result.splits)} splits")
     return ax

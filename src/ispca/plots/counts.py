@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..reduction.records import Floats
-from .canvas import ACCENT, INK, PALE, new_axes
+from .canvas import ACCENT, INK, PALE, new_axes, p_text
 from .inputs import fitted_reduction, make_table
 
 KINDS = ("supervised", "unsupervised", "not taken")
@@ -27,8 +27,9 @@ def component_table(model: Any) -> np.recarray:
         One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised"; "not taken" for a
         last test that found no signal, where no unsupervised component follows), ``variance`` (of all features
         together that the component explains), ``share`` of the total and ``cumulative`` (both NaN where
-        features are not centred and scaled), ``p_value`` of the test before it, ``n_features`` it is made of,
-        ``score`` (its correlation with the target), ``target_class`` it separates best.
+        features are not centred and scaled), ``p_value`` and ``n_permutations`` of the test before it,
+        ``n_features`` it is made of, ``score`` (its correlation with the target), ``target_class`` it separates
+        best.
 
     Examples
     --------
@@ -64,6 +65,7 @@ def component_table(model: Any) -> np.recarray:
             "share": share,
             "cumulative": np.cumsum(share),
             "p_value": recorded("p_value", np.nan),
+            "n_permutations": recorded("n_permutations", 0),
             "n_features": n_features,
             "score": recorded("component_score", np.nan),
             "target_class": [str(label) for label in recorded("target_class", "")],
@@ -132,7 +134,7 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
             )
     for row, height in zip(table, heights, strict=True):
         if not np.isnan(row["p_value"]):
-            text = "p = 0" if row["p_value"] == 0 else f"p = {row['p_value']:.2g}"
+            text = p_text(row["p_value"], row["n_permutations"])
             ax.annotate(
                 text,
                 (row["component"], height),
@@ -147,6 +149,7 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     ax.margins(y=0.25)
     ax.set_ylim(bottom=0)
     ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_xlim(0.4, len(table) + 0.6)
     ax.set(xlabel="component", ylabel="share of the variance of X, %" if standard else "explained variance of X")
-    ax.legend(frameon=False, fontsize=9, loc="upper right")
+    ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, columnspacing=1.0)
     return ax

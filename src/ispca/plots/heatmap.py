@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 
 from .._checks import check_new_data
 from ..reduction.records import Floats, Indices
-from .canvas import class_legend, class_style, new_axes, shorten
+from .canvas import class_legend, class_style, new_axes, short_names, shorten
 from .clouds import present_styles
 from .inputs import all_classes, check_target, class_codes, fitted_reduction, make_table
 from .inputs import sample_names as _sample_names
@@ -167,12 +167,14 @@ def plot_heatmap(
         *(model, X, y, component), n_features=n_features, feature_names=feature_names, sample_names=sample_names
     )
     names = [name for name in table.dtype.names or () if name not in ("sample", "target")]
-    ax = new_axes(ax, 8.0, 1.8 + 0.17 * len(names))
-    values = np.array([table[name] for name in names])
+    ax = new_axes(ax, 8.0, 2.5 + 0.17 * len(names))
+    values = _averaged(np.array([table[name] for name in names]))
     # From dark to light, so that grey tells high from low.
-    image = ax.imshow(values, aspect="auto", cmap="cividis", vmin=-COLOUR_LIMIT, vmax=COLOUR_LIMIT)
+    image = ax.imshow(
+        values, aspect="auto", cmap="cividis", vmin=-COLOUR_LIMIT, vmax=COLOUR_LIMIT, interpolation="nearest"
+    )
     ax.spines[:].set_visible(False)
-    ax.set_yticks(np.arange(len(names)), [shorten(name) for name in names], fontsize=8)
+    ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=8)
     ax.yaxis.set_tick_params(length=0)
     few = len(table) <= MOST_FEATURES
     ax.set_xticks(np.arange(len(table)) if few else [])
@@ -188,6 +190,16 @@ def plot_heatmap(
     bar.set_label(f"standard deviations from the mean; leading features of component {component}", fontsize=8)
     bar.ax.tick_params(labelsize=8)
     return ax
+
+
+def _averaged(values: Floats) -> Floats:
+    """Average neighbouring samples where there are more than a picture has columns."""
+    n_samples = values.shape[1]
+    if n_samples <= MOST_CLUSTERED:
+        return values
+    starts = np.linspace(0, n_samples, MOST_CLUSTERED, endpoint=False).astype(np.intp)
+    averages: Floats = np.add.reduceat(values, starts, axis=1) / np.diff(np.append(starts, n_samples))
+    return averages
 
 
 def _strip(ax: Any, table: np.recarray, classes: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .canvas import ACCENT, FAINT, INK, SECOND, name_ticks, new_axes, place_labels, shorten
+from .canvas import ACCENT, FAINT, INK, SECOND, name_ticks, names_width, new_axes, place_labels, short_names
 from .inputs import check_component, fitted_reduction, make_table, take
 from .inputs import feature_names as _feature_names
 
@@ -154,13 +154,13 @@ def plot_loadings(
     """
     table = loading_table(model, component, kind=kind, n_features=n_features, feature_names=feature_names)
     table = table[table[kind] != 0]
-    ax = new_axes(ax, 6.0, 1.0 + 0.22 * len(table))
+    ax = new_axes(ax, 5.4 + names_width(short_names(table["feature"])), 1.0 + 0.22 * len(table))
     positions = np.arange(len(table))
     positive = table[kind] > 0
     # Colour repeats what the side says, so that nothing is lost in grey.
     ax.barh(positions, table[kind], color=np.where(positive, ACCENT, SECOND), height=0.72)
     ax.axvline(0, color=INK, linewidth=0.8)
-    name_ticks(ax, positions, table["feature"])
+    name_ticks(ax, table["feature"])
     used = np.count_nonzero(profile_table(model, component)[kind])
     ax.set_xlabel(f"{kind} in component {component}, {len(table)} of {used:,} features")
     return ax
@@ -230,7 +230,7 @@ def plot_profile(
     ax.margins(y=0.12)
     ax.set(xlabel="feature" if positions is None else "position", ylabel=f"{kind} in component {component}")
     largest = used[np.argsort(-np.abs(table[kind][used]), kind="stable")][:n_labels]
-    names = [shorten(name, 24) for name in table["feature"][largest]]
+    names = short_names(table["feature"][largest], 24)
     place_labels(ax, x[largest], table[kind][largest], names)
     return ax
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from ..reduction.records import Floats
 from .canvas import INK, Style, class_legend, class_style, load_pyplot
@@ -114,21 +115,40 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
         if place:
             axes[place, 0].set_ylabel(name.replace("_", " "))
     if classes is not None:
-        class_legend(figure, present_styles(table, classes))
+        _legend(figure, axes, present_styles(table, classes))
     elif y is not None and count > 1:
         figure.colorbar(axes[1, 0].collections[0], ax=axes, label="target", shrink=0.5)
     return np.asarray(axes)
 
 
+def _legend(figure: Any, axes: Any, styles: dict[Any, Style]) -> None:
+    """Use the empty half for the legend, where it is large enough."""
+    if len(axes) < 3:
+        class_legend(figure, styles)
+        return
+    legend = class_legend(axes[0, -1], styles)
+    legend.set(in_layout=False)
+    legend.set_loc("upper right")
+    legend.set_bbox_to_anchor((1.0, 1.0), axes[0, -1].transAxes)
+
+
 def _distributions(ax: Any, values: Floats, table: np.recarray, classes: Any) -> None:
-    """Draw a histogram of each class, all with the same bins."""
-    borders = np.histogram_bin_edges(values, bins=int(np.clip(np.sqrt(len(values)), 6, 30)))
+    """Draw a smoothed histogram of each class."""
+    low, high = values.min(), values.max()
+    margin = 0.1 * max(high - low, 1e-12)
+    borders = np.linspace(low - margin, high + margin, 201)
+    middles, width = (borders[1:] + borders[:-1]) / 2, borders[1] - borders[0]
     groups = [(np.ones(len(values), dtype=bool), Style(INK, "o", "-"))]
     if classes is not None:
         groups = [(table["target"] == label, style) for label, style in class_style(classes).items()]
     for chosen, style in groups:
         if chosen.any():
-            heights = np.histogram(values[chosen], borders)[0] / chosen.sum()
-            ax.stairs(heights, borders, color=style.colour, linestyle=style.line, linewidth=1.2)
+            inside = values[chosen]
+            # Silverman's rule for the bandwidth; a class that does not spread stays a narrow peak.
+            bandwidth = max(1.06 * inside.std() * len(inside) ** -0.2, width)
+            counts = np.histogram(inside, borders)[0] / len(inside)
+            heights = gaussian_filter1d(counts, bandwidth / width, mode="constant")
+            ax.plot(middles, heights, color=style.colour, linestyle=style.line, linewidth=1.2)
+    ax.set_ylim(bottom=0)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

@@ -136,15 +136,15 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
             _box(ax, position, rows["probability"])
     chance = 0.5 if len(classes) == 2 else 1 / len(classes)
     ax.axhline(chance, color=FAINT, linestyle="--", linewidth=1, zorder=0)
-    long = sum(len(shorten(label, 16)) for label in classes.tolist()) > 10 * ax.figure.get_figwidth()
+    long = sum(len(shorten(label, 16)) for label in classes.tolist()) > 7 * ax.figure.get_figwidth()
     tilt = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
     ax.set_xticks(np.arange(len(classes)), [shorten(label, 16) for label in classes.tolist()], **tilt)
     ax.set_xlim(-0.6, len(classes) - 0.4)
     ax.set_ylim(-0.02, 1.02)
-    of = shorten(classes.tolist()[1], 20) if len(classes) == 2 else "the sample's own class"
+    of = shorten(classes.tolist()[1], 20) if len(classes) == 2 else "the own class"
     ax.set(
         ylabel=f"predicted probability of {of}",
-        xlabel=f"class; {np.mean(table['correct']):.0%} most probable in it",
+        xlabel=f"class of the sample; {100 * np.mean(table['correct']):.0f} % predicted right",
     )
     return ax
 

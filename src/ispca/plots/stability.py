@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .canvas import ACCENT, INK, SECOND, new_axes, shorten
+from .canvas import ACCENT, INK, SECOND, names_width, new_axes, short_names
 from .inputs import take
 
 if TYPE_CHECKING:
@@ -60,11 +60,12 @@ def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> A
         The drawing.
     """
     shown = stability_table(result, n_features)
-    ax = new_axes(ax, 6.0, 1.2 + 0.22 * len(shown))
+    names = short_names(shown["feature"])
+    ax = new_axes(ax, 6.0 + names_width(names), 1.2 + 0.22 * len(shown))
     positions = np.arange(len(shown))
     ax.barh(positions, shown["frequency"], color=ACCENT, height=0.7)
     ax.axvline(result.chance_frequency, color=SECOND, linestyle="--", linewidth=1, label="chance")
-    ax.set_yticks(positions, [shorten(name) for name in shown["feature"]], fontsize=8)
+    ax.set_yticks(positions, names, fontsize=8)
     ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.set_xlim(0, 1)
     ax.set_xlabel(f"share of {result.n_splits} splits in which the feature is used")

@@ -9,7 +9,7 @@ import numpy as np
 from ..reduction.maximum import TIE
 from ..reduction.null import null_maxima, tested_scores
 from ..reduction.records import Floats
-from .canvas import ACCENT, FAINT, INK, PALE, SECOND, new_axes
+from .canvas import ACCENT, FAINT, INK, PALE, SECOND, new_axes, p_text
 from .inputs import make_table
 from .loadings import check_number
 from .retrace import retraced
@@ -110,10 +110,9 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     table = permutation_table(model, X, y, max_steps=max_steps)
     steps = np.unique(table["step"])
     ax = new_axes(ax, 6.4, 1.1 + 0.62 * len(steps))
-    borders = np.histogram_bin_edges(table["maximum"], bins=60)
     for position, number in enumerate(steps):
         rows = table[table["step"] == number]
-        _null(ax, position, rows["maximum"], borders)
+        _null(ax, position, rows["maximum"])
         _observed(ax, position, rows)
     labels = [f"step {number}" for number in steps]
     ax.set_yticks(np.arange(len(steps)), labels)
@@ -126,9 +125,9 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     return ax
 
 
-def _null(ax: Any, position: int, maxima: Floats, borders: Floats) -> None:
+def _null(ax: Any, position: int, maxima: Floats) -> None:
     """Draw a histogram that stands on the line of its step."""
-    counts = np.histogram(maxima, borders)[0]
+    counts, borders = np.histogram(maxima, bins=int(np.clip(np.sqrt(len(maxima)), 5, 40)))
     heights = 0.8 * counts / max(counts.max(), 1)
     ax.stairs(position - heights, borders, baseline=position, fill=True, facecolor=PALE, edgecolor=FAINT, zorder=1)
     ax.axhline(position, color=FAINT, linewidth=0.6, zorder=0)
@@ -140,7 +139,7 @@ def _observed(ax: Any, position: int, rows: np.recarray) -> None:
     ax.plot([observed] * 2, [position, position - 0.8], color=colour, linewidth=1.6, zorder=3)
     ax.plot(observed, position, marker, color=colour, markersize=7, zorder=4, clip_on=False)
     p_value = rows["p_value"][0]
-    text = f"p < {1 / count:.2g}" if p_value == 0 else f"p = {p_value:.2g}"
+    text = p_text(p_value, count)
     ax.annotate(
         *(text, (1.01, position)),
         xycoords=("axes fraction", "data"),
