@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ PALE = "#D9D9D9"
 COLOURS = (
     *("#0072B2", "#E69F00", "#882255", "#7FD8A5", "#332288"),
     *("#F60239", "#9400E6", "#009FFA", "#CC6677", "#5A3A1A"),
-    *("#117733", "#FFB2FD", "#999933", "#D55E00", "#B0B0B0"),
+    *("#117733", "#FFB2FD", "#E000C0", "#D55E00", "#B0B0B0"),
 )
 MARKERS: tuple[Any, ...] = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", (4, 1, 0), "d", (6, 1, 0), "h")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
@@ -119,7 +118,8 @@ def short_names(names: Any, length: int = NAME_LENGTH) -> list[str]:
     short = [shorten(text, length) for text in texts]
     for alike in {name for name in short if short.count(name) > 1}:
         places = [place for place, name in enumerate(short) if name == alike]
-        first = max(len(commonprefix([texts[place] for place in places])) - 3, 0)
+        letters = enumerate(zip(*(texts[place] for place in places), strict=False))
+        first = max(next((i for i, letter in letters if len(set(letter)) > 1), len(texts[places[0]])) - 3, 0)
         if len({texts[place] for place in places}) > 1:
             for place in places:
                 end = texts[place][first : first + length // 2 - 2].strip()
@@ -129,7 +129,7 @@ def short_names(names: Any, length: int = NAME_LENGTH) -> list[str]:
 
 def names_width(names: Sequence[str]) -> float:
     """Return how much wider, in inches, a picture should be for its long names."""
-    return 0.065 * max(max(map(len, names), default=0) - 12, 0)
+    return 0.085 * max(max(map(len, names), default=0) - 12, 0)
 
 
 def point_look(n_points: int) -> dict[str, Any]:

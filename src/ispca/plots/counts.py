@@ -119,33 +119,17 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     standard = not np.isnan(table["share"]).any()
     heights = 100 * table["share"] if standard else table["variance"]
     ax = new_axes(ax, float(np.clip(2.2 + 0.3 * len(table), 4.2, 10.0)), 3.8)
-    looks = {KINDS[0]: (ACCENT, None), KINDS[1]: (PALE, None), KINDS[2]: ("none", None)}
-    for kind, (colour, _) in looks.items():
+    look: dict[str, Any] = {"edgecolor": INK, "linewidth": 0.6}
+    for kind, colour in zip(KINDS, (ACCENT, PALE, "none"), strict=True):
         chosen = table["kind"] == kind
         if chosen.any():
             label = f"{kind} ({chosen.sum()})" if kind != KINDS[2] else "test found no signal"
-            ax.bar(
-                table["component"][chosen],
-                heights[chosen],
-                color=colour,
-                edgecolor=INK,
-                linewidth=0.6,
-                label=label,
-            )
+            ax.bar(table["component"][chosen], heights[chosen], color=colour, label=label, **look)
+    text: dict[str, Any] = {"textcoords": "offset points", "rotation": 90, "ha": "center", "va": "bottom"}
     for row, height in zip(table, heights, strict=True):
         if not np.isnan(row["p_value"]):
-            text = p_text(row["p_value"], row["n_permutations"])
-            ax.annotate(
-                text,
-                (row["component"], height),
-                xytext=(0, 3),
-                textcoords="offset points",
-                rotation=90,
-                ha="center",
-                va="bottom",
-                fontsize=8,
-                color=INK,
-            )
+            words = p_text(row["p_value"], row["n_permutations"])
+            ax.annotate(words, (row["component"], height), xytext=(0, 3), fontsize=8, color=INK, **text)
     ax.margins(y=0.25)
     ax.set_ylim(bottom=0)
     ax.xaxis.get_major_locator().set_params(integer=True)

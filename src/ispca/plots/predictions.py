@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..reduction.records import Floats
-from .canvas import FAINT, INK, class_style, new_axes, point_look, shorten
+from .canvas import FAINT, INK, class_style, new_axes, point_look, short_names, shorten
 from .inputs import check_target, class_codes, make_table
 from .inputs import sample_names as _sample_names
 
@@ -119,7 +119,11 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     """
     _, classes, _ = predicted_probabilities(model, X, y)
     table = probability_table(model, X, y)
-    ax = new_axes(ax, float(np.clip(2.0 + 0.8 * len(classes), 4.0, 11.0)), 4.0)
+    names = short_names(classes.tolist(), 16)
+    width = float(np.clip(2.0 + 0.8 * len(classes), 4.0, 11.0))
+    # Names that do not fit side by side are tilted, and need room below.
+    long = sum(map(len, names)) > 7 * width
+    ax = new_axes(ax, width, 4.8 if long else 4.0)
     look = point_look(len(table))
     for position, (label, style) in enumerate(class_style(classes).items()):
         rows = table[table["target"] == label]
@@ -136,9 +140,8 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
             _box(ax, position, rows["probability"])
     chance = 0.5 if len(classes) == 2 else 1 / len(classes)
     ax.axhline(chance, color=FAINT, linestyle="--", linewidth=1, zorder=0)
-    long = sum(len(shorten(label, 16)) for label in classes.tolist()) > 7 * ax.figure.get_figwidth()
     tilt = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
-    ax.set_xticks(np.arange(len(classes)), [shorten(label, 16) for label in classes.tolist()], **tilt)
+    ax.set_xticks(np.arange(len(classes)), names, **tilt)
     ax.set_xlim(-0.6, len(classes) - 0.4)
     ax.set_ylim(-0.02, 1.02)
     of = shorten(classes.tolist()[1], 20) if len(classes) == 2 else "the own class"
