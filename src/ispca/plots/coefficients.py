@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def plot_coefficients(
     name_ticks(ax, table["feature"])
     unit = "standard deviation" if standardise else "unit"
     what = "target" if not labels else "log odds" + ("" if several else f" of {shorten(labels[1], 20)}")
-    ax.set_xlabel(f"change of the {what} per {unit},\nposterior mean and 90 % interval")
+    ax.set_xlabel(textwrap.fill(f"change of the {what} per {unit}, posterior mean and 90 % interval", 42))
     if several:
         shown = np.unique(table["target_class"]).tolist()
         class_legend(ax, {label: style for label, style in styles.items() if label in shown})

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..reduction.scores import correlation_scores
 from ..reduction.threshold import threshold_path
-from .canvas import INK, SECOND, class_legend, class_style, new_axes
+from .canvas import INK, SECOND, class_legend, class_style, new_axes, shorten
 from .inputs import fitted_reduction, make_table
 from .retrace import retraced
 
@@ -122,7 +122,7 @@ def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set(xlabel="features in the component (log scale)", ylabel=f"score of the component, step {step}")
-    of_class = f" ({best['target_class']} against the rest)" if several else ""
+    of_class = f" ({shorten(best['target_class'], 20)} against the rest)" if several else ""
     ax.set_title(
         f"chosen: {best['n_features']} features, score {best['score']:.3f}{of_class}", fontsize=10, loc="left"
     )
