@@ -1,1 +1,48 @@
-"""Pictures of fitted objects and results, with matplotlib."""
+"""Pictures of fitted objects and results, with matplotlib; every ``plot_*`` has the table it draws beside it."""
+
+from .calibration import calibration_table, plot_calibration
+from .canvas import Style, class_style
+from .clouds import ellipse_table
+from .coefficients import coefficient_table, plot_coefficients
+from .comparison import comparison_table, plot_comparison
+from .counts import component_table, plot_components
+from .heatmap import heatmap_table, plot_heatmap
+from .loadings import loading_table, plot_loadings, plot_profile, profile_table
+from .pairs import pairs_table, plot_pairs
+from .predictions import plot_probabilities, probability_table
+from .scores import plot_scores, score_table
+from .stability import plot_stability, stability_table
+from .steps import permutation_table, plot_permutations
+from .thresholds import plot_threshold, threshold_table
+
+__all__ = [
+    "Style",
+    "calibration_table",
+    "class_style",
+    "coefficient_table",
+    "comparison_table",
+    "component_table",
+    "ellipse_table",
+    "heatmap_table",
+    "loading_table",
+    "pairs_table",
+    "permutation_table",
+    "plot_calibration",
+    "plot_coefficients",
+    "plot_comparison",
+    "plot_components",
+    "plot_heatmap",
+    "plot_loadings",
+    "plot_pairs",
+    "plot_permutations",
+    "plot_probabilities",
+    "plot_profile",
+    "plot_scores",
+    "plot_stability",
+    "plot_threshold",
+    "probability_table",
+    "profile_table",
+    "score_table",
+    "stability_table",
+    "threshold_table",
+]

@@ -2,16 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 # Okabe and Ito's palette: told apart by every common kind of colour vision, and in grey.
 INK = "#222222"
 ACCENT = "#0072B2"
 SECOND = "#D55E00"
 FAINT = "#999999"
-# Classes differ in colour and in marker.
-CLASS_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
-CLASS_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+PALE = "#D9D9D9"
+
+# Chosen one after the other for the largest difference to those before, over normal colour vision, the three kinds
+# of colour blindness (simulated after Machado and others, 2009) and lightness alone. No more than a few can differ
+# in all of these, so that markers and line styles differ too.
+COLOURS = (
+    *("#0072B2", "#E69F00", "#882255", "#7FD8A5", "#332288"),
+    *("#F60239", "#9400E6", "#009FFA", "#CC6677", "#5A3A1A"),
+    *("#117733", "#FFB2FD", "#E000C0", "#D55E00", "#B0B0B0"),
+)
+MARKERS: tuple[Any, ...] = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", (4, 1, 0), "d", (6, 1, 0), "h")
+LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+
+# More points than this are drawn small, translucent and as pixels.
+MANY_POINTS = 5000
+# Names are cut to about so many characters.
+NAME_LENGTH = 32
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a class looks in every picture."""
+
+    colour: str
+    marker: Any
+    line: Any
+
+
+def class_style(classes: Any) -> dict[Any, Style]:
+    """Return a style for every class; the same classes have the same styles in all pictures.
+
+    Parameters
+    ----------
+    classes : array-like
+        All classes there are, not only those to be drawn.
+
+    Returns
+    -------
+    styles : dict
+        Colour, marker and line style by class. Beyond 15 classes colours come again with other markers.
+
+    Examples
+    --------
+    >>> from ispca.plots import class_style
+    >>> class_style(["well", "ill"])["ill"].colour
+    '#0072B2'
+    """
+    labels = np.unique(np.asarray(classes)).tolist()
+    return {label: numbered_style(number) for number, label in enumerate(labels)}
+
+
+def numbered_style(number: int) -> Style:
+    """Return the style of the class with this number, from 0 on."""
+    turn, place = divmod(number, len(COLOURS))
+    marker = MARKERS[(place + 4 * turn) % len(MARKERS)]
+    return Style(COLOURS[place], marker, LINES[(place + turn) % len(LINES)])
 
 
 def load_pyplot() -> Any:
@@ -43,11 +100,155 @@ def draw_classes(ax: Any, points: Any, labels: Any, classes: Any, size: float = 
     labels : ndarray of shape (n,)
         Their classes.
     classes : sequence
-        All classes, which decides the colours; from the eighth on they are used again.
+        All classes, which decides the colours.
     size : float, default=9.0
         Area of a marker.
     """
-    for number, name in enumerate(classes):
-        chosen = labels == name
-        look = {"color": CLASS_COLOURS[number % 7], "marker": CLASS_MARKERS[number % 7]}
-        ax.scatter(*points[chosen].T, s=size, alpha=0.75, linewidths=0, rasterized=True, label=str(name), **look)
+    for name, style in zip(classes, map(numbered_style, range(len(classes))), strict=True):
+        look = {"color": style.colour, "marker": style.marker, "label": str(name)}
+        ax.scatter(*points[labels == name].T, s=size, alpha=0.75, linewidths=0, rasterized=True, **look)
+
+
+def shorten(name: Any, length: int = NAME_LENGTH) -> str:
+    """Cut a long name in the middle: beginnings are often alike, and so are ends.
+
+    Examples
+    --------
+    >>> from ispca.plots.canvas import shorten
+    >>> shorten("a gene with a very long name, transcript variant 2", 24)
+    'a gene with a … variant 2'
+    """
+    # A dollar sign would start mathematical notation.
+    text = " ".join(str(name).split()).replace("$", r"\$")
+    if len(text) <= length:
+        return text
+    end = (length - 1) * 2 // 5
+    return f"{text[: length - 1 - end].rstrip()} … {text[-end:].lstrip()}"
+
+
+def short_names(names: Any, length: int = NAME_LENGTH) -> list[str]:
+    """Shorten names; those that would look alike are cut where they differ.
+
+    Examples
+    --------
+    >>> from ispca.plots.canvas import short_names
+    >>> short_names(["hypothetical protein alpha of yeast", "hypothetical protein beta of yeast"], 20)
+    ['hypothetic … in alpha', 'hypothetic … in beta']
+    """
+    texts = [" ".join(str(name).split()) for name in names]
+    short = [shorten(text, length) for text in texts]
+    for alike in {name for name in short if short.count(name) > 1}:
+        places = [place for place, name in enumerate(short) if name == alike]
+        letters = enumerate(zip(*(texts[place] for place in places), strict=False))
+        first = max(next((i for i, letter in letters if len(set(letter)) > 1), len(texts[places[0]])) - 3, 0)
+        if len({texts[place] for place in places}) > 1:
+            for place in places:
+                end = texts[place][first : first + length // 2 - 2].strip()
+                short[place] = f"{texts[place][: length // 2].rstrip()} … {end}".replace("$", r"\$")
+    return short
+
+
+def names_width(names: Sequence[str]) -> float:
+    """Return how much wider, in inches, a picture should be for its long names."""
+    return 0.085 * max(max(map(len, names), default=0) - 12, 0)
+
+
+def point_look(n_points: int) -> dict[str, Any]:
+    """Return size, opacity and whether to draw as pixels, for this many points."""
+    if n_points > MANY_POINTS:
+        return {"s": 5.0, "alpha": 0.35, "rasterized": True, "linewidths": 0.0}
+    size = float(np.interp(np.log10(max(n_points, 1)), [1.7, 3.7], [36.0, 9.0]))
+    return {"s": size, "alpha": 0.85, "linewidths": 0.4, "edgecolors": "white"}
+
+
+def scatter_classes(ax: Any, x: Any, y: Any, codes: Any, styles: Sequence[Style], look: dict[str, Any]) -> None:
+    """Draw points by class."""
+    if len(x) > MANY_POINTS:
+        # Too small for shapes; in random order, so that no class hides another.
+        order = np.random.default_rng(0).permutation(len(x))
+        colours = np.array([style.colour for style in styles])[codes[order]]
+        ax.scatter(x[order], y[order], c=colours, **look)
+        return
+    for code, style in enumerate(styles):
+        chosen = codes == code
+        if chosen.any():
+            ax.scatter(x[chosen], y[chosen], color=style.colour, marker=style.marker, **look)
+
+
+def class_legend(place: Any, styles: dict[Any, Style], lines: bool = False) -> Any:
+    """Put a legend of the classes to the right of the Axes or the figure, where it can hide nothing."""
+    from matplotlib.figure import FigureBase
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=s.colour, marker=s.marker, linestyle=s.line if lines else "none", markersize=6)
+        for s in styles.values()
+    ]
+    labels = [shorten(label, 24) for label in styles]
+    look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0.0}
+    if isinstance(place, FigureBase):
+        look = {"loc": "outside right upper"}
+    # Twenty labels are about as high as a picture.
+    columns = -(-len(labels) // 20)
+    long_lines = {"handlelength": 3.0} if lines else {}
+    return place.legend(handles, labels, frameon=False, fontsize=9, ncols=columns, **look, **long_lines)
+
+
+def p_text(p_value: float, n_permutations: int) -> str:
+    """Return a permutation p-value as text: none of so many is less than one of them."""
+    if p_value == 0 and n_permutations:
+        return f"p < {1 / n_permutations:.2g}"
+    return f"p = {p_value:.2g}"
+
+
+def halo(width: float = 2.5) -> list[Any]:
+    """Return a white border for text and lines that lie on points."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=width, foreground="white")]
+
+
+def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str], fontsize: float = 8) -> list[Any]:
+    """Write names beside points; a name that would cover another, or leave the Axes, is left out."""
+    figure = ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
+    figure.draw_without_rendering()
+    frame = ax.get_window_extent()
+    placed: list[Any] = []
+    taken: list[Any] = []
+    for here in zip(x, y, names, strict=True):
+        found = _place(ax, *here, fontsize, frame, taken)
+        if found is not None:
+            placed.append(found)
+            taken.append(found.get_window_extent().padded(1))
+    return placed
+
+
+def _place(ax: Any, x: float, y: float, name: str, fontsize: float, frame: Any, taken: list[Any]) -> Any:
+    above = [(5, 4, "left", "bottom"), (-5, 4, "right", "bottom")]
+    below = [(5, -4, "left", "top"), (-5, -4, "right", "top")]
+    # Away from the middle there is more room.
+    sides = above + below if ax.transData.transform((x, y))[1] >= (frame.y0 + frame.y1) / 2 else below + above
+    for right, up, horizontal, vertical in sides:
+        text = ax.annotate(
+            name,
+            (x, y),
+            xytext=(right, up),
+            textcoords="offset points",
+            ha=horizontal,
+            va=vertical,
+            fontsize=fontsize,
+            color=INK,
+            path_effects=halo(),
+        )
+        box = text.get_window_extent()
+        inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+        if inside and not any(box.overlaps(other) for other in taken):
+            return text
+        text.remove()
+    return None
+
+
+def name_ticks(ax: Any, names: Any, fontsize: float = 9) -> None:
+    """Write names at the ticks of the y axis, first on top."""
+    ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=fontsize)
+    ax.set_ylim(len(names) - 0.4, -0.6)

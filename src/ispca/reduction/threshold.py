@@ -52,9 +52,7 @@ def search(
         features = best_features(scores[:, column], window)
         if not len(features):
             return None
-        return _search_column(
-            design, state, features, scores[features, column], responses[:, column], n_thresholds, column
-        )
+        return _search_column(design, state, features, scores[features, column], n_thresholds, column)
 
     n_columns = responses.shape[1]
     work = 20.0 * window * len(responses) * n_columns
@@ -70,22 +68,14 @@ def _search_column(
     state: Deflation,
     features: Indices,
     scores: Floats,
-    response: Floats,
     n_thresholds: int,
     column: int,
 ) -> Candidate:
     sizes = subset_sizes(scores, n_thresholds)
     products = state.products[features, column]
-    if len(response) < len(features):
-        solutions = _by_samples(deflated_columns(design, state, features), sizes, products)
-    else:
-        loadings = state.loadings[features]
-        gram = design.feature_gram(features) - loadings @ loadings.T
-        solutions = _by_features(gram, sizes, products)
     best_score, best = -1.0, np.empty(0)
     # From the smallest subset to the largest, so that a tie goes to the lower threshold.
-    for direction, strength in solutions:
-        score = abs(products[: len(direction)] @ direction) / np.sqrt(strength)
+    for score, direction in _scored(design, state, features, products, sizes):
         if score >= best_score - TIE:
             best_score, best = score, direction
     size = len(best)
@@ -93,6 +83,33 @@ def _search_column(
     direction = best if products[:size] @ best > 0 else -best
     component = project_off(state.basis, design.dot(direction[:, None], features[:size])[:, 0])
     return Candidate(float(best_score), float(scores[size - 1]), features[:size], direction, component, column)
+
+
+def threshold_path(
+    design: Design, state: Deflation, scores: Floats, column: int, window: int, n_thresholds: int
+) -> tuple[Indices, Floats, Floats]:
+    """Return sizes, thresholds and component scores of the subsets that are tried for a response column."""
+    features = best_features(scores[:, column], window)
+    if not len(features):
+        return features, np.empty(0), np.empty(0)
+    best = scores[features, column]
+    sizes = subset_sizes(best, n_thresholds)
+    found = _scored(design, state, features, state.products[features, column], sizes)
+    return sizes, best[sizes - 1], np.array([score for score, _ in found])
+
+
+def _scored(
+    design: Design, state: Deflation, features: Indices, products: Floats, sizes: Indices
+) -> Iterator[tuple[float, Floats]]:
+    """Yield score and direction of the first component of each nested subset, smallest first."""
+    if len(state.basis) < len(features):
+        solutions = _by_samples(deflated_columns(design, state, features), sizes, products)
+    else:
+        loadings = state.loadings[features]
+        gram = design.feature_gram(features) - loadings @ loadings.T
+        solutions = _by_features(gram, sizes, products)
+    for direction, strength in solutions:
+        yield abs(products[: len(direction)] @ direction) / np.sqrt(strength), direction
 
 
 def _by_features(gram: Floats, sizes: Indices, start: Floats) -> Iterator[tuple[Floats, float]]:

@@ -1,0 +1,136 @@
+"""Clouds of points: by class or quantity, their ellipses, and which points lie outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2, f
+
+from ..reduction.records import Floats
+from .canvas import Style, class_style, halo, place_labels, point_look, scatter_classes, shorten
+from .inputs import class_codes, component_fields, make_table
+
+# Classes with fewer samples have no ellipse and no outliers: their spread is not known.
+FEWEST_SAMPLES = 5
+ELLIPSE_PROBABILITY = 0.95
+
+
+def deleted_distances(Z: Floats, codes: Any) -> tuple[Floats, Floats]:
+    """Return the distance of each sample to the rest of its class, and the probability of a larger one.
+
+    Let a be the squared distance of sample i, from mean and covariance of all n, over n - 1. Leaving i out of both
+    makes the distance ``(n / (n - 1))^2 (n - 2) a / (1 - a n / (n - 1))``, which times (n - 1) / n is Hotelling's
+    T^2: an outlier does not hide behind the spread it makes itself.
+    """
+    distances, p_values = np.full((2, len(Z)), np.nan)
+    d = Z.shape[1]
+    for code in np.unique(codes):
+        here = np.flatnonzero(codes == code)
+        n = len(here)
+        if n < max(FEWEST_SAMPLES, d + 3):
+            continue
+        centred = Z[here] - Z[here].mean(axis=0)
+        # Left singular vectors: rounding does not matter, nor does a constant component.
+        left, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+        share = (left[:, lengths > 1e-9 * max(lengths[0], 1e-300)] ** 2).sum(axis=1)
+        squared = (n / (n - 1)) ** 2 * (n - 2) * share / np.maximum(1 - share * n / (n - 1), 1e-12)
+        distances[here] = np.sqrt(squared)
+        freedom = n - 1 - d
+        p_values[here] = f.sf(squared * (n - 1) / n * freedom / (d * (n - 2)), d, freedom)
+    return distances, p_values
+
+
+def ellipse_table(
+    table: np.recarray, classes: Any = None, probability: float = ELLIPSE_PROBABILITY
+) -> np.recarray:
+    """Return the ellipse of each class: where so many samples of a normal class of this mean and covariance lie.
+
+    Parameters
+    ----------
+    table : recarray
+        What `score_table` returned for two components.
+    classes : array-like, optional
+        The classes; by default all samples are one.
+    probability : float, default=0.95
+        Probability inside.
+
+    Returns
+    -------
+    ellipses : recarray
+        One row per class of 5 samples or more: ``target``, centre ``x`` and ``y``, full ``width`` and ``height``,
+        ``angle`` of the width in degrees.
+    """
+    first, second = component_fields(table)
+    rows = []
+    for label in ["all"] if classes is None else classes:
+        chosen = np.ones(len(table), dtype=bool) if classes is None else table["target"] == label
+        points = np.array([table[first][chosen], table[second][chosen]])
+        if points.shape[1] < FEWEST_SAMPLES:
+            continue
+        values, vectors = np.linalg.eigh(np.cov(points))
+        radii = np.sqrt(np.maximum(values[::-1], 0.0) * chi2.ppf(probability, 2))
+        angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
+        rows.append((label, *points.mean(axis=1), 2 * radii[0], 2 * radii[1], angle))
+    fields = ("target", "x", "y", "width", "height", "angle")
+    empty: list[tuple[Any, ...]] = [()] * len(fields)
+    return make_table(dict(zip(fields, map(list, zip(*rows, strict=True)) if rows else empty, strict=True)))
+
+
+def axis_label(reduction: Any, component: int) -> str:
+    """Return the name of a component and its kind."""
+    return f"component {component} ({'' if component <= reduction.n_supervised_ else 'un'}supervised)"
+
+
+def present_styles(table: np.recarray, classes: Any) -> dict[Any, Style]:
+    """Return the styles of the classes that are there."""
+    found = set(np.unique(table["target"]).tolist())
+    return {label: style for label, style in class_style(classes).items() if label in found}
+
+
+def draw_points(ax: Any, x: Floats, y: Floats, table: np.recarray, classes: Any, small: float = 1.0) -> Any:
+    """Draw the points by class, by a quantity, or all alike."""
+    look = point_look(len(x))
+    # With many classes the shape of the marker has to be seen.
+    look["s"] *= small * (1.0 if classes is None or len(classes) <= 6 else 1.5)
+    if classes is not None:
+        styles = list(class_style(classes).values())
+        scatter_classes(ax, x, y, class_codes(table["target"], np.asarray(classes)), styles, look)
+    elif "target" in (table.dtype.names or ()):
+        points = ax.scatter(x, y, c=table["target"], cmap="viridis", **look)
+        if small == 1.0:
+            bar = ax.figure.colorbar(points, ax=ax, label="target", shrink=0.8)
+            bar.solids.set(alpha=1)
+    else:
+        ax.scatter(x, y, color=next(iter(class_style([0]).values())).colour, **look)
+    return ax
+
+
+def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
+    """Draw the ellipse of each class with the colour and line of the class."""
+    from matplotlib.patches import Ellipse
+
+    styles = class_style(["all"] if classes is None else classes)
+    for row in ellipses:
+        style = styles[row["target"].item()]
+        patch = Ellipse(
+            (row["x"], row["y"]),
+            *(row["width"], row["height"]),
+            angle=row["angle"],
+            facecolor="none",
+            edgecolor=style.colour,
+            linestyle=style.line,
+            linewidth=1.4 if len(ellipses) <= 6 else 1.0,
+            path_effects=halo(),
+            zorder=3,
+        )
+        ax.add_patch(patch)
+    ax.autoscale_view()
+
+
+def label_outliers(ax: Any, x: Floats, y: Floats, table: np.recarray, n_labels: int) -> None:
+    """Name the outliers that are farthest out."""
+    outliers = np.flatnonzero(table["outlier"])
+    shown = outliers[np.argsort(table["p_value"][outliers], kind="stable")][:n_labels]
+    if len(shown):
+        place_labels(ax, x[shown], y[shown], [shorten(name, 20) for name in table["sample"][shown]])

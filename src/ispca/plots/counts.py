@@ -1,0 +1,139 @@
+"""How many components: what each explains, which are supervised, and what the tests said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..reduction.records import Floats
+from .canvas import ACCENT, INK, PALE, new_axes, p_text
+from .inputs import fitted_reduction, make_table
+
+KINDS = ("supervised", "unsupervised", "not taken")
+
+
+def component_table(model: Any) -> np.recarray:
+    """Return what is known of each component.
+
+    Parameters
+    ----------
+    model : ISPCA, SPCA or Pipeline
+        Fitted; a pipeline begins with the reduction.
+
+    Returns
+    -------
+    table : recarray
+        One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised"; "not taken" for a
+        last test that found no signal, where no unsupervised component follows), ``variance`` (of all features
+        together that the component explains), ``share`` of the total and ``cumulative`` (both NaN where
+        features are not centred and scaled), ``p_value`` and ``n_permutations`` of the test before it,
+        ``n_features`` it is made of, ``score`` (its correlation with the target), ``target_class`` it separates
+        best.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.plots import component_table
+    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    >>> component_table(ispca).kind.tolist()
+    ['supervised', 'unsupervised', 'unsupervised']
+    """
+    reduction = fitted_reduction(model)
+    steps = reduction.steps_
+    count = max(reduction.n_components_, len(steps))
+    kinds = [KINDS[0]] * reduction.n_supervised_ + [KINDS[1]] * (reduction.n_components_ - reduction.n_supervised_)
+    kinds += [KINDS[2]] * (count - len(kinds))
+
+    def recorded(name: str, missing: Any) -> list[Any]:
+        values = [getattr(step, name) for step in steps] + [None] * (count - len(steps))
+        return [missing if value is None else value for value in values]
+
+    variance = np.zeros(count)
+    variance[: reduction.n_components_] = explained_variance(reduction)
+    standard = reduction.center and reduction.scale
+    share = variance / (np.count_nonzero(reduction.feature_mask_) if standard else np.nan)
+    n_features = np.zeros(count, dtype=int)
+    n_features[: reduction.n_components_] = np.count_nonzero(reduction.directions_, axis=1)
+    return make_table(
+        {
+            "component": np.arange(1, count + 1),
+            "kind": kinds,
+            "variance": variance,
+            "share": share,
+            "cumulative": np.cumsum(share),
+            "p_value": recorded("p_value", np.nan),
+            "n_permutations": recorded("n_permutations", 0),
+            "n_features": n_features,
+            "score": recorded("component_score", np.nan),
+            "target_class": [str(label) for label in recorded("target_class", "")],
+        }
+    )
+
+
+def explained_variance(reduction: Any) -> Floats:
+    """Return the variance of all standardised features that each component explains.
+
+    It is the sum of squares of the features' regression on the component, so that supervised and unsupervised
+    components are on the same scale; ``explained_variance_`` is that of the scores.
+    """
+    each = (reduction.inverse_transform(np.eye(reduction.n_components_)) - reduction.mean_) / reduction.scale_
+    spread = 1.0 if reduction.whiten else reduction.explained_variance_
+    explained: Floats = (each**2).sum(axis=1) * spread
+    return explained
+
+
+def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> Any:
+    """Draw what each component explains, which ones are supervised, and the p-values of the tests.
+
+    Parameters
+    ----------
+    model : ISPCA, SPCA or Pipeline
+        Fitted; a pipeline begins with the reduction.
+    max_components : int, default=60
+        Only so many of the first components.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.plots import plot_components
+    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    >>> ax = plot_components(ispca)
+    >>> len(ax.patches)
+    3
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    table = component_table(model)[:max_components]
+    standard = not np.isnan(table["share"]).any()
+    heights = 100 * table["share"] if standard else table["variance"]
+    ax = new_axes(ax, float(np.clip(2.2 + 0.3 * len(table), 4.2, 10.0)), 3.8)
+    look: dict[str, Any] = {"edgecolor": INK, "linewidth": 0.6}
+    for kind, colour in zip(KINDS, (ACCENT, PALE, "none"), strict=True):
+        chosen = table["kind"] == kind
+        if chosen.any():
+            label = f"{kind} ({chosen.sum()})" if kind != KINDS[2] else "test found no signal"
+            ax.bar(table["component"][chosen], heights[chosen], color=colour, label=label, **look)
+    text: dict[str, Any] = {"textcoords": "offset points", "rotation": 90, "ha": "center", "va": "bottom"}
+    for row, height in zip(table, heights, strict=True):
+        if not np.isnan(row["p_value"]):
+            words = p_text(row["p_value"], row["n_permutations"])
+            ax.annotate(words, (row["component"], height), xytext=(0, 3), fontsize=8, color=INK, **text)
+    ax.margins(y=0.25)
+    ax.set_ylim(bottom=0)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_xlim(0.4, len(table) + 0.6)
+    ax.set(xlabel="component", ylabel="share of the variance of X, %" if standard else "explained variance of X")
+    ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, columnspacing=1.0)
+    return ax

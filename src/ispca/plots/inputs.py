@@ -1,0 +1,118 @@
+"""Checks of what the plots are given, and how their tables are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from .._components import SupervisedComponents
+from ..reduction.records import Indices
+
+
+def make_table(columns: Mapping[str, Any]) -> np.recarray:
+    """Return a record array of these columns; ``pandas.DataFrame(table)`` makes a frame of it."""
+    arrays = [_plain(np.asarray(values)) for values in columns.values()]
+    kinds = [(name, array.dtype) for name, array in zip(columns, arrays, strict=True)]
+    table = np.empty(len(arrays[0]), dtype=kinds)
+    for name, array in zip(columns, arrays, strict=True):
+        table[name] = array
+    return table.view(np.recarray)
+
+
+def take(table: np.ndarray, rows: Any) -> np.recarray:
+    """Return some rows of a table."""
+    return np.asarray(table)[rows].view(np.recarray)
+
+
+def component_fields(table: np.ndarray) -> list[str]:
+    """Return the names of the fields that hold scores of components."""
+    return [name for name in table.dtype.names or () if name.startswith("component_")]
+
+
+def _plain(values: np.ndarray) -> np.ndarray:
+    return np.array([str(item) for item in values]) if values.dtype == object else values
+
+
+def fitted_reduction(model: Any) -> Any:
+    """Return the fitted ISPCA or SPCA: the model itself, or the first step of a pipeline."""
+    reduction = model.steps[0][1] if isinstance(model, Pipeline) else model
+    if not isinstance(reduction, SupervisedComponents):
+        name = type(reduction).__name__
+        raise ValueError(
+            f"The plot is of a fitted ISPCA or SPCA, or of a pipeline that begins with one, not of {name}."
+        )
+    check_is_fitted(reduction)
+    return reduction
+
+
+def check_component(reduction: Any, component: Any) -> int:
+    """Return the index of a component, counted from 1 by the user."""
+    count = reduction.n_components_
+    whole = isinstance(component, int | np.integer) and not isinstance(component, bool)
+    if not whole or not 1 <= component <= count:
+        choice = "pass 1" if count == 1 else f"pass a whole number from 1 to {count}"
+        raise ValueError(
+            f"component={component!r} is not there: the reduction has {count} component{'s' * (count > 1)}, "
+            f"so {choice}."
+        )
+    return int(component) - 1
+
+
+def feature_names(reduction: Any, names: Any = None) -> np.ndarray:
+    """Return a name for every feature: those given, those seen in fit, or the numbers of the columns."""
+    count = reduction.n_features_in_
+    if names is None:
+        names = getattr(reduction, "feature_names_in_", range(count))
+    elif len(names) != count:
+        raise ValueError(
+            f"feature_names has {len(names)} entries, but there are {count} features: pass one for each."
+        )
+    return np.array([str(name) for name in names])
+
+
+def sample_names(X: Any, n_samples: int, names: Any = None) -> np.ndarray:
+    """Return a name for every sample: those given, the index of a pandas frame, or the numbers of the rows."""
+    if names is None:
+        index = getattr(X, "index", None)
+        names = range(n_samples) if index is None or callable(index) else index
+    elif len(names) != n_samples:
+        raise ValueError(
+            f"sample_names has {len(names)} entries, but X has {n_samples} samples: pass one for each."
+        )
+    return np.array([str(name) for name in names])
+
+
+def check_target(y: Any, n_samples: int) -> np.ndarray:
+    """Return the target as a plain array of as many entries as there are samples."""
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.shape != (n_samples,):
+        raise ValueError(
+            f"y has shape {y.shape}, but X has {n_samples} samples: pass one label or number for each."
+        )
+    return np.array(y.tolist()) if y.dtype == object else y
+
+
+def all_classes(model: Any, y: Any) -> np.ndarray | None:
+    """Return the classes of y, None for a quantity.
+
+    They are those of the fit where these hold all of y, so that a part of the data has the colours of the whole.
+    """
+    known = getattr(model, "classes_", None)
+    if known is not None and np.isin(y, known).all():
+        return np.asarray(known)
+    quantity = type_of_target(y) in ("continuous", "unknown")
+    # A reduction of a quantity may be drawn over whole numbers that are no labels.
+    counts = known is None and hasattr(model, "steps_") and model.n_supervised_ > 0 and y.dtype.kind in "iuf"
+    return None if quantity or counts else np.unique(y)
+
+
+def class_codes(y: np.ndarray, classes: np.ndarray) -> Indices:
+    """Return the number of each label among the (sorted) classes."""
+    return np.searchsorted(classes, y)

@@ -1,0 +1,94 @@
+"""The steps of a fit once more: the deflated features before each of them, from the fitted directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._checks import check_new_data
+from ..reduction.deflation import Deflation, deflate, project_off, start_deflation
+from ..reduction.design import Design
+from ..reduction.null import tested_scores
+from ..reduction.permutation import Permutations
+from ..reduction.records import Step
+from ..reduction.response import Response, make_response
+from ..reduction.sparse import make_design
+from ..reduction.threads import workers
+from ..transformers import ISPCA
+from .inputs import check_target, fitted_reduction
+
+# Numbers that should be equal may differ by rounding, which depends on the container of X.
+ROUNDING = 1e-6
+OTHER_DATA = "X and y are not those the reduction was fitted to: pass the same samples, in the same order."
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A fit that can be gone through again.
+
+    Attributes
+    ----------
+    reduction : ISPCA
+        The fitted reduction.
+    design, response : Design, Response
+        Its data.
+    permutations : Permutations
+        Those of the fit where its seed was a whole number; elsewhere others.
+    """
+
+    reduction: Any
+    design: Design
+    response: Response
+    permutations: Permutations
+
+    def states(self) -> Iterator[tuple[Step, Deflation]]:
+        """Yield every step with what had been subtracted before it."""
+        reduction, design, columns = self.reduction, self.design, self.response.columns
+        state = start_deflation(design, columns, reduction.center)
+        for number, step in enumerate(reduction.steps_):
+            self._check(step, state)
+            yield step, state
+            if step.accepted and number + 1 < len(reduction.steps_):
+                direction = reduction.directions_[number, step.features]
+                component = project_off(state.basis, design.dot(direction[:, None], step.features)[:, 0])
+                state = deflate(design, state, component, columns)
+
+    @property
+    def test(self) -> str:
+        """The test of the fit; the paper's where it made none."""
+        return "paper" if self.reduction.alpha is None else str(self.reduction.test)
+
+    def _check(self, step: Step, state: Deflation) -> None:
+        scores, _ = tested_scores(state, self.response.columns, self.test)
+        if abs(scores.max(initial=0.0) - step.score) > ROUNDING:
+            raise ValueError(OTHER_DATA)
+
+
+@contextmanager
+def retraced(model: Any, X: Any, y: Any) -> Iterator[Trace]:
+    """Open the data of a fit once more, or say why that cannot be."""
+    reduction = fitted_reduction(model)
+    if not isinstance(reduction, ISPCA):
+        raise ValueError("SPCA has one screening and no steps: this plot is of ISPCA.")
+    if not reduction.steps_:
+        raise ValueError("The reduction has no supervised steps (n_supervised=0): there is nothing to draw.")
+    X = check_new_data(reduction, X)
+    response = make_response(check_target(y, X.shape[0]), reduction.family)
+    with workers() as threads:
+        design = make_design(X, threads, center=reduction.center, scale=reduction.scale)
+        far = np.abs(design.mean - reduction.mean_) > ROUNDING * (np.abs(reduction.mean_) + reduction.scale_)
+        if far.any():
+            raise ValueError(OTHER_DATA)
+        design.use(reduction.feature_mask_)
+        yield Trace(reduction, design, response, _permutations(reduction, X.shape[0], threads))
+
+
+def _permutations(reduction: Any, n_samples: int, threads: Any) -> Permutations:
+    seed = reduction.random_state
+    # Any other seed has been used up by the fit.
+    seed = int(seed) if isinstance(seed, int | np.integer) else 0
+    return Permutations(seed, n_samples, reduction.n_permutations, int(reduction.memory_budget), threads)

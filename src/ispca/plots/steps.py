@@ -1,0 +1,169 @@
+"""The permutation test of each supervised step: its null distribution, the observed value, p."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..reduction.maximum import TIE
+from ..reduction.null import null_maxima, tested_scores
+from ..reduction.records import Floats
+from .canvas import ACCENT, FAINT, INK, PALE, SECOND, new_axes, p_text
+from .inputs import make_table
+from .loadings import check_number
+from .retrace import retraced
+
+
+def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.recarray:
+    """Make the null distribution of each step's test, from the data of the fit.
+
+    The fit itself stops a test as soon as its outcome is certain and keeps no distribution.
+
+    Parameters
+    ----------
+    model : ISPCA or Pipeline
+        Fitted; a pipeline begins with the reduction.
+    X, y : array-like
+        The data of the fit.
+    max_steps : int, default=12
+        Only so many steps.
+
+    Returns
+    -------
+    table : recarray
+        One row per step and permutation: ``step`` and ``permutation`` (from 1), ``maximum`` (largest score of any
+        feature with the permuted target), ``observed`` (that of the target itself), ``p_value`` (share of all
+        permutations that reach it), ``p_value_fit`` and ``n_permutations_fit`` (what the fit recorded; NaN and 0
+        if it made no test), ``accepted``. With an integer ``random_state`` the permutations are those of the fit.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.plots import permutation_table
+    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_permutations=200, random_state=0).fit(data.data, data.target)
+    >>> table = permutation_table(ispca, data.data, data.target)
+    >>> bool(table.p_value[0] == ispca.steps_[0].p_value)
+    True
+    """
+    check_number(max_steps, "max_steps")
+    rows: list[dict[str, Any]] = []
+    with retraced(model, X, y) as trace:
+        for number, (step, state) in enumerate(trace.states(), 1):
+            if number > max_steps:
+                break
+            scores, permuted = tested_scores(state, trace.response.columns, trace.test)
+            observed = float(scores.max(initial=0.0))
+            maxima = null_maxima(trace.design, state, permuted, trace.permutations, trace.test)
+            rows.append(
+                {
+                    "step": number,
+                    "permutation": np.arange(1, len(maxima) + 1),
+                    "maximum": maxima,
+                    "observed": observed,
+                    "p_value": np.mean(maxima >= observed - TIE),
+                    "p_value_fit": np.nan if step.p_value is None else step.p_value,
+                    "n_permutations_fit": step.n_permutations,
+                    "accepted": step.accepted,
+                }
+            )
+    count = len(rows[0]["maximum"])
+    return make_table(
+        {name: np.concatenate([np.broadcast_to(row[name], count) for row in rows]) for name in rows[0]}
+    )
+
+
+def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: Any = None) -> Any:
+    """Draw for each step the null distribution of the largest score, the observed one, and p.
+
+    Parameters
+    ----------
+    model : ISPCA or Pipeline
+        Fitted; a pipeline begins with the reduction.
+    X, y : array-like
+        The data of the fit.
+    max_steps : int, default=12
+        Only so many steps.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from ispca import ISPCA
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.plots import plot_permutations
+    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_permutations=200, random_state=0).fit(data.data, data.target)
+    >>> ax = plot_permutations(ispca, data.data, data.target)
+    >>> [text.get_text() for text in ax.texts]
+    ['p < 0.005', 'p = 1']
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    table = permutation_table(model, X, y, max_steps=max_steps)
+    steps = np.unique(table["step"])
+    ax = new_axes(ax, 6.4, 1.1 + 0.62 * len(steps))
+    for position, number in enumerate(steps):
+        rows = table[table["step"] == number]
+        _null(ax, position, rows["maximum"])
+        _observed(ax, position, rows)
+    labels = [f"step {number}" for number in steps]
+    ax.set_yticks(np.arange(len(steps)), labels)
+    ax.set_ylim(len(steps) - 0.8, -1.0)
+    ax.yaxis.set_tick_params(length=0)
+    ax.spines["left"].set_visible(False)
+    count = len(table) // len(steps)
+    ax.set_xlabel(f"largest score of any feature: observed, and of {count:,} permutations")
+    _legend(ax, table["accepted"])
+    return ax
+
+
+def _null(ax: Any, position: int, maxima: Floats) -> None:
+    """Draw a histogram that stands on the line of its step."""
+    counts, borders = np.histogram(maxima, bins=int(np.clip(np.sqrt(len(maxima)), 5, 40)))
+    heights = 0.8 * counts / max(counts.max(), 1)
+    ax.stairs(position - heights, borders, baseline=position, fill=True, facecolor=PALE, edgecolor=FAINT, zorder=1)
+    ax.axhline(position, color=FAINT, linewidth=0.6, zorder=0)
+
+
+def _observed(ax: Any, position: int, rows: np.recarray) -> None:
+    accepted, observed, count = rows["accepted"][0], rows["observed"][0], len(rows)
+    colour, marker = (ACCENT, "D") if accepted else (SECOND, "X")
+    ax.plot([observed] * 2, [position, position - 0.8], color=colour, linewidth=1.6, zorder=3)
+    ax.plot(observed, position, marker, color=colour, markersize=7, zorder=4, clip_on=False)
+    p_value = rows["p_value"][0]
+    text = p_text(p_value, count)
+    ax.annotate(
+        *(text, (1.01, position)),
+        xycoords=("axes fraction", "data"),
+        va="bottom",
+        fontsize=9,
+        color=INK,
+        fontweight="bold" if accepted else "normal",
+    )
+
+
+def _legend(ax: Any, accepted: Any) -> None:
+    from matplotlib.lines import Line2D
+
+    kinds = [(True, ACCENT, "D", "observed: component taken"), (False, SECOND, "X", "observed: no signal left")]
+    handles = [
+        Line2D([], [], color=colour, marker=marker, label=label, linewidth=1.6)
+        for kind, colour, marker, label in kinds
+        if (accepted == kind).any()
+    ]
+    ax.legend(
+        *([*handles], [handle.get_label() for handle in handles]),
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=2,
+        frameon=False,
+        fontsize=9,
+    )

@@ -1,0 +1,59 @@
+"""The null distribution of the largest score, whole and in double precision: for looking at, not for deciding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .deflation import Deflation, project_off
+from .design import Design
+from .permutation import Permutations
+from .records import Floats
+from .scores import correlation_scores
+
+# A response with less than this of its length left has been explained.
+EXPLAINED = 1e-9
+
+
+def tested_scores(state: Deflation, responses: Floats, test: str) -> tuple[Floats, Floats]:
+    """Return the scores as the test has them, and the response columns it permutes.
+
+    Parameters
+    ----------
+    state : Deflation
+        What has been subtracted from the features.
+    responses : ndarray of shape (n, C)
+        The pseudo-responses.
+    test : {"paper", "residual"}
+        What is permuted: the whole response, or what the components so far have left of it.
+    """
+    scores = correlation_scores(state)
+    if test == "paper":
+        return scores, responses
+    responses = project_off(state.basis, responses)
+    lengths = np.linalg.norm(responses, axis=0)
+    left = lengths > EXPLAINED
+    return scores[:, left] / lengths[left], responses[:, left]
+
+
+def null_maxima(
+    design: Design, state: Deflation, permuted: Floats, permutations: Permutations, test: str
+) -> Floats:
+    """Return the largest score of every permutation of the columns that `tested_scores` gives."""
+
+    def largest(product: Floats, _: Any) -> Floats:
+        maxima: Floats = np.abs(product, out=product).max(axis=0)
+        return maxima
+
+    if not permuted.shape[1]:
+        return np.zeros(permutations.count)
+    maxima = []
+    for start, stop in permutations.pieces(permuted.shape[1]):
+        vectors = project_off(state.basis, permutations.permuted(permuted, [(start, stop)])[0])
+        if test == "residual":
+            vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
+        blocks = design.map_products([vectors], largest, multiplier=state.inverse_norms)
+        by_column = np.max([block[0] for block in blocks], axis=0).reshape(-1, stop - start)
+        maxima.append(by_column.max(axis=0))
+    return np.concatenate(maxima)

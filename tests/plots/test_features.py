@@ -1,0 +1,196 @@
+"""Loadings, profiles, heatmaps and coefficients: the features by name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from matplotlib.colors import to_hex
+
+from ispca import ISPCA, SPCA, original_coefficients
+from ispca.plots import (
+    class_style,
+    coefficient_table,
+    heatmap_table,
+    loading_table,
+    plot_coefficients,
+    plot_heatmap,
+    plot_loadings,
+    plot_profile,
+    profile_table,
+)
+
+
+def test_loadings_are_ranked(two):
+    data, reduction = two
+    table = loading_table(reduction, 2, n_features=20, feature_names=data.feature_names)
+    order = np.argsort(-np.abs(reduction.directions_[1]), kind="stable")[:20]
+    assert table["feature"].tolist() == data.feature_names[order].tolist()
+    np.testing.assert_array_equal(table["direction"], reduction.directions_[1, order])
+    np.testing.assert_array_equal(table["weight"], reduction.components_[1, order])
+    by_weight = loading_table(reduction, 2, kind="weight")
+    assert by_weight["index"][0] == np.argmax(np.abs(reduction.components_[1]))
+
+
+def test_bars_are_the_loadings(two):
+    data, reduction = two
+    ax = plot_loadings(reduction, 1, n_features=12, feature_names=data.feature_names)
+    table = loading_table(reduction, 1, n_features=12, feature_names=data.feature_names)
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(table["direction"].tolist())
+    assert [label.get_text() for label in ax.get_yticklabels()] == table["feature"].tolist()
+    assert ax.yaxis_inverted()
+
+
+def test_features_that_are_not_selected_have_no_bar(two):
+    data, _ = two
+    spca = SPCA(2, n_features=3).fit(data.data, data.target)
+    assert len(plot_loadings(spca).patches) == 3
+    assert len(plot_profile(spca).collections[0].get_segments()) == 3
+
+
+def test_the_profile_has_all_features_in_order(two):
+    _, reduction = two
+    table = profile_table(reduction, 3)
+    np.testing.assert_array_equal(table["direction"], reduction.directions_[2])
+    ax = plot_profile(reduction, 3, positions=np.linspace(400, 800, 250), kind="weight")
+    assert ax.get_xlabel() == "position"
+    assert ax.get_xlim()[0] < 400 < 800 < ax.get_xlim()[1]
+    assert len(ax.collections[0].get_segments()) == np.count_nonzero(reduction.components_[2])
+
+
+def test_names_come_from_the_frame():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(30, 6)), columns=[f"g{j}" for j in range(6)])
+    reduction = ISPCA(2, n_supervised=0).fit(X)
+    assert sorted(loading_table(reduction)["feature"]) == list(X.columns)
+
+
+def test_long_names_do_not_fill_the_picture(two):
+    _, reduction = two
+    names = [f"{'a very long description of a gene ' * 6}{j}" for j in range(250)]
+    ax = plot_loadings(reduction, feature_names=names)
+    ax.figure.draw_without_rendering()
+    assert ax.get_window_extent().width > 0.4 * ax.figure.bbox.width
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(labels)) == len(labels)
+    assert max(map(len, labels)) < 40
+
+
+def test_the_heatmap_holds_the_standardised_features(two):
+    data, reduction = two
+    table = heatmap_table(reduction, data.data, data.target, n_features=15, feature_names=data.feature_names)
+    fields = table.dtype.names[2:]
+    leading = loading_table(reduction, n_features=15, feature_names=data.feature_names)
+    assert sorted(fields) == sorted(leading["feature"])
+    rows = table["sample"].astype(int)
+    assert sorted(rows) == list(range(90))
+    standard = (data.data - reduction.mean_) / reduction.scale_
+    for name in fields:
+        column = data.feature_names.tolist().index(name)
+        np.testing.assert_allclose(table[name], standard[rows, column])
+    assert table["target"].tolist() == data.target[rows].tolist()
+
+
+def test_the_heatmap_puts_like_samples_and_features_together(two):
+    data, reduction = two
+    table = heatmap_table(reduction, data.data, data.target, n_features=20)
+    values = np.array([table[name] for name in table.dtype.names[2:]])
+
+    def roughness(matrix):
+        return np.abs(np.diff(matrix, axis=1)).mean()
+
+    shuffled = values[:, np.random.default_rng(0).permutation(90)]
+    assert roughness(values) < 0.9 * roughness(shuffled)
+    correlation = np.abs(np.corrcoef(values))
+    neighbours = np.diag(correlation, 1).mean()
+    assert neighbours > correlation[np.triu_indices(20, 1)].mean()
+
+
+def test_the_picture_of_the_heatmap(four):
+    data, reduction = four
+    ax = plot_heatmap(reduction, data.data, data.target, n_features=15)
+    table = heatmap_table(reduction, data.data, data.target, n_features=15)
+    np.testing.assert_array_equal(ax.images[0].get_array(), [table[name] for name in table.dtype.names[2:]])
+    strip = ax.child_axes[0].images[0]
+    styles = list(class_style(reduction.classes_).values())
+    codes = np.asarray(strip.get_array())[0]
+    drawn = [to_hex(strip.cmap(strip.norm(code))) for code in codes]
+    position = {label: i for i, label in enumerate(reduction.classes_.tolist())}
+    assert drawn == [styles[position[label]].colour.lower() for label in table["target"].tolist()]
+    assert len(ax.get_legend().get_texts()) == 4
+
+
+def test_heatmaps_of_numbers_of_few_and_of_many_samples(quantity, two):
+    X, y, reduction = quantity
+    assert plot_heatmap(reduction, X, y).get_legend() is None
+    assert plot_heatmap(reduction, X[:1]).images[0].get_array().shape[1] == 1
+    data, reduction = two
+    many = np.repeat(data.data, 100, axis=0)
+    ax = plot_heatmap(reduction, sp.csr_array(many), np.repeat(data.target, 100), n_features=5)
+    assert ax.images[0].get_array().shape == (5, 1000)
+    assert "by score" in ax.get_xlabel()
+
+
+def test_equal_feature_names_are_told_apart(two):
+    data, reduction = two
+    names = ["gene"] * 249 + ["sample"]
+    table = heatmap_table(reduction, data.data, n_features=10, feature_names=names)
+    assert len(set(table.dtype.names)) == 11
+
+
+def test_coefficients_are_the_largest_standardised_ones(two, two_model):
+    data, _ = two
+    table = coefficient_table(two_model, n_features=10, feature_names=data.feature_names)
+    whole = original_coefficients(two_model)[1:]
+    scale = two_model[0].scale_
+    order = np.argsort(-np.abs(whole["mean"]) * scale, kind="stable")[:10]
+    assert table["feature"].tolist() == data.feature_names[order].tolist()
+    np.testing.assert_allclose(table["mean"], (whole["mean"] * scale)[order])
+    np.testing.assert_allclose(table["low"], (whole["q5"] * scale)[order])
+    raw = coefficient_table(two_model, n_features=10, standardise=False)
+    np.testing.assert_allclose(raw["high"], whole["q95"][order])
+    ax = plot_coefficients(two_model, n_features=10)
+    assert len(ax.lines) == 1 + 2 * 10
+    assert ax.lines[1].get_xdata() == pytest.approx([table["low"][0], table["high"][0]])
+    assert "log odds of class 2" in " ".join(ax.get_xlabel().split())
+
+
+def test_coefficients_of_several_classes_have_their_colours(four_model):
+    table = coefficient_table(four_model, n_features=30)
+    assert len(table) == 30
+    ax = plot_coefficients(four_model, n_features=30)
+    styles = class_style(four_model.classes_)
+    drawn = [to_hex(line.get_color()) for line in ax.lines[1::2]]
+    assert drawn == [styles[label].colour.lower() for label in table["target_class"].tolist()]
+    only = coefficient_table(four_model, n_features=5, target_class="class 3")
+    assert set(only["target_class"]) == {"class 3"}
+
+
+@pytest.mark.parametrize(
+    ("plot", "options", "message"),
+    [
+        (plot_loadings, {"component": 9}, "component=9 is not there"),
+        (plot_loadings, {"component": 1.5}, "component=1.5 is not there"),
+        (plot_loadings, {"kind": "length"}, "kind='length' is not known: choose from 'direction', 'weight'"),
+        (plot_profile, {"kind": "length"}, "kind='length' is not known"),
+        (plot_loadings, {"n_features": 0}, "n_features=0 leaves nothing to draw"),
+        (plot_loadings, {"feature_names": ["a"]}, "feature_names has 1 entries, but there are 250 features"),
+        (plot_profile, {"positions": [1.0]}, "positions has 1 entries, but there are 250 features"),
+    ],
+)
+def test_wrong_input_is_named(two, plot, options, message):
+    with pytest.raises(ValueError, match=message):
+        plot(two[1], **options)
+
+
+def test_wrong_input_of_heatmap_and_coefficients_is_named(two, four_model):
+    data, reduction = two
+    with pytest.raises(ValueError, match="n_features=61 is more than can be read: pass at most 60"):
+        plot_heatmap(reduction, data.data, n_features=61)
+    with pytest.raises(ValueError, match="X has 3 features, but ISPCA is expecting 250"):
+        plot_heatmap(reduction, data.data[:, :3])
+    with pytest.raises(ValueError, match="target_class='class 9' has no coefficients: choose from class 1, "):
+        plot_coefficients(four_model, target_class="class 9")
+    with pytest.raises(ValueError, match="takes a fitted pipeline"):
+        plot_coefficients(reduction)
+    with pytest.raises(ValueError, match="feature_names has 2 entries"):
+        coefficient_table(four_model, feature_names=["a", "b"])
