@@ -93,9 +93,10 @@ def _parse_at_once(lines: list[str], layout: Layout) -> Block | None:
         return None
     if len(frame) != len(lines) and '"' not in text:
         return None
-    numbers = frame.select([f"{j}" for j in layout.numbers]).to_numpy()
-    columns = [frame[f"{j}"].fill_null("").to_list() for j in layout.texts]
-    return Block([list(row) for row in zip(*columns, strict=True)] or [[] for _ in frame.iter_rows()], numbers)
+    # Choosing 20,000 columns by name takes seconds, taking a few out does not.
+    columns = [[item or "" for item in frame.drop_in_place(f"{j}").to_list()] for j in layout.texts]
+    texts_of = [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in range(len(frame))]
+    return Block(texts_of, frame.to_numpy())
 
 
 def parse_records(records: list[list[str]], layout: Layout) -> Block:

@@ -13,7 +13,7 @@ from .orientation import Collector, SamplesInColumns, SamplesInRows
 from .records import Raw, Request, TableError
 
 # Characters parsed at a time.
-BLOCK_CHARACTERS = 2**23
+BLOCK_CHARACTERS = 2**25
 
 
 def read_delimited(path: Path, request: Request) -> Raw:

@@ -16,7 +16,7 @@ from typing import IO, Any
 from .records import TableError
 
 SNIFFED_LINES = 20
-SNIFFED_BYTES = 2**20
+SNIFFED_BYTES = PIECE = 2**20
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".txt": "\t,;| "}
 MISSING = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", ".", "#num!", "#value!", "#div/0!", "missing")
@@ -29,8 +29,8 @@ _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16"
 class Dialect:
     """How to take a file apart.
 
-    ``header`` holds the names of all columns; the first is empty where rows have a field more than the header line, as
-    R writes it. ``sample`` holds the first few records. ``skip`` lines come before the data.
+    ``header`` holds the names of all columns; the first is empty where rows have a field more than it, as R writes
+    them. ``sample`` holds the first few records. ``skip`` lines come before the data.
     """
 
     encoding: str
@@ -47,7 +47,14 @@ def open_text(path: Path, encoding: str, progress: Callable[[float], None]) -> I
     raw: Any = _Counted(path, progress)
     if path.suffix.lower() == ".gz":
         raw = gzip.GzipFile(fileobj=raw)
-    return io.TextIOWrapper(io.BufferedReader(raw, 2**20), encoding=encoding)
+    return io.TextIOWrapper(_InLargePieces(raw, PIECE), encoding=encoding)
+
+
+class _InLargePieces(io.BufferedReader):
+    """A reader that does not ask for 8 kB at a time, as text files do."""
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return super().read1(PIECE)
 
 
 class _Counted(io.FileIO):

@@ -102,8 +102,9 @@ def _from_frame(frame: Any, request: Request, where: str, polars: Any) -> Raw:
     texts = collector.texts
     kept = [[_cell(item) for item in frame.to_series(j)] for j in texts]
     numbers = [j for j in range(frame.width) if j not in set(texts)]
-    columns = frame.select([polars.nth(j).cast(polars.Float64) for j in numbers])
-    values = columns.to_numpy() if numbers else np.empty((len(frame), 0))
+    values = np.empty((len(frame), len(numbers)))
+    for k, j in enumerate(numbers):
+        values[:, k] = frame.to_series(j).cast(polars.Float64).to_numpy()
     rows = [list(row) for row in zip(*kept, strict=True)] if kept else [[] for _ in range(len(frame))]
     collector.add(Block(rows, values))
     request.progress(1.0)
