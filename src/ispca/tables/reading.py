@@ -86,10 +86,10 @@ def read_table(
     >>> import tempfile, pathlib
     >>> from ispca.tables import read_table
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
-    >>> _ = path.write_text("sample,g1,g2,state\na,1,2,ill\nb,3,5,well\nc,2,4,ill\n")
+    >>> _ = path.write_text("sample,g1,g2,state\na,1,2,ill\nb,3,5,well\nc,2,4,ill\nd,0,1,well\n")
     >>> table = read_table(path, target="state")
     >>> table.X.shape, table.features.tolist(), table.target.tolist()
-    ((3, 2), ['g1', 'g2'], ['ill', 'well', 'ill'])
+    ((4, 2), ['g1', 'g2'], ['ill', 'well', 'ill', 'well'])
     """
     path = Path(path)
     check_treatment(missing)
@@ -139,7 +139,7 @@ def _left_out_notes(left_out: dict[str, str]) -> list[str]:
         f"{name} ({left_out[name].partition('such as ')[2]})" if "such as" in left_out[name] else name
         for name in text
     ]
-    return [f"{count(len(text), 'column')} left out that hold text: {listing(shown)}."]
+    return [f"{count(len(text), 'column')} of text left out: {listing(shown)}."]
 
 
 def _ids(raw: Raw, notes: list[str]) -> np.ndarray:
