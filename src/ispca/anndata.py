@@ -8,6 +8,7 @@ import numpy as np
 
 from ._checks import integer_seed
 from .reduction.records import Step
+from .tables.target import guess_kind
 from .transformers import ISPCA
 
 
@@ -30,8 +31,8 @@ def ispca(
     adata : AnnData
         Observations in rows; X may be sparse and stays so.
     target : str
-        Column of ``adata.obs``: classes (categories, text, booleans, whole numbers) or a quantity. Observations
-        without a value take no part in the fit, but get components.
+        Column of ``adata.obs``: classes (categories, text, booleans, at most ten different whole numbers) or a
+        quantity. Observations without a value take no part in the fit, but get components.
     n_components : int or None, default=50
         Components in all, at most as many as the data has; None for supervised components only.
     layer : str, optional
@@ -69,7 +70,9 @@ def ispca(
     adata = adata.copy() if copy else adata
     X = _matrix(adata, layer, use_raw)
     y, present = _target(adata, target)
-    # Whole numbers of many values are a quantity to ISPCA only if it is told so; text and categories are classes.
+    if y.dtype.kind == "f" and guess_kind(y[present])[0] == "regression":
+        # To ISPCA alone all whole numbers are classes.
+        options.setdefault("family", "gaussian")
     if n_components is not None:
         n_components = min(n_components, int(present.sum()) - 1, X.shape[1])
     seed = integer_seed(random_state)

@@ -68,7 +68,7 @@ def add_data_options(parser: argparse.ArgumentParser, target: bool = True) -> No
         parser.add_argument("--target", metavar="COLUMN", help="what to predict (not for .npz and svmlight)")
     parser.add_argument("--id", metavar="COLUMN", help="names of the samples")
     if target:
-        parser.add_argument("--drop", metavar="COLUMN", nargs="+", default=[], help="columns that are no features")
+        parser.add_argument("--drop", metavar="NAME", nargs="+", default=[], help="columns that are no features")
     parser.add_argument("--transpose", action="store_true", help="features in rows, samples in columns")
     if target:
         parser.add_argument(
@@ -78,9 +78,8 @@ def add_data_options(parser: argparse.ArgumentParser, target: bool = True) -> No
 
 def add_missing_option(parser: argparse.ArgumentParser, choices: tuple[str, ...] = TREATMENTS) -> None:
     """Declare --missing."""
-    parser.add_argument(
-        "--missing", choices=choices, default="error", help="missing values: put the mean, leave out"
-    )
+    text = f"missing values: {', '.join(choices)} (default error)"
+    parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=text)
 
 
 def whole_number(text: str) -> int:

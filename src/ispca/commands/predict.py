@@ -104,7 +104,7 @@ def matched(
             )
         hint = "" if args.transpose or len(absent) < len(names) else " Are features in rows (--transpose)?"
         raise TableError(
-            f"{where} lacks {len(absent):,} of the model's {count(len(names), 'feature')}: {listing(absent)}.{hint}"
+            f"{where} lacks {len(absent):,} of the {len(names):,} features of the model: {listing(absent)}.{hint}"
         )
     extra = len(place) - len(names)
     if extra:

@@ -73,7 +73,7 @@ def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.n
     """
     numbers = numbers_of(values)
     if kind is None:
-        kind, why = _guess(numbers)
+        kind, why = guess_kind(numbers)
     else:
         why = "as asked"
     if kind == "regression":
@@ -90,7 +90,8 @@ def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.n
     return labels, present, kind, f"{name!r} is taken as classes (classification): {why}."
 
 
-def _guess(numbers: np.ndarray | None) -> tuple[str, str]:
+def guess_kind(numbers: np.ndarray | None) -> tuple[str, str]:
+    """Return the kind of a target that is text (None) or numbers, and why."""
     override = "--kind overrides"
     if numbers is None:
         return "classification", f"it holds text; {override}"
