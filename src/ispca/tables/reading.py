@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -146,14 +147,9 @@ def _ids(raw: Raw, notes: list[str]) -> np.ndarray:
     n = raw.X.shape[0]
     if raw.ids is None:
         return np.array([f"{i + 1}" for i in range(n)], dtype=object)
-    repeated = n - len(set(raw.ids))
-    if repeated:
-        seen: set[str] = set()
-        twice = [item for item in raw.ids if item in seen or seen.add(item)]  # type: ignore[func-returns-value]
-        names = listing(dict.fromkeys(twice))
-        notes.append(
-            f"{count(repeated, 'sample')} share the name of another ({names}): they are kept all the same."
-        )
+    twice = [name for name, often in Counter(raw.ids).items() if often > 1]
+    if twice:
+        notes.append(f"All samples are kept, but some names stand more than once: {listing(twice)}.")
     return np.array(raw.ids, dtype=object)
 
 

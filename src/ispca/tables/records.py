@@ -114,7 +114,7 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
         while new in found or (number and new in taken):
             number += 1
             new = f"{name}.{number}"
-        if number == 1:
+        if number and name not in repeated:
             repeated.append(name)
         found.add(new)
         result.append(new)
