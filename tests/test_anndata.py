@@ -16,7 +16,7 @@ anndata = pytest.importorskip("anndata")
 def adata():
     rng = np.random.default_rng(2)
     factor = rng.normal(size=50)
-    X = rng.poisson(np.exp(0.5 * np.outer(factor, np.r_[np.ones(10), np.zeros(30)]))).astype(np.float32)
+    X = rng.poisson(np.exp(np.outer(factor, np.r_[np.ones(10), np.zeros(30)]))).astype(np.float32)
     kinds = np.where(factor > 0, "T cell", "B cell")
     obs = pd.DataFrame({"cell_type": pd.Categorical(kinds), "depth": factor, "reads": np.arange(50)})
     obs.index = [f"cell{i}" for i in range(50)]
