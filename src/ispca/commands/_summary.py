@@ -105,5 +105,6 @@ def _p_value(step: dict[str, Any]) -> str:
 
 
 def _feature_text(row: dict[str, Any]) -> str:
-    towards = f" towards {row['target_class']}" if row["target_class"] else ""
-    return f"  {row['feature']}: {row['per_sd']:+.3g}{towards}, sign {row['p_sign']:.0%} sure"
+    speaks = "for" if row["per_sd"] > 0 else "against"
+    side = f" ({speaks} {row['target_class']})" if row["target_class"] else ""
+    return f"  {row['feature']}: {row['per_sd']:+.3g}{side}, sign {row['p_sign']:.0%} sure"
