@@ -119,7 +119,7 @@ def test_a_wrong_folder(monkeypatch, tmp_path, capsys):
     assert "nowhere is no folder" in one_line(capsys.readouterr().err)
 
 
-@pytest.mark.parametrize(("error", "code"), [(KeyError("x"), 1), (KeyboardInterrupt(), 1), (RuntimeError(), 1)])
+@pytest.mark.parametrize(("error", "code"), [(KeyError("x"), 1), (KeyboardInterrupt(), 130), (RuntimeError(), 1)])
 def test_other_errors_are_one_line_too(monkeypatch, capsys, error, code):
     def fail(args):
         raise error

@@ -1,4 +1,4 @@
-"""A progress line with the time left, on terminals only."""
+"""A progress line with the time left: on terminals only, and only for what takes more than a second."""
 
 from __future__ import annotations
 
@@ -9,27 +9,69 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 WIDTH = 30
+SECONDS_BEFORE = 1.0
 SECONDS_BETWEEN = 0.5
+_silent = threading.Event()
+
+
+@contextmanager
+def silence(wanted: bool = True) -> Iterator[None]:
+    """Show no progress inside the block."""
+    before = _silent.is_set()
+    if wanted:
+        _silent.set()
+    try:
+        yield
+    finally:
+        if not before:
+            _silent.clear()
 
 
 @contextmanager
 def progress(what: str, total: int, done: Callable[[], int]) -> Iterator[None]:
     """Show how many of ``total`` are done, asking ``done`` now and then, until the block ends."""
-    stream = sys.stderr
-    if total == 0 or stream is None or not stream.isatty():
+    if total == 0 or not _shown():
         yield
         return
-    stop = threading.Event()
     start, already = time.monotonic(), done()
 
-    def show() -> None:
+    def text() -> str:
         finished = done()
-        stream.write("\r" + line(what, finished, total, finished - already, time.monotonic() - start))
+        return line(what, finished, total, finished - already, time.monotonic() - start)
+
+    with _repeated(text):
+        yield
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show that something of unknown length goes on, and for how long it has."""
+    if not _shown():
+        yield
+        return
+    start = time.monotonic()
+    with _repeated(lambda: f"{what} ... {clock(time.monotonic() - start)}".ljust(79)):
+        yield
+
+
+def _shown() -> bool:
+    return not _silent.is_set() and sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def _repeated(text: Callable[[], str]) -> Iterator[None]:
+    """Write a line over and over, from a second after the start until the block ends."""
+    stream, stop, start = sys.stderr, threading.Event(), time.monotonic()
+
+    def show() -> None:
+        stream.write("\r" + text())
         stream.flush()
 
     def watch() -> None:
-        while not stop.wait(SECONDS_BETWEEN):
+        pause = SECONDS_BEFORE
+        while not stop.wait(pause):
             show()
+            pause = SECONDS_BETWEEN
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -38,8 +80,9 @@ def progress(what: str, total: int, done: Callable[[], int]) -> Iterator[None]:
     finally:
         stop.set()
         watcher.join()
-        show()
-        stream.write("\n")
+        if time.monotonic() - start >= SECONDS_BEFORE:
+            show()
+            stream.write("\n")
 
 
 def line(what: str, finished: int, total: int, newly: int, elapsed: float) -> str:

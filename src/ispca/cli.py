@@ -7,32 +7,55 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from types import ModuleType
 
-from .commands import UsageError, datasets, paper
+from .commands import UsageError, compare, datasets, fit, paper, predict
+from .persistence import ModelFileError
+from .tables import TableError
 
-COMMANDS: dict[str, ModuleType] = {"datasets": datasets, "paper": paper}
-OK, FAILURE, USAGE = 0, 1, 2
+COMMANDS: dict[str, ModuleType] = {"fit": fit, "predict": predict, "compare": compare}
+COMMANDS |= {"paper": paper, "datasets": datasets}
+OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
+EPILOG = """example:
+  ispca fit expression.csv --target diagnosis --out results
+  ispca predict results/model.ispca new.csv
+
+exit codes: 0 fine, 1 failure, 2 the command makes no sense, 3 a data or model
+file cannot be used, 130 interrupted. "ispca COMMAND --help" tells more."""
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
     from . import __version__
 
-    parser = argparse.ArgumentParser(prog="ispca", description="Iterative supervised principal components.")
+    raw = partial(argparse.RawDescriptionHelpFormatter, max_help_position=22)
+    description = "Iterative supervised principal components: few samples, very many features."
+    parser = argparse.ArgumentParser(prog="ispca", description=description, epilog=EPILOG, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"ispca {__version__}")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     for name, module in COMMANDS.items():
         summary = module.SUMMARY
-        own = commands.add_parser(name, help=summary, description=summary.capitalize() + ".", parents=[common])
+        own = commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            usage=getattr(module, "USAGE", None),
+            epilog=getattr(module, "EXAMPLE", None),
+            formatter_class=raw,
+            parents=[common],
+        )
         module.add_arguments(own)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return 0 if all is well, 1 on failure, 2 for a command that makes no sense.
+    """Run the command line; return the exit code: 0 if all is well.
+
+    1 is a failure, 2 a command that makes no sense, 3 a data or model file that cannot be used, 130 an
+    interruption.
 
     Examples
     --------
@@ -49,7 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as leave:
         return leave.code if isinstance(leave.code, int) else USAGE
     with warnings.catch_warnings():
-        if not args.debug:
+        if getattr(args, "quiet", False):
+            warnings.simplefilter("ignore")
+        elif not args.debug:
             warnings.showwarning = lambda message, *_, **__: print(f"ispca: {message}", file=sys.stderr)
         return _run(args)
 
@@ -65,13 +90,17 @@ def _run(args: argparse.Namespace) -> int:
         return OK
     except KeyboardInterrupt:
         print("ispca: interrupted", file=sys.stderr)
-        return FAILURE
+        return INTERRUPTED
     except Exception as error:
         if args.debug:
             raise
         lines = str(error).strip().splitlines()
-        message = " ".join(lines) if isinstance(error, (ValueError, OSError)) and lines else repr(error)
+        message = (
+            " ".join(lines) if isinstance(error, (ValueError, OSError, ImportError)) and lines else repr(error)
+        )
         print(f"ispca: {message}", file=sys.stderr)
+        if isinstance(error, (TableError, ModelFileError)):
+            return UNUSABLE
         return USAGE if isinstance(error, UsageError) else FAILURE
 
 

@@ -12,7 +12,7 @@ def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     try:
         import arviz
     except ImportError:
-        raise ImportError("to_arviz needs ArviZ, which is not installed: pip install arviz.") from None
+        raise ImportError("to_arviz needs ArviZ, which is not installed: pip install 'ispca[arviz]'") from None
     draws = {
         "intercept": posterior.intercept,
         "coef": posterior.coef,

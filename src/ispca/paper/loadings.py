@@ -119,7 +119,7 @@ def draw(name: str, data: Bunch, fit: Any, summaries: Sequence[dict[str, Any]]) 
     classes = np.unique(data.target).tolist()
     for ax, one in zip(axes.flat, summaries, strict=True):
         w = fit.components_[one["vector"] - 1]
-        colour = COLOURS[classes.index(one["class"]) % 7] if one["supervised"] else INK
+        colour = COLOURS[classes.index(one["class"]) % len(COLOURS)] if one["supervised"] else INK
         ax.vlines(np.flatnonzero(w), 0, w[w != 0], color=colour, linewidth=0.9)
         ax.axhline(0, color=INK, linewidth=0.6)
         ax.tick_params(bottom=ax is axes[-1, 0])

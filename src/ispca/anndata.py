@@ -1,0 +1,171 @@
+"""ISPCA for AnnData objects: components, loadings and what was found, where scanpy users look for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._checks import integer_seed
+from .reduction.records import Step
+from .tables.target import guess_kind
+from .transformers import ISPCA
+
+
+def ispca(
+    adata: Any,
+    target: str,
+    *,
+    n_components: int | None = 50,
+    layer: str | None = None,
+    use_raw: bool = False,
+    key_added: str = "ispca",
+    copy: bool = False,
+    random_state: Any = 0,
+    **options: Any,
+) -> Any:
+    """Find iterative supervised principal components of the cells (or samples) of an AnnData object.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Observations in rows; X may be sparse and stays so.
+    target : str
+        Column of ``adata.obs``: classes (categories, text, booleans, at most ten different whole numbers) or a
+        quantity. Observations without a value take no part in the fit, but get components.
+    n_components : int or None, default=50
+        Components in all, at most as many as the data has; None for supervised components only.
+    layer : str, optional
+        Layer to use instead of X.
+    use_raw : bool, default=False
+        Whether to use ``adata.raw``; the loadings then go into ``uns``, as the genes may be others.
+    key_added : str, default="ispca"
+        The results are in ``obsm["X_ispca"]``, ``varm["ISPCA"]`` and ``uns["ispca"]``; another key gives
+        ``obsm["X_key"]``, ``varm["KEY"]`` and ``uns["key"]``.
+    copy : bool, default=False
+        Whether to leave ``adata`` as it is and return a copy with the results.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the permutations.
+    **options
+        Other parameters of `ispca.ISPCA`.
+
+    Returns
+    -------
+    adata : AnnData or None
+        The copy, if asked for. ``obsm`` holds the components of all observations, ``varm`` a column of weights per
+        component, ``uns`` the parameters, ``n_supervised``, ``variance`` and the ``steps`` as arrays.
+
+    Examples
+    --------
+    >>> import anndata, numpy, pandas
+    >>> from ispca.anndata import ispca
+    >>> from ispca.datasets import make_expression
+    >>> data = make_expression(n_samples=60, n_features=200, n_modules=4, signal=2.0, random_state=0)
+    >>> adata = anndata.AnnData(data.data, obs=pandas.DataFrame({"group": data.target}).set_index(
+    ...     numpy.arange(60).astype(str)))
+    >>> ispca(adata, target="group", n_components=5)
+    >>> adata.obsm["X_ispca"].shape, adata.varm["ISPCA"].shape
+    ((60, 5), (200, 5))
+    """
+    adata = adata.copy() if copy else adata
+    X = _matrix(adata, layer, use_raw)
+    y, present = _target(adata, target)
+    if y.dtype.kind == "f" and guess_kind(y[present])[0] == "regression":
+        # To ISPCA alone all whole numbers are classes.
+        options.setdefault("family", "gaussian")
+    if n_components is not None:
+        n_components = min(n_components, int(present.sum()) - 1, X.shape[1])
+    seed = integer_seed(random_state)
+    model = ISPCA(n_components, random_state=seed, **options)
+    model.fit(X if present.all() else X[present], y[present])
+    adata.obsm[f"X_{key_added}"] = model.transform(X)
+    found = _found(model, target, layer, use_raw, seed, int(np.count_nonzero(~present)))
+    if use_raw:
+        found["loadings"] = np.ascontiguousarray(model.components_.T)
+    else:
+        adata.varm[key_added.upper()] = np.ascontiguousarray(model.components_.T)
+    adata.uns[key_added] = found
+    return adata if copy else None
+
+
+def _matrix(adata: Any, layer: str | None, use_raw: bool) -> Any:
+    if use_raw and layer is not None:
+        raise ValueError("use_raw and layer are two places to look: pass one of them.")
+    if use_raw:
+        if adata.raw is None:
+            raise ValueError("use_raw=True, but adata.raw is None: set it, or leave use_raw out.")
+        return adata.raw.X
+    if layer is None:
+        if adata.X is None:
+            raise ValueError("adata.X is None: name a layer.")
+        return adata.X
+    if layer not in adata.layers:
+        raise ValueError(f"adata has no layer {layer!r}: its layers are {', '.join(adata.layers) or 'none'}.")
+    return adata.layers[layer]
+
+
+def _target(adata: Any, target: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the target and which observations have one; categories become text."""
+    if target not in adata.obs:
+        import difflib
+
+        names = [str(name) for name in adata.obs]
+        near = difflib.get_close_matches(str(target), names, 3, 0.5) or names
+        raise ValueError(
+            f"adata.obs has no column {target!r}: did you mean {' or '.join(near) or 'another table'}?"
+        )
+    column = adata.obs[target]
+    present = column.notna().to_numpy()
+    if not present.any():
+        raise ValueError(f"adata.obs[{target!r}] has no values.")
+    values = column.to_numpy(dtype=object)
+    known = values[present]
+    numeric = column.dtype.kind in "fiu" or (hasattr(column.dtype, "numpy_dtype") and column.dtype.kind in "fiu")
+    y = np.zeros(len(values), dtype=np.float64) if numeric else np.full(len(values), "", dtype=object)
+    y[present] = known.astype(np.float64) if numeric else [str(item) for item in known]
+    return (y if numeric else y.astype(str)), present
+
+
+def _found(
+    model: ISPCA, target: str, layer: str | None, use_raw: bool, seed: int, n_left_out: int
+) -> dict[str, Any]:
+    """Return what h5ad files can hold: no None, no objects."""
+    parameters = {name: value for name, value in model.get_params().items() if _storable(value)}
+    params = parameters | {"target": target, "use_raw": use_raw, "random_state": seed}
+    if layer is not None:
+        params["layer"] = layer
+    found: dict[str, Any] = {
+        "params": params,
+        "n_components": int(model.n_components_),
+        "n_supervised": int(model.n_supervised_),
+        "n_obs_left_out": n_left_out,
+        "variance": model.explained_variance_,
+        "mean": model.mean_,
+        "scale": model.scale_,
+        "steps": _steps(model.steps_),
+    }
+    if hasattr(model, "classes_"):
+        found["classes"] = np.asarray(model.classes_)
+    return found
+
+
+def _storable(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str | np.number | np.ndarray)
+
+
+def _steps(steps: list[Step]) -> dict[str, Any]:
+    """Return the steps as one array per quantity, NaN where there is none, and the features of each step."""
+
+    def numbers(name: str) -> np.ndarray:
+        values = [getattr(step, name) for step in steps]
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    columns = ("score", "p_value", "threshold", "component_score")
+    result: dict[str, Any] = {name: numbers(name) for name in columns}
+    result["accepted"] = np.array([step.accepted for step in steps], dtype=bool)
+    result["n_permutations"] = np.array([step.n_permutations for step in steps], dtype=np.int64)
+    result["n_features"] = np.array([step.n_features for step in steps], dtype=np.int64)
+    classes = ["" if step.target_class is None else str(step.target_class) for step in steps]
+    result["target_class"] = np.array(classes, dtype=str)
+    result["features"] = {f"{k + 1}": np.asarray(s.features, np.int64) for k, s in enumerate(steps) if s.accepted}
+    return result

@@ -1,0 +1,67 @@
+"""The files that ``ispca fit`` leaves behind."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ..models import original_coefficients
+from ..models.coefficients import INTERCEPT
+from ..persistence import save_model
+from ..tables import Table
+
+MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS)
+
+
+def write_files(folder: Path, model: Pipeline, table: Table, scores: np.ndarray) -> list[dict[str, Any]]:
+    """Write every file of a fit into a folder; return the strongest features."""
+    names = component_names(model[0])
+    samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
+    write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
+    labels = ((name,) for name in table.features)
+    write_csv(folder / LOADINGS, ["feature", *names], labels, model[0].components_.T)
+    rows = coefficient_rows(model)
+    write_csv(folder / COEFFICIENTS, list(COLUMNS), ((*row[:2],) for row in rows), (row[2:] for row in rows))
+    details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
+    save_model(model, folder / MODEL, details)
+    features = [row for row in rows if row[0] != INTERCEPT]
+    return [dict(zip(COLUMNS, row, strict=True)) for row in features[:5]]
+
+
+COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
+
+
+def component_names(reduction: Any) -> list[str]:
+    """Return the names of the components: supervised ones first, the others numbered on."""
+    kinds = ["supervised" if k < reduction.n_supervised_ else "component" for k in range(reduction.n_components_)]
+    return [f"{kind}_{k + 1}" for k, kind in enumerate(kinds)]
+
+
+def coefficient_rows(model: Pipeline) -> list[tuple[Any, ...]]:
+    """Return the coefficients of the original features, the largest effect per standard deviation first."""
+    table = original_coefficients(model)
+    spread = np.concatenate([[0.0], model[0].scale_])
+    per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
+    # The intercept, whose effect this way is zero, comes first.
+    order = np.argsort(np.where(table["feature"] == INTERCEPT, -np.inf, -np.abs(per_sd)), kind="stable")
+    columns = [table["feature"], table["target_class"], per_sd, *(table[name] for name in COLUMNS[3:])]
+    return list(zip(*(column[order].tolist() for column in columns), strict=True))
+
+
+def write_csv(path: Path, header: Sequence[str], labels: Iterable[Sequence[str]], values: Any) -> None:
+    """Write rows of labels and numbers."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerow(header)
+        # Labels are quoted where need be; numbers need no quotes, and are written faster without the writer.
+        writer = csv.writer(file, lineterminator="")
+        for texts, row in zip(labels, values, strict=True):
+            numbers = row.tolist() if isinstance(row, np.ndarray) else row
+            writer.writerow(texts)
+            # Eight digits are more than the posterior has, and half the file.
+            file.write((",%.8g" * len(numbers) + "\n") % tuple(numbers))

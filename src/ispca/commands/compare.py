@@ -1,0 +1,122 @@
+"""``ispca compare``: which method predicts DATA best, on samples it has not seen."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import difflib
+from pathlib import Path
+from typing import Any
+
+from .._atomic import whole_folder
+from ..models import HorseshoeClassifier, HorseshoeRegressor
+from ..validation import Comparison, paper_methods
+from ..validation import compare as compare_methods
+from . import UsageError
+from ._console import (
+    Console,
+    add_data_options,
+    add_missing_option,
+    add_output_options,
+    check_output,
+    finite,
+    positive,
+    read_supervised,
+)
+from .fit import default_components
+
+SUMMARY = "compare the methods of the paper on DATA, refitted whole in random splits"
+USAGE = "ispca compare DATA --target COLUMN [options]"
+EXAMPLE = """example:
+  ispca compare expression.csv --target diagnosis --splits 50 --out comparison
+prints a table, best method first, and writes it to comparison/comparison.csv
+(and comparison.png, if matplotlib is installed)"""
+TABLE, PICTURE = "comparison.csv", "comparison.png"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("data", metavar="DATA", type=Path, help="file with a row per sample, a column per feature")
+    add_data_options(parser)
+    add_missing_option(parser)
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="some of the methods, such as ISPCA lasso")
+    parser.add_argument("--splits", type=positive, default=50, metavar="N", help="random splits (default 50)")
+    parser.add_argument("--components", type=positive, metavar="N", help="default 50, for 3 or more classes 20")
+    parser.add_argument("--draws", type=positive, default=1000, metavar="N", help="of each of 4 chains (1000)")
+    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="processes (default: all cores)")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="keep finished fits here; go on after a kill")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="directory for table and picture")
+    parser.add_argument("--force", action="store_true", help="overwrite the results in DIR")
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, compare, print and write."""
+    console = Console(args)
+    if args.out is not None:
+        check_output(args.out, args.force, (TABLE, PICTURE))
+    if args.jobs == 0:
+        raise UsageError("--jobs 0 does nothing: pass a number of processes, or -1 for all cores.")
+    with console.silence():
+        # The names are checked before a large file is read.
+        chosen_methods(paper_methods(), args.methods)
+        table = read_supervised(args)
+        for note in table.notes:
+            console.note(note)
+        regression = table.kind == "regression"
+        kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
+        model = kind(n_draws=max(args.draws, 4), n_warmup=args.draws)
+        methods = paper_methods(args.components or default_components(table), regression=regression, model=model)
+        options = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume, "random_state": args.seed}
+        result = compare_methods(chosen_methods(methods, args.methods), table.X, table.target, **options)
+    if args.out is not None:
+        with whole_folder(args.out) as folder:
+            write_table(folder / TABLE, result)
+            draw(folder / PICTURE, result, console)
+    values = {"splits": args.splits, "baseline": result.baseline, "methods": rows(result)}
+    values["errors"] = [{"split": number, "method": name, "error": text} for number, name, text in result.errors]
+    console.result(str(result) + (f"\n\nWritten: {args.out / TABLE}" if args.out else ""), values)
+    return 0
+
+
+def chosen_methods(methods: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
+    """Return the methods asked for; their names may be written in small letters."""
+    if names is None:
+        return methods
+    lower = {name.lower(): name for name in methods}
+    chosen = {}
+    for name in names:
+        if name.lower() not in lower:
+            near = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, 3, 0.5)] or list(
+                methods
+            )
+            raise UsageError(f"There is no method {name!r}: did you mean {' or '.join(near)}?")
+        chosen[lower[name.lower()]] = methods[lower[name.lower()]]
+    return chosen
+
+
+def rows(result: Comparison) -> list[dict[str, Any]]:
+    """Return the table as dicts."""
+    table = result.table
+    return [finite(dict(zip(table.dtype.names or (), row.tolist(), strict=True))) for row in table]
+
+
+def write_table(path: Path, result: Comparison) -> None:
+    """Write the table as CSV."""
+    table = result.table
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.dtype.names or ())
+        writer.writerows(row.tolist() for row in table)
+
+
+def draw(path: Path, result: Comparison, console: Console) -> None:
+    """Draw the picture, where matplotlib is installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        console.note("No picture: it needs matplotlib, pip install 'ispca[plots]'")
+        return
+    figure = Figure(figsize=(6.0, 0.8 + 0.32 * len(result.methods)), layout="constrained")
+    result.plot(ax=figure.add_subplot())
+    figure.savefig(path, dpi=150)

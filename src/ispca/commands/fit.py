@@ -1,0 +1,98 @@
+"""``ispca fit``: from a data file to components, a model and its coefficients."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._atomic import whole_folder
+from .._progress import waiting
+from ..models import HorseshoeClassifier, HorseshoeRegressor
+from ..tables import Table
+from ..tables.records import count
+from ..validation import paper_methods
+from ._console import (
+    Console,
+    add_data_options,
+    add_missing_option,
+    add_output_options,
+    check_output,
+    positive,
+    read_supervised,
+)
+from ._files import FILES, write_files
+from ._summary import summary_text, summary_values
+
+SUMMARY = "find supervised components in DATA and fit a Bayesian model on them"
+USAGE = "ispca fit DATA --target COLUMN --out DIR [options]"
+EXAMPLE = """example:
+  ispca fit expression.csv --target diagnosis --out results
+writes model.ispca, scores.csv, loadings.csv and coefficients.csv to results;
+DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
+METHODS = ("ISPCA", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
+N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("data", metavar="DATA", type=Path, help="file with a row per sample, a column per feature")
+    add_data_options(parser)
+    add_missing_option(parser)
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="directory for the results")
+    parser.add_argument("--force", action="store_true", help="overwrite the results in DIR")
+    methods = f"{', '.join(METHODS[:-1])} or {METHODS[-1]}"
+    parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
+    parser.add_argument("--components", type=positive, metavar="N", help="default 50, for 3 or more classes 20")
+    parser.add_argument("--draws", type=positive, default=1000, metavar="N", help="of each of 4 chains (1000)")
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, fit, write, and say what was found."""
+    console = Console(args)
+    check_output(args.out, args.force, FILES)
+    start = time.perf_counter()
+    with console.silence():
+        table = read_supervised(args)
+        for note in table.notes:
+            console.note(note)
+        model, scores = fit_model(table, args.method, args.components, args.draws, args.seed, console)
+        with waiting("Writing"), whole_folder(args.out) as folder:
+            strongest = write_files(folder, model, table, scores)
+    values = summary_values(model, table, args.out, time.perf_counter() - start, strongest)
+    console.result(summary_text(values), values)
+    return 0
+
+
+def fit_model(
+    table: Table, method: str, n_components: int | None, n_draws: int, seed: int, console: Console
+) -> tuple[Pipeline, np.ndarray]:
+    """Return the fitted pipeline and the components of the samples."""
+    regression = table.kind == "regression"
+    kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
+    model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
+    wanted = n_components or default_components(table)
+    most = min(table.X.shape[0] - 1, table.X.shape[1])
+    if n_components is not None and n_components > most:
+        console.note(f"{count(most, 'component')} instead of {n_components}: the data has no more.")
+    # SPCA's half needs a second component to be a half of something.
+    methods = paper_methods(min(wanted, most), regression=regression, model=model, random_state=seed)
+    pipeline: Pipeline = methods[method]
+    reduction = pipeline[0]
+    with waiting("Finding components"):
+        scores = reduction.fit_transform(table.X, table.target)
+    with waiting("Sampling the posterior"):
+        pipeline[1].fit(scores, table.target)
+    reduction.feature_names_in_ = table.features
+    return pipeline, scores
+
+
+def default_components(table: Table) -> int:
+    """Return the paper's number of components for this kind of target."""
+    many = table.kind == "classification" and table.target is not None and len(np.unique(table.target)) > 2
+    return N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS

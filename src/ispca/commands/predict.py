@@ -1,0 +1,162 @@
+"""``ispca predict``: what a fitted model says of new samples."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._atomic import whole_file
+from .._progress import waiting
+from ..models import HorseshoeClassifier, HorseshoeRegressor
+from ..persistence import ModelFileError, load_model
+from ..tables import Table, TableError, read_table
+from ..tables.missing import fill
+from ..tables.records import count, listing
+from . import UsageError
+from ._console import Console, add_data_options, add_missing_option, add_output_options, finite, reading
+
+SUMMARY = "predict the target of new samples with a model of ispca fit"
+USAGE = "ispca predict MODEL DATA [options]"
+EXAMPLE = """example:
+  ispca predict results/model.ispca new.csv --out predictions.csv
+writes for each sample its class and the probability of every class; for a
+quantity its mean, standard deviation and 90 % interval. Without --out it prints them."""
+PROBABILITY = 0.9
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("model", metavar="MODEL", type=Path, help="model.ispca, written by ispca fit")
+    parser.add_argument(
+        "data", metavar="DATA", type=Path, help="file with the features of the model, in any order"
+    )
+    add_data_options(parser, target=False)
+    add_missing_option(parser, ("error", "mean", "rows"))
+    parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE")
+    add_output_options(parser, seed=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load the model, read the data, predict."""
+    console = Console(args)
+    if args.out is not None and args.out.exists() and not (args.force and args.out.is_file()):
+        raise UsageError(f"{args.out} is there already: choose another --out, or overwrite it with --force.")
+    with console.silence():
+        model = load_pipeline(args.model)
+        names = tuple(str(name) for name in model[0].feature_names_in_)
+        with reading(args.data) as hear:
+            options = {"id": args.id, "transpose": args.transpose, "known": names, "progress": hear}
+            table = read_table(args.data, supervised=False, **options)
+        for note in table.notes:
+            console.note(note)
+        X, kept = matched(table, names, model[0].mean_, args, console)
+        with waiting("Predicting"):
+            columns = predictions(model, X)
+    columns = {"id": table.ids[kept], **columns}
+    text = as_csv(columns)
+    if args.out is not None:
+        with whole_file(args.out) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    rows = [finite(dict(zip(columns, row, strict=True))) for row in zip(*map(list, columns.values()), strict=True)]
+    if args.out is not None:
+        console.result(f"{count(len(kept), 'sample')} predicted: {args.out}", rows)
+    elif args.json or not args.quiet:
+        console.result(text.rstrip("\n"), rows)
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def load_pipeline(path: Path) -> Pipeline:
+    """Load a model that ispca fit has written."""
+    model = load_model(path)
+    known = isinstance(model, Pipeline) and len(model.steps) == 2
+    if not known or not isinstance(model[1], HorseshoeClassifier | HorseshoeRegressor):
+        raise ModelFileError(f"{path} holds no model that predicts: use one that ispca fit has written.")
+    if not hasattr(model[0], "feature_names_in_"):
+        raise ModelFileError(
+            f"{path} does not know the names of its features: fit it with ispca fit or a data frame."
+        )
+    return model
+
+
+def matched(
+    table: Table, names: tuple[str, ...], means: np.ndarray, args: argparse.Namespace, console: Console
+) -> tuple[Any, np.ndarray]:
+    """Return the features of the model in its order, and which samples are left."""
+    where = args.data.name
+    place = {name: j for j, name in enumerate(table.features)}
+    absent = [name for name in names if name not in place]
+    if absent:
+        text = [f"{name} ({table.left_out[name]})" for name in absent if name in table.left_out]
+        if text:
+            raise TableError(
+                f"{count(len(text), 'feature')} of the model hold no numbers in {where}: {listing(text)}."
+            )
+        hint = "" if args.transpose or len(absent) < len(names) else " Are features in rows (--transpose)?"
+        raise TableError(
+            f"{where} lacks {len(absent):,} of the {len(names):,} features of the model: {listing(absent)}.{hint}"
+        )
+    extra = len(place) - len(names)
+    if extra:
+        console.note(f"{count(extra, 'column')} of {where} ignored: not among the features of the model.")
+    order = np.array([place[name] for name in names])
+    X = table.X if np.array_equal(order, np.arange(table.X.shape[1])) else table.X[:, order]
+    return _without_missing(X, names, means, args.missing, console)
+
+
+def _without_missing(
+    X: Any, names: tuple[str, ...], means: np.ndarray, missing: str, console: Console
+) -> tuple[Any, np.ndarray]:
+    values = X if isinstance(X, np.ndarray) else X.data
+    kept = np.arange(X.shape[0])
+    if np.isfinite(values).all():
+        return X, kept
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
+    bad = ~np.isfinite(dense)
+    columns = [f"{names[j]} ({often})" for j, often in enumerate(bad.sum(axis=0)) if often]
+    what = f"{count(int(bad.sum()), 'value')} in {count(len(columns), 'column')}, {listing(columns)},"
+    if missing == "error":
+        raise TableError(f"{what} are missing: pass --missing mean to put the training mean, or --missing rows.")
+    if missing == "rows":
+        kept = np.flatnonzero(~bad.any(axis=1))
+        if not len(kept):
+            raise TableError("Every sample has missing values: pass --missing mean.")
+        console.note(f"{count(X.shape[0] - len(kept), 'sample')} left out with missing values.")
+        return X[kept], kept
+    console.note(f"{what} were missing: the mean of the training data stands in their place.")
+    return fill(X, means), kept
+
+
+def predictions(model: Pipeline, X: Any) -> dict[str, Any]:
+    """Return the columns of the prediction."""
+    with warnings.catch_warnings():
+        # The names have been compared already.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        Z = model[0].transform(X)
+    last = model[1]
+    if isinstance(last, HorseshoeClassifier):
+        probabilities = last.predict_proba(Z)
+        columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
+        return columns | {f"p({label})": probabilities[:, c] for c, label in enumerate(last.classes_)}
+    mean, deviation = last.predict(Z, return_std=True)
+    low, high = last.predict_interval(Z, PROBABILITY).T
+    return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
+
+
+def as_csv(columns: dict[str, Any]) -> str:
+    """Return the columns as CSV with all digits."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
+    return file.getvalue()

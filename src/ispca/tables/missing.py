@@ -1,0 +1,104 @@
+"""Missing values: refuse them, fill in column means, or leave out columns or samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..reduction.records import Floats, Indices, Mask
+from .records import Raw, TableError, count, listing
+
+TREATMENTS = ("error", "mean", "columns", "rows")
+# Columns counted at a time, so that no mask as large as X is made.
+BLOCK_COLUMNS = 1024
+
+
+def check_treatment(missing: str) -> None:
+    """Refuse an unknown treatment."""
+    if missing not in TREATMENTS:
+        raise TableError(f"missing={missing!r} is none of {', '.join(TREATMENTS)}.")
+
+
+def treat_missing(
+    raw: Raw, rows: Mask, missing: str, notes: list[str], fitted: bool
+) -> tuple[Any, Indices, Indices]:
+    """Return X without missing values, the columns that are left, and the samples that are left.
+
+    With a fitted model (``fitted``) nothing is done here: which columns matter is for the model to say.
+    """
+    X = raw.X if rows.all() else raw.X[rows]
+    kept = np.flatnonzero(rows)
+    columns = np.arange(X.shape[1])
+    if fitted:
+        return X, columns, kept
+    bad = _missing_counts(X)
+    empty = bad == X.shape[0]
+    if empty.any() and X.shape[0]:
+        names = listing(raw.features[j] for j in np.flatnonzero(empty))
+        notes.append(f"{count(int(empty.sum()), 'column')} left out without any value: {names}.")
+        columns = np.flatnonzero(~empty)
+        X, bad = X[:, columns], bad[columns]
+    total = int(bad.sum())
+    if total == 0:
+        return X, columns, kept
+    where = [f"{raw.features[columns[j]]} ({bad[j]})" for j in np.flatnonzero(bad)]
+    what = f"{count(total, 'value')} in {count(len(where), 'column')}, {listing(where)},"
+    if missing == "error":
+        raise TableError(
+            f"{what} are missing or infinite: pass --missing mean to put the column's mean, --missing columns or "
+            "--missing rows to leave out columns or samples."
+        )
+    if missing == "columns":
+        notes.append(f"{count(len(where), 'column')} left out with missing values: {listing(where)}.")
+        fine = np.flatnonzero(bad == 0)
+        return X[:, fine], columns[fine], kept
+    if missing == "rows":
+        fine = np.flatnonzero(~_rows_with_missing(X))
+        notes.append(f"{count(X.shape[0] - len(fine), 'sample')} left out with missing values.")
+        return X[fine], columns, kept[fine]
+    notes.append(f"{what} were missing: the mean of the column stands in their place.")
+    return fill(X, _means(X)), columns, kept
+
+
+def _missing_counts(X: Any) -> np.ndarray:
+    if sp.issparse(X):
+        if np.isfinite(X.data.sum()):
+            return np.zeros(X.shape[1], dtype=np.intp)
+        coordinates = sp.coo_array(X)
+        return np.bincount(coordinates.col[~np.isfinite(coordinates.data)], minlength=X.shape[1])
+    starts = range(0, X.shape[1], BLOCK_COLUMNS)
+    parts = [np.count_nonzero(~np.isfinite(X[:, j : j + BLOCK_COLUMNS]), axis=0) for j in starts]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
+
+
+def _rows_with_missing(X: Any) -> Mask:
+    if sp.issparse(X):
+        bad = np.zeros(X.shape[0], dtype=bool)
+        bad[sp.coo_array(X).row[~np.isfinite(X.data)]] = True
+        return bad
+    return ~np.isfinite(X).all(axis=1)
+
+
+def _means(X: Any) -> Floats:
+    """Return the mean of each column's finite values; those that a sparse matrix does not store are zero."""
+    if sp.issparse(X):
+        coordinates = sp.coo_array(X)
+        fine = np.isfinite(coordinates.data)
+        sums = np.bincount(coordinates.col[fine], coordinates.data[fine], minlength=X.shape[1])
+        return sums / (X.shape[0] - np.bincount(coordinates.col[~fine], minlength=X.shape[1]))
+    fine = np.isfinite(X)
+    return np.where(fine, X, 0.0).sum(axis=0) / fine.sum(axis=0)
+
+
+def fill(X: Any, means: Floats) -> Any:
+    """Put these values in the place of missing ones, in a copy."""
+    X = X.copy()
+    if sp.issparse(X):
+        bad = ~np.isfinite(X.data)
+        X.data[bad] = means[X.indices[bad]]
+        return X
+    rows, columns = np.nonzero(~np.isfinite(X))
+    X[rows, columns] = means[columns]
+    return X

@@ -1,0 +1,164 @@
+"""Read a data file by its extension, and make sure that what comes out can be used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .arrays import read_h5ad, read_npz, read_svmlight
+from .delimited import read_delimited
+from .dialect import data_suffix
+from .missing import check_treatment, treat_missing
+from .records import Raw, Request, Table, TableError, count, ignore_progress, listing
+from .sheets import read_excel, read_parquet
+from .target import classify
+
+READERS: dict[str, Callable[[Path, Request], Raw]] = {
+    ".csv": read_delimited,
+    ".tsv": read_delimited,
+    ".txt": read_delimited,
+    ".parquet": read_parquet,
+    ".xlsx": read_excel,
+    ".h5ad": read_h5ad,
+    ".npz": read_npz,
+    ".svm": read_svmlight,
+    ".svmlight": read_svmlight,
+    ".libsvm": read_svmlight,
+}
+GZIPPED = (read_delimited, read_svmlight)
+# Where the target has a place of its own, it needs no name.
+OWN_TARGET = (read_npz, read_svmlight)
+
+
+def read_table(
+    path: Any,
+    *,
+    target: str | None = None,
+    id: str | None = None,
+    drop: tuple[str, ...] = (),
+    transpose: bool = False,
+    kind: str | None = None,
+    missing: str = "error",
+    supervised: bool = True,
+    known: tuple[str, ...] | None = None,
+    progress: Callable[[float], None] = ignore_progress,
+) -> Table:
+    r"""Read a data file into numbers, names and a target.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .txt (any of them gzipped), .parquet, .xlsx, .h5ad, .npz, .svm, .svmlight or .libsvm file.
+    target : str, optional
+        Column of the target; not needed for .npz (``y``) and svmlight files.
+    id : str, optional
+        Column that names the samples; by default the first one, if it is unnamed, text or called so.
+    drop : tuple of str
+        Columns that are no features.
+    transpose : bool, default=False
+        Whether features are in rows and samples in columns.
+    kind : {"classification", "regression"}, optional
+        Kind of target. By default text and whole numbers of few values are classes.
+    missing : {"error", "mean", "columns", "rows"}, default="error"
+        What to do about missing values: refuse, put the mean of the column, leave out columns or samples.
+    supervised : bool, default=True
+        Whether a target is wanted.
+    known : tuple of str, optional
+        The features of a fitted model.
+    progress : callable, optional
+        Is told the share of the file that has been read.
+
+    Returns
+    -------
+    table : Table
+        Values, names, target, and notes about what was assumed and left out.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be used; the message says why and what to do.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from ispca.tables import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
+    >>> _ = path.write_text("sample,g1,g2,state\na,1,2,ill\nb,3,5,well\nc,2,4,ill\nd,0,1,well\n")
+    >>> table = read_table(path, target="state")
+    >>> table.X.shape, table.features.tolist(), table.target.tolist()
+    ((4, 2), ['g1', 'g2'], ['ill', 'well', 'ill', 'well'])
+    """
+    path = Path(path)
+    check_treatment(missing)
+    reader = _reader(path)
+    if supervised and target is None and reader not in OWN_TARGET:
+        raise TableError(f"Which column of {path.name} is the target? Name it with --target.")
+    raw = reader(path, Request(target, id, drop, transpose, known, progress))
+    if supervised and raw.target is None:
+        raise TableError(f"{path.name} has no target: it needs an array y, or the name of another with --target.")
+    notes = raw.notes + _left_out_notes(raw.left_out if known is None else {})
+    labels, kind_found, rows = None, None, np.ones(raw.X.shape[0], dtype=bool)
+    if supervised:
+        labels, rows, kind_found, note = classify(raw.target, str(raw.target_name), kind)
+        notes.append(note)
+        if not rows.all():
+            gone = count(int(np.count_nonzero(~rows)), "sample")
+            notes.append(f"{gone} left out: no value of the target {raw.target_name!r}.")
+    ids = _ids(raw, notes)
+    X, columns, kept = treat_missing(raw, rows, missing, notes, known is not None)
+    _check_size(path, X, raw, supervised)
+    features = np.array(raw.features, dtype=object)[columns]
+    target_values = None if labels is None else labels[kept]
+    return Table(X, features, ids[kept], target_values, raw.target_name, kind_found, notes, raw.left_out)
+
+
+def _reader(path: Path) -> Callable[[Path, Request], Raw]:
+    if path.is_dir():
+        raise TableError(f"{path} is a directory: name a file.")
+    if not path.exists():
+        raise TableError(f"There is no file {path}.")
+    suffix = data_suffix(path)
+    if suffix == ".xls":
+        raise TableError(f"{path.name} is an old Excel file: save it as .xlsx or .csv.")
+    if suffix not in READERS:
+        raise TableError(f"{path.name} has no extension that is known: {', '.join(READERS)} (text also with .gz).")
+    reader = READERS[suffix]
+    if path.suffix.lower() == ".gz" and reader not in GZIPPED:
+        raise TableError(f"{path.name}: unpack it first; only text files are read gzipped.")
+    return reader
+
+
+def _left_out_notes(left_out: dict[str, str]) -> list[str]:
+    text = [name for name, why in left_out.items() if why.startswith("text")]
+    if not text:
+        return []
+    shown = [
+        f"{name} ({left_out[name].partition('such as ')[2]})" if "such as" in left_out[name] else name
+        for name in text
+    ]
+    return [f"{count(len(text), 'column')} of text left out: {listing(shown)}."]
+
+
+def _ids(raw: Raw, notes: list[str]) -> np.ndarray:
+    n = raw.X.shape[0]
+    if raw.ids is None:
+        return np.array([f"{i + 1}" for i in range(n)], dtype=object)
+    twice = [name for name, often in Counter(raw.ids).items() if often > 1]
+    if twice:
+        notes.append(f"All samples are kept, but some names stand more than once: {listing(twice)}.")
+    return np.array(raw.ids, dtype=object)
+
+
+def _check_size(path: Path, X: Any, raw: Raw, supervised: bool) -> None:
+    if X.shape[1] == 0:
+        text = sum(why.startswith("text") for why in raw.left_out.values())
+        reason = f": {count(text, 'column')} hold text" if text else ""
+        raise TableError(f"{path.name} has no column of numbers left{reason}; are features in rows (--transpose)?")
+    if X.shape[0] == 0:
+        raise TableError(f"{path.name} has no samples left.")
+    if supervised and X.shape[0] < 4:
+        raise TableError(f"{path.name} has {count(X.shape[0], 'sample')} with a target: it needs at least 4.")

@@ -1,0 +1,50 @@
+"""``ispca compare``: a few methods, a few splits."""
+
+import csv
+import json
+
+import pytest
+
+from ispca.cli import main
+
+SMALL = ["--splits", "2", "--components", "3", "--draws", "60", "--jobs", "1"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_table_and_the_picture(data, tmp_path, capsys):
+    out = tmp_path / "out"
+    options = ["--target", "diagnosis", "--drop", "score", "--methods", "pca", "ISPCA-small", "--out", str(out)]
+    assert main(["compare", str(data), *options, *SMALL]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("2 splits\nmethod")
+    assert "ISPCA-small" in captured.out
+    with open(out / "comparison.csv", newline="") as file:
+        records = list(csv.DictReader(file))
+    assert {row["method"] for row in records} == {"PCA", "ISPCA-small"}
+    assert all(0 <= float(row["accuracy"]) <= 1 for row in records)
+    assert (out / "comparison.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["compare", str(data), *options, *SMALL]) == 2
+    assert "--force" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_json_resume_and_regression(data, tmp_path, capsys):
+    options = ["--target", "score", "--drop", "diagnosis", "--methods", "ISPCA-small", "--json", "--quiet"]
+    options += ["--resume", str(tmp_path / "fits")]
+    assert main(["compare", str(data), *options, *SMALL]) == 0
+    captured = capsys.readouterr()
+    first = json.loads(captured.out)
+    assert captured.err == ""
+    assert first["methods"][0]["method"] == "ISPCA-small"
+    assert "rmse" in first["methods"][0]
+    assert main(["compare", str(data), *options, *SMALL]) == 0
+    assert json.loads(capsys.readouterr().out) == first
+
+
+def test_errors(data, tmp_path, one_line):
+    assert main(["compare", str(data), "--target", "diagnosis", "--methods", "ispc"]) == 2
+    assert "There is no method 'ispc': did you mean ISPCA" in one_line()
+    assert main(["compare", str(data), "--target", "diagnosis", "--jobs", "0"]) == 2
+    assert "--jobs 0" in one_line()
+    assert main(["compare", str(data), "--target", "diagnoses"]) == 3
+    assert "did you mean diagnosis" in one_line()

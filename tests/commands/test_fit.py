@@ -1,0 +1,270 @@
+"""``ispca fit`` as someone with a file and no Python uses it."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from ispca.cli import main
+from ispca.commands import fit
+from ispca.persistence import load_model, read_details
+
+SHORT = ["--components", "4", "--draws", "60", "--quiet"]
+TARGET = ["--target", "diagnosis", "--drop", "score"]
+FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "scores.csv"]
+
+
+def table(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        header, *records = csv.reader(file)
+    return header, records
+
+
+def test_the_files(fitted):
+    assert sorted(entry.name for entry in fitted.iterdir()) == FILES
+    assert [entry.name for entry in fitted.parent.iterdir() if entry.name.startswith(".")] == []
+    header, scores = table(fitted / "scores.csv")
+    assert header[:3] == ["id", "diagnosis", "supervised_1"]
+    assert len(header) == 6
+    assert [row[0] for row in scores] == [f"p{i}" for i in range(40)]
+    header, loadings = table(fitted / "loadings.csv")
+    assert [row[0] for row in loadings] == [f"gene{j}" for j in range(30)]
+    header, coefficients = table(fitted / "coefficients.csv")
+    assert header == ["feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95"]
+    assert coefficients[0][0] == "(intercept)"
+    effects = [abs(float(row[2])) for row in coefficients[1:]]
+    assert effects == sorted(effects, reverse=True)
+    assert coefficients[1][0] in {f"gene{j}" for j in range(8)}
+    assert read_details(fitted / "model.ispca")["target"] == "diagnosis"
+
+
+def test_scores_are_those_of_the_model(fitted, table_of):
+    rows, _ = table_of
+    model = load_model(fitted / "model.ispca")
+    X = np.array([row[4:] for row in rows()[1:]], dtype=float)
+    scores = np.array([row[2:] for row in table(fitted / "scores.csv")[1]], dtype=float)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        np.testing.assert_allclose(model[0].transform(X), scores, rtol=1e-6, atol=1e-8)
+
+
+def test_what_it_says(data, tmp_path, capsys):
+    assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *SHORT[:-1]]) == 0
+    captured = capsys.readouterr()
+    assert "40 samples, 30 features, target 'diagnosis': classes ill (" in captured.out
+    assert "1 supervised component" in captured.out
+    assert "p < 0.001" in captured.out
+    assert "The chains" in captured.out
+    assert "Strongest features" in captured.out
+    assert "scores.csv" in captured.out
+    assert "1 column of text left out: sex." in captured.err
+    assert "'diagnosis' is taken as classes" in captured.err
+    assert "#" not in captured.err
+
+
+def test_quiet_and_json(data, tmp_path, capsys):
+    assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "a"), *SHORT]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "b"), *SHORT, "--json"]) == 0
+    captured = capsys.readouterr()
+    values = json.loads(captured.out)
+    assert captured.err == ""
+    assert (values["samples"], values["features"], values["supervised_components"]) == (40, 30, 1)
+    assert values["classes"].keys() == {"ill", "well"}
+    assert values["steps"][0]["accepted"]
+    assert isinstance(values["converged"], bool)
+    for name in FILES:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_the_seed_matters(data, tmp_path, fitted):
+    assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "a"), *SHORT, "--seed", "7"]) == 0
+    name = "coefficients.csv"
+    assert (tmp_path / "a" / name).read_text() != (fitted / name).read_text()
+
+
+@pytest.mark.parametrize("method", ["PCA", "SPCA", "ISPCA-small"])
+def test_other_methods(data, tmp_path, capsys, method):
+    out = tmp_path / "out"
+    assert main(["fit", str(data), *TARGET, "--out", str(out), *SHORT[:-1], "--method", method]) == 0
+    text = capsys.readouterr().out
+    assert {"PCA": "0 supervised", "SPCA": "that passed the screening", "ISPCA-small": "1 supervised"}[
+        method
+    ] in text
+    assert "supervised_1" in (out / "scores.csv").read_text() or method == "PCA"
+
+
+def test_genes_in_rows(tmp_path, fitted, table_of):
+    rows, write = table_of
+    turned = write(tmp_path / "turned.tsv", list(zip(*rows(), strict=True)), "\t")
+    out = tmp_path / "out"
+    assert main(["fit", str(turned), *TARGET, "--transpose", "--out", str(out), *SHORT]) == 0
+    assert (out / "coefficients.csv").read_text() == (fitted / "coefficients.csv").read_text()
+    assert (out / "scores.csv").read_text() == (fitted / "scores.csv").read_text()
+
+
+def test_pure_noise_and_few_features(tmp_path, capsys, table_of):
+    _, write = table_of
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(30, 2))
+    noise = [["g1", "g2", "y"], *([f"{a:.3f}", f"{b:.3f}", "ab"[i % 2]] for i, (a, b) in enumerate(values))]
+    path = write(tmp_path / "noise.csv", noise)
+    assert main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "out"), "--draws", "50"]) == 0
+    assert "No feature relates to the target more than chance" in capsys.readouterr().out
+
+
+def test_constant_columns_are_told(tmp_path, capsys, table_of):
+    rows, write = table_of
+    constant = [[*row, "1.5" if i else "flat"] for i, row in enumerate(rows())]
+    path = write(tmp_path / "data.csv", constant)
+    assert main(["fit", str(path), *TARGET, "--out", str(tmp_path / "out"), *SHORT[:-1]]) == 0
+    assert "1 feature unused: constant" in capsys.readouterr().out
+
+
+ERRORS = [
+    (["--target", "diagnosys"], 3, "did you mean diagnosis?"),
+    (["--target", "Diagnosis"], 3, "did you mean diagnosis?"),
+    ([], 3, "Name it with --target"),
+    (["--target", "sample"], 3, "40 different labels for 40 samples"),
+    (["--target", "diagnosis", "--kind", "regression"], 3, "holds text"),
+    (["--target", "diagnosis", "--drop", "scor"], 3, "did you mean score?"),
+    (["--target", "diagnosis", "--id", "name"], 3, "no column 'name' (--id)"),
+]
+
+
+@pytest.mark.parametrize(("options", "code", "message"), ERRORS)
+def test_errors_are_one_line_with_a_hint(data, tmp_path, one_line, options, code, message):
+    assert main(["fit", str(data), *options, "--out", str(tmp_path / "out")]) == code
+    assert message in one_line()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_file_and_missing_values(data, tmp_path, one_line, table_of):
+    rows, write = table_of
+    out = ["--out", str(tmp_path / "out")]
+    assert main(["fit", str(tmp_path / "nothing.csv"), *TARGET, *out]) == 3
+    assert "There is no file" in one_line()
+    holes = rows()
+    holes[3][5] = "NA"
+    path = write(tmp_path / "holes.csv", holes)
+    assert main(["fit", str(path), *TARGET, *out]) == 3
+    assert "1 value in 1 column, gene1 (1), are missing or infinite: pass --missing mean" in one_line()
+    assert main(["fit", str(path), *TARGET, *out, "--missing", "mean", *SHORT]) == 0
+
+
+def test_usage(data, capsys):
+    assert main(["fit", str(data), "--target", "x"]) == 2
+    assert "--out" in capsys.readouterr().err
+    assert main(["fit", str(data), "--target", "x", "--out", "o", "--components", "0"]) == 2
+    assert main(["fit", str(data), "--target", "x", "--out", "o", "--seed", "-1"]) == 2
+
+
+@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["compare"], ["datasets"]])
+def test_help_fits_a_screen_and_shows_an_example(command, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 36
+    assert max(map(len, text.splitlines())) <= 86
+    if command != ["datasets"]:
+        assert "example:" in text
+
+
+def test_an_existing_directory(data, tmp_path, one_line):
+    out = tmp_path / "out"
+    out.mkdir()
+    command = ["fit", str(data), *TARGET, "--out", str(out), *SHORT]
+    assert main(command) == 0  # an empty one will do
+    before = (out / "model.ispca").stat().st_mtime_ns
+    assert main(command) == 2
+    assert "overwrite it with --force" in one_line()
+    assert main([*command, "--force"]) == 0
+    assert (out / "model.ispca").stat().st_mtime_ns > before
+    (out / "thesis.doc").write_text("years of work")
+    assert main([*command, "--force"]) == 2
+    assert "not of this command (thesis.doc)" in one_line()
+    assert (out / "thesis.doc").exists()
+    assert main(["fit", str(data), *TARGET, "--out", str(data)]) == 2
+    assert "is no directory" in one_line()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_an_interruption_leaves_nothing_half_written(data, tmp_path, monkeypatch, error, capsys):
+    out = tmp_path / "out"
+    command = ["fit", str(data), *TARGET, "--out", str(out), *SHORT]
+    assert main(command) == 0
+    before = {entry.name: entry.read_bytes() for entry in out.iterdir()}
+    capsys.readouterr()
+
+    def fail(folder, *args):
+        (folder / "scores.csv").write_text("half")
+        raise error
+
+    monkeypatch.setattr(fit, "write_files", fail)
+    assert main([*command, "--force", "--seed", "3"]) == (130 if isinstance(error, KeyboardInterrupt) else 1)
+    assert {entry.name: entry.read_bytes() for entry in out.iterdir()} == before
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data.csv", "out"]
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+SLOW_WRITER = """
+import sys, time
+from ispca.cli import main
+from ispca.commands import fit
+real = fit.write_files
+def slow(folder, *args):
+    real(folder, *args)
+    (folder / "model.ispca").write_bytes(b"half")
+    print("writing", flush=True)
+    time.sleep(60)
+fit.write_files = slow
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+def test_a_kill_while_writing(data, tmp_path, kill):
+    out = tmp_path / "out"
+    command = ["fit", str(data), *TARGET, "--out", str(out), *SHORT]
+    process = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, *command], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "writing\n"
+    process.send_signal(kill)
+    code = process.wait(timeout=60)
+    process.stdout.close()
+    assert not out.exists()
+    if kill == signal.SIGINT:
+        assert code == 130
+        assert [entry.name for entry in tmp_path.iterdir()] == ["data.csv"]
+    assert main(command) == 0
+    assert sorted(entry.name for entry in out.iterdir()) == FILES
+    # What the killed one has left is gone.
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data.csv", "out"]
+
+
+def test_progress_is_for_terminals_only(monkeypatch, capsys):
+    from ispca import _progress
+
+    monkeypatch.setattr(_progress, "SECONDS_BEFORE", 0.01)
+    monkeypatch.setattr(_progress, "SECONDS_BETWEEN", 0.01)
+    with _progress.waiting("Working"):
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with _progress.silence(), _progress.waiting("Working"):
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+    with _progress.waiting("Working"), _progress.progress("Reading", 10, lambda: 5):
+        time.sleep(0.05)
+    text = capsys.readouterr().err
+    assert "Working ... 0:00" in text
+    assert "Reading [###############               ] 5/10" in text
+    monkeypatch.setattr(_progress, "SECONDS_BEFORE", 5)
+    with _progress.waiting("Short"):
+        pass
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,120 @@
+"""``ispca predict``: new samples, features by name, and models that are none."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from ispca.cli import main
+from ispca.persistence import load_model, save_model
+
+
+def parsed(text):
+    header, *records = csv.reader(io.StringIO(text))
+    return header, records
+
+
+def test_classes_and_probabilities(fitted, data, capsys):
+    assert main(["predict", str(fitted / "model.ispca"), str(data)]) == 0
+    captured = capsys.readouterr()
+    header, records = parsed(captured.out)
+    assert header == ["id", "prediction", "p(ill)", "p(well)"]
+    assert [row[0] for row in records] == [f"p{i}" for i in range(40)]
+    probabilities = np.array([row[2:] for row in records], dtype=float)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert all((row[1] == "ill") == (float(row[2]) > 0.5) for row in records)
+    assert "1 column of data.csv ignored" in captured.err
+
+
+def test_quantities(fitted_regression, data, capsys):
+    assert main(["predict", str(fitted_regression / "model.ispca"), str(data), "--json"]) == 0
+    predicted = json.loads(capsys.readouterr().out)
+    assert predicted[0].keys() == {"id", "mean", "sd", "q5", "q95"}
+    assert all(row["q5"] < row["mean"] < row["q95"] for row in predicted)
+
+
+def test_the_order_of_columns_does_not_matter(fitted, table_of, tmp_path, capsys):
+    command = ["predict", str(fitted / "model.ispca")]
+    rows, write = table_of
+    assert main([*command, str(write(tmp_path / "a.csv", rows()))]) == 0
+    expected = capsys.readouterr().out
+    shuffled = [[row[0], *row[:0:-1], "7" if i else "extra"] for i, row in enumerate(rows())]
+    assert main([*command, str(write(tmp_path / "b.tsv", shuffled, "\t"))]) == 0
+    assert capsys.readouterr().out == expected
+    turned = list(zip(*rows(), strict=True))
+    assert main([*command, str(write(tmp_path / "c.csv", turned)), "--transpose"]) == 0
+    assert capsys.readouterr().out == expected
+
+
+def test_one_new_sample_without_labels(fitted, table_of, tmp_path, capsys):
+    rows, write = table_of
+    new = [[row[0], *row[4:]] for row in rows()[:2]]
+    assert main(["predict", str(fitted / "model.ispca"), str(write(tmp_path / "new.csv", new))]) == 0
+    captured = capsys.readouterr()
+    assert len(parsed(captured.out)[1]) == 1
+    assert "ignored" not in captured.err
+
+
+def test_missing_features_are_named(fitted, table_of, tmp_path, one_line):
+    rows, write = table_of
+    command = ["predict", str(fitted / "model.ispca")]
+    assert main([*command, str(write(tmp_path / "few.csv", [row[:-7] for row in rows()]))]) == 3
+    line = one_line()
+    assert "lacks 7 of the 30 features of the model: gene23, gene24" in line
+    assert "and 2 more" in line
+    text = rows()
+    text[1][6] = "high"
+    assert main([*command, str(write(tmp_path / "text.csv", text))]) == 3
+    assert "1 feature of the model hold no numbers in text.csv: gene2" in one_line()
+    turned = list(zip(*rows(), strict=True))
+    assert main([*command, str(write(tmp_path / "turned.csv", turned))]) == 3
+    assert "--transpose" in one_line()
+
+
+def test_missing_values(fitted, table_of, tmp_path, capsys):
+    rows, write = table_of
+    holes = rows()
+    holes[2][5] = "NA"
+    command = ["predict", str(fitted / "model.ispca"), str(write(tmp_path / "holes.csv", holes))]
+    assert main(command) == 3
+    assert "gene1 (1), are missing: pass --missing mean" in capsys.readouterr().err
+    assert main([*command, "--missing", "rows"]) == 0
+    assert [row[0] for row in parsed(capsys.readouterr().out)[1]][:2] == ["p0", "p2"]
+    assert main([*command, "--missing", "mean"]) == 0
+    assert len(parsed(capsys.readouterr().out)[1]) == 40
+
+
+def test_out_and_quiet(fitted, data, tmp_path, capsys):
+    out = tmp_path / "predictions.csv"
+    command = ["predict", str(fitted / "model.ispca"), str(data), "--out", str(out)]
+    assert main([*command, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    first = out.read_text()
+    assert main(command) == 2
+    assert "--force" in capsys.readouterr().err
+    assert main([*command, "--force"]) == 0
+    assert "40 samples predicted" in capsys.readouterr().out
+    assert out.read_text() == first
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data.csv", "predictions.csv"]
+
+
+def test_files_that_are_no_models(fitted, data, tmp_path, one_line):
+    for name, content in {"text.csv": b"a,b\n", "cut": (fitted / "model.ispca").read_bytes()[:-9]}.items():
+        (tmp_path / name).write_bytes(content)
+        assert main(["predict", str(tmp_path / name), str(data)]) == 3
+        assert "no model of ispca" in one_line()
+    changed = bytearray((fitted / "model.ispca").read_bytes())
+    changed[len(changed) // 2] ^= 4
+    (tmp_path / "changed").write_bytes(changed)
+    assert main(["predict", str(tmp_path / "changed"), str(data)]) == 3
+    assert "was altered" in one_line()
+    save_model(load_model(fitted / "model.ispca")[0], tmp_path / "reduction")
+    assert main(["predict", str(tmp_path / "reduction"), str(data)]) == 3
+    assert "no model that predicts" in one_line()
+
+
+def test_debug_shows_the_traceback(data, tmp_path):
+    with pytest.raises(ValueError, match="There is no model file"):
+        main(["predict", str(tmp_path / "none"), str(data), "--debug"])

@@ -1,0 +1,113 @@
+"""``ispca.anndata``: results where scanpy users look for them, and through an h5ad file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from ispca import ISPCA
+from ispca.anndata import ispca
+from ispca.tables import read_table
+
+anndata = pytest.importorskip("anndata")
+
+
+@pytest.fixture
+def adata():
+    rng = np.random.default_rng(2)
+    factor = rng.normal(size=50)
+    X = rng.poisson(np.exp(np.outer(factor, np.r_[np.ones(10), np.zeros(30)]))).astype(np.float32)
+    kinds = np.where(factor > 0, "T cell", "B cell")
+    obs = pd.DataFrame({"cell_type": pd.Categorical(kinds), "depth": factor, "reads": np.arange(50)})
+    obs.index = [f"cell{i}" for i in range(50)]
+    return anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=[f"gene{j}" for j in range(40)]))
+
+
+def test_where_the_results_are(adata):
+    assert ispca(adata, target="cell_type", n_components=6) is None
+    model = ISPCA(6, random_state=0).fit(adata.X, np.asarray(adata.obs["cell_type"]).astype(str))
+    np.testing.assert_array_equal(adata.obsm["X_ispca"], model.transform(adata.X))
+    np.testing.assert_array_equal(adata.varm["ISPCA"], model.components_.T)
+    found = adata.uns["ispca"]
+    assert found["n_supervised"] == model.n_supervised_ == 1
+    assert found["params"]["target"] == "cell_type"
+    assert found["steps"]["accepted"].tolist() == [True, False]
+    assert found["steps"]["features"]["1"].tolist() == model.steps_[0].features.tolist()
+    assert found["classes"].tolist() == ["B cell", "T cell"]
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.csr_array])
+def test_sparse_stays_sparse(adata, kind):
+    dense = ispca(adata, "cell_type", n_components=4, copy=True)
+    adata.X = kind(adata.X)
+    ispca(adata, "cell_type", n_components=4)
+    assert sp.issparse(adata.X)
+    np.testing.assert_allclose(adata.obsm["X_ispca"], dense.obsm["X_ispca"], atol=1e-4)
+
+
+@pytest.mark.parametrize("target", ["cell_type", "depth"])
+def test_through_a_file(adata, tmp_path, target):
+    adata.X = sp.csr_matrix(adata.X)
+    adata.obs["cell_type"] = adata.obs["cell_type"].where(np.arange(50) > 3)
+    ispca(adata, target, n_components=5, alpha=0.05)
+    adata.write_h5ad(tmp_path / "data.h5ad")
+    back = anndata.read_h5ad(tmp_path / "data.h5ad")
+    np.testing.assert_array_equal(back.obsm["X_ispca"], adata.obsm["X_ispca"])
+    np.testing.assert_array_equal(back.varm["ISPCA"], adata.varm["ISPCA"])
+    np.testing.assert_array_equal(back.uns["ispca"]["steps"]["score"], adata.uns["ispca"]["steps"]["score"])
+    assert back.uns["ispca"]["params"]["alpha"] == 0.05
+    assert back.uns["ispca"]["n_supervised"] == adata.uns["ispca"]["n_supervised"]
+    table = read_table(tmp_path / "data.h5ad", target=target)
+    assert table.X.shape == (46 if target == "cell_type" else 50, 40)
+    assert table.features.tolist() == list(adata.var_names)
+
+
+def test_cells_without_a_label_get_components_all_the_same(adata):
+    unlabelled = np.arange(50) % 5 == 0
+    adata.obs["cell_type"] = adata.obs["cell_type"].where(~unlabelled)
+    ispca(adata, "cell_type", n_components=4)
+    assert adata.obsm["X_ispca"].shape == (50, 4)
+    assert np.isfinite(adata.obsm["X_ispca"]).all()
+    assert adata.uns["ispca"]["n_obs_left_out"] == 10
+    model = ISPCA(4, random_state=0)
+    model.fit(adata.X[~unlabelled], np.asarray(adata.obs["cell_type"][~unlabelled]).astype(str))
+    np.testing.assert_array_equal(adata.varm["ISPCA"], model.components_.T)
+
+
+def test_layers_raw_keys_and_copies(adata):
+    adata.layers["log"] = np.log1p(adata.X)
+    adata.raw = adata.copy()
+    narrow = adata[:, :20].copy()
+    copy = ispca(narrow, "cell_type", n_components=3, layer="log", key_added="logged", copy=True)
+    assert "X_logged" not in narrow.obsm
+    assert copy.obsm["X_logged"].shape == (50, 3)
+    assert copy.varm["LOGGED"].shape == (20, 3)
+    ispca(narrow, "cell_type", n_components=3, use_raw=True)
+    assert narrow.uns["ispca"]["loadings"].shape == (40, 3)
+    assert "ISPCA" not in narrow.varm
+
+
+def test_numbers_as_targets(adata):
+    ispca(adata, "reads", n_components=3)
+    assert adata.uns["ispca"]["params"]["family"] == "gaussian"
+    assert "classes" not in adata.uns["ispca"]
+    adata.obs["batch"] = np.arange(50) % 2
+    ispca(adata, "batch", n_components=3)
+    assert adata.uns["ispca"]["classes"].tolist() == [0, 1]
+    adata.obs["treated"] = adata.obs["depth"] > 0
+    ispca(adata, "treated", n_components=99)
+    assert adata.obsm["X_ispca"].shape[1] <= 40
+
+
+def test_wrong_input(adata):
+    with pytest.raises(ValueError, match="no column 'cel_type': did you mean cell_type"):
+        ispca(adata, "cel_type")
+    with pytest.raises(ValueError, match="no layer 'counts'"):
+        ispca(adata, "cell_type", layer="counts")
+    with pytest.raises(ValueError, match=r"adata\.raw is None"):
+        ispca(adata, "cell_type", use_raw=True)
+    with pytest.raises(ValueError, match="two places"):
+        ispca(adata, "cell_type", use_raw=True, layer="log")
+    adata.obs["empty"] = pd.Series([None] * 50, index=adata.obs_names, dtype=object)
+    with pytest.raises(ValueError, match="has no values"):
+        ispca(adata, "empty")

@@ -1,0 +1,212 @@
+"""Models in files: the same numbers back, and nothing but models."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
+from ispca.persistence import ModelFileError, load_model, read_details, save_model, storing
+
+SHORT = {"n_draws": 20, "n_warmup": 40, "n_chains": 2, "retry": False, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 60))
+    X[:, :8] += 2 * rng.normal(size=40)[:, None]
+    return X, X[:, :8].sum(axis=1)
+
+
+def classes(y, many):
+    return np.array(["low", "high"])[(y > 0) * 1] if many == 2 else np.digitize(y, [-5, 5])
+
+
+@pytest.fixture(scope="module")
+def model(problem):
+    X, y = problem
+    pipeline = make_pipeline(ISPCA(4, whiten=True, random_state=0), HorseshoeClassifier(**SHORT))
+    with pytest.warns(UserWarning, match="NOT converged"):
+        return pipeline.fit(X, classes(y, 2))
+
+
+@pytest.fixture
+def file(model, tmp_path):
+    path = tmp_path / "model.ispca"
+    save_model(model, path, {"target": "state"})
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:.*NOT converged")
+@pytest.mark.parametrize("many", [0, 2, 3])
+@pytest.mark.parametrize("reduction", [ISPCA, SPCA])
+def test_predictions_are_the_same_bit_by_bit(problem, tmp_path, many, reduction):
+    X, y = problem
+    last = HorseshoeClassifier(**SHORT) if many else HorseshoeRegressor(**SHORT)
+    pipeline = make_pipeline(reduction(4, whiten=True, random_state=0), last)
+    pipeline.fit(X, classes(y, many) if many else y)
+    save_model(pipeline, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    Z = pipeline[0].transform(X)
+    assert np.array_equal(loaded[0].transform(X), Z)
+    assert np.array_equal(loaded.predict(X), pipeline.predict(X))
+    if many:
+        assert np.array_equal(loaded.predict_proba(X), pipeline.predict_proba(X))
+    else:
+        assert np.array_equal(loaded[1].predict_interval(Z), pipeline[1].predict_interval(Z))
+    assert np.array_equal(original_coefficients(loaded), original_coefficients(pipeline))
+    assert str(loaded[1].diagnostics_) == str(pipeline[1].diagnostics_)
+    assert np.array_equal(loaded[0].inverse_transform(Z), pipeline[0].inverse_transform(Z))
+    assert loaded.get_params().keys() == pipeline.get_params().keys()
+    assert [vars(step).keys() for _, step in loaded.steps] == [vars(step).keys() for _, step in pipeline.steps]
+
+
+def test_a_reduction_alone_with_names_and_steps(problem, tmp_path):
+    import pandas as pd
+
+    X, y = problem
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(X.shape[1])])
+    ispca = ISPCA(3, exclude=["gene 50"], random_state=np.random.default_rng(0)).fit(frame, y)
+    save_model(ispca, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.feature_names_in_.tolist() == list(frame)
+    assert np.array_equal(loaded.transform(frame), ispca.transform(frame))
+    assert [step.p_value for step in loaded.steps_] == [step.p_value for step in ispca.steps_]
+    assert np.array_equal(loaded.steps_[0].features, ispca.steps_[0].features)
+    assert loaded.random_state is None
+    assert loaded.exclude == ["gene 50"]
+
+
+def test_equal_models_make_equal_files_that_plain_tools_open(model, file, tmp_path):
+    save_model(model, tmp_path / "again", {"target": "state"})
+    assert file.read_bytes() == (tmp_path / "again").read_bytes()
+    assert read_details(file) == {"target": "state"}
+    with np.load(file, allow_pickle=False) as arrays:
+        assert json.loads(arrays["model.json"])["format"] == "ispca model"
+        assert arrays["array0"].dtype.kind in "biufU"
+
+
+def test_every_flipped_byte_is_noticed(file, tmp_path):
+    content = bytearray(file.read_bytes())
+    rng = np.random.default_rng(0)
+    places = {
+        0,
+        1,
+        5,
+        len(content) // 2,
+        len(content) - 1,
+        len(content) - 64,
+        len(content) - 70,
+        len(content) - 90,
+    }
+    places |= set(rng.integers(0, len(content), 150).tolist())
+    broken = tmp_path / "broken"
+    for place in places:
+        content[place] ^= 1 << int(rng.integers(8))
+        broken.write_bytes(content)
+        with pytest.raises(ModelFileError) as error:
+            load_model(broken)
+        assert "\n" not in str(error.value)
+        content[:] = file.read_bytes()
+
+
+def test_truncated_and_foreign_files(file, tmp_path):
+    content = file.read_bytes()
+    for name, wrong in {
+        "cut": content[: len(content) // 2],
+        "short": content[:-1],
+        "longer": content + b"x",
+        "empty": b"",
+        "text": b"feature,mean\n",
+        "pickle": b"\x80\x04\x95",
+    }.items():
+        (tmp_path / name).write_bytes(wrong)
+        with pytest.raises(ModelFileError, match=r"no model of ispca|cut off|altered"):
+            load_model(tmp_path / name)
+    np.savez(tmp_path / "foreign.npz", X=np.ones(3))
+    with pytest.raises(ModelFileError, match="no model of ispca"):
+        load_model(tmp_path / "foreign.npz")
+    with pytest.raises(ModelFileError, match="There is no model file"):
+        load_model(tmp_path / "none")
+    with pytest.raises(ModelFileError, match="There is no model file"):
+        load_model(tmp_path)
+
+
+def forged(file, change, tmp_path):
+    """The file with another description and a checksum that fits it."""
+    with zipfile.ZipFile(file) as archive:
+        description = json.loads(archive.read("model.json"))
+        arrays = [np.load(io.BytesIO(archive.read(f"array{k}.npy"))) for k in range(description["arrays"])]
+    change(description, arrays)
+    storing._write(tmp_path / "forged", json.dumps(description).encode(), arrays)
+    return tmp_path / "forged"
+
+
+def first_step(description):
+    return description["model"]["pipeline"][0][1]
+
+
+FORGERIES = {
+    "newer": (lambda d, a: d.update(version=99), "newer version"),
+    "other format": (lambda d, a: d.update(format="other"), "no model of ispca"),
+    "foreign class": (lambda d, a: first_step(d).update(estimator="os.system"), "foreign class"),
+    "foreign kind": (lambda d, a: d.update(model={"pickle": "x"}), "unknown kind"),
+    "foreign record": (
+        lambda d, a: first_step(d)["fitted"].update(a_={"record": "Popen", "fields": {}}),
+        "foreign",
+    ),
+    "method": (lambda d, a: first_step(d)["fitted"].update(transform="x"), "not its own"),
+    "hidden": (lambda d, a: first_step(d)["fitted"].update(__class__="x"), "not its own"),
+    "no array": (lambda d, a: first_step(d)["fitted"].update(mean_={"array": 999}), "not there"),
+    "other shape": (lambda d, a: first_step(d)["fitted"].update(n_components_=99), "shape"),
+    "other parameter": (lambda d, a: first_step(d)["parameters"].update(nonsense=1), "does not make a model"),
+    "nothing": (lambda d, a: d.update(model=[]), "describes nothing"),
+    "deep": (lambda d, a: d.update(model=deep(400)), "refused"),
+    "too many arrays": (lambda d, a: d.update(arrays=1000), "cannot be read"),
+}
+
+
+def deep(levels):
+    node = None
+    for _ in range(levels):
+        node = {"list": [node]}
+    return {"pipeline": [["x", node]]}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_file_is_refused_even_with_the_right_checksum(file, tmp_path, forgery):
+    change, message = FORGERIES[forgery]
+    with pytest.raises(ModelFileError, match=message):
+        load_model(forged(file, change, tmp_path))
+
+
+def test_a_file_that_would_fill_the_memory_is_refused(file, monkeypatch):
+    monkeypatch.setattr(storing, "LARGEST_CONTENT", 1000)
+    with pytest.raises(ModelFileError, match="GiB"):
+        load_model(file)
+
+
+def test_what_cannot_be_stored(problem, tmp_path):
+    X, y = problem
+    foreign = make_pipeline(ISPCA(2), LogisticRegression()).fit(X, y > 0)
+    with pytest.raises(ValueError, match=r"LogisticRegression.*cannot be stored"):
+        save_model(foreign, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_write_leaves_the_old_file(model, file, monkeypatch):
+    before = file.read_bytes()
+
+    def fail(*args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "save", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save_model(model, file)
+    assert file.read_bytes() == before
+    assert [entry.name for entry in file.parent.iterdir()] == [file.name]
