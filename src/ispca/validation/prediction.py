@@ -19,11 +19,10 @@ from ..models.base import Horseshoe
 from ..models.diagnostics import bulk_ess, r_hat
 from ..models.posterior import log_likelihood
 from ..reduction.records import Floats, Indices
+from .weights import SMALLEST_PROBABILITY
 
 # Coverage is measured for central intervals of this probability.
 INTERVAL_PROBABILITY = 0.9
-# No event is quite impossible: the log of a probability of zero would outweigh everything else.
-SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)

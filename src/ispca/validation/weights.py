@@ -13,6 +13,7 @@ TOLERANCE = 1e-10
 # Prior standard deviation of the log temperature, and how far it may go.
 TEMPERATURE_DEVIATION = 0.3
 LARGEST_LOG_TEMPERATURE = 1.5
+# No event is quite impossible: the log of a probability of zero would outweigh everything else.
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
