@@ -46,6 +46,7 @@ def test_later_lines_cover_earlier_ones():
 
 def test_a_terminal_sees_the_count_grow(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(_progress, "SECONDS_BEFORE", 0.0)
     monkeypatch.setattr(_progress, "SECONDS_BETWEEN", 0.01)
     finished = [1]
     with progress("Comparing", 4, lambda: finished[0]):
@@ -61,6 +62,7 @@ def test_a_terminal_sees_the_count_grow(monkeypatch):
 
 def test_an_error_inside_passes_and_ends_the_line(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(_progress, "SECONDS_BEFORE", 0.0)
     with pytest.raises(KeyboardInterrupt), progress("Comparing", 4, lambda: 1):
         raise KeyboardInterrupt
     assert sys.stderr.getvalue().endswith("\n")

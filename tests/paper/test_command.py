@@ -87,7 +87,7 @@ def test_an_interrupted_run_goes_on_where_it_was(simulate, tmp_path, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(experiment, "load", interrupted)
-        assert main(arguments) == 1
+        assert main(arguments) == 130
     assert capsys.readouterr().err.endswith("ispca: interrupted\n")
     first = len(counted)
     assert first >= 2 * 11 + 1

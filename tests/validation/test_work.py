@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from ispca import ISPCA, SPCA, HorseshoeClassifier
+from ispca import ISPCA, SPCA, HorseshoeClassifier, _progress
 from ispca.validation import StackedClassifier, compare
 from ispca.validation.work import portions
 from odd_methods import Fragile, Noted
@@ -212,6 +212,7 @@ class Terminal(io.StringIO):
 
 def test_one_progress_line_for_all(data, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(_progress, "SECONDS_BEFORE", 0.0)
     compare({"stack": StackedClassifier(QUICK, n_jobs=1), **QUICK}, *data, cv=2, n_jobs=1)
     shown = sys.stderr.getvalue()
     assert "Comparing" in shown
