@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,36 @@ from sklearn.pipeline import Pipeline
 from ..models import original_coefficients
 from ..models.coefficients import INTERCEPT
 from ..persistence import save_model
+from ..report import write_report
+from ..report.parts import Context
+from ..report.writing import SUFFIXES
 from ..tables import Table
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS)
+REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
+# Everything that may be there, and be overwritten.
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, *REPORTS.values())
 
 
-def write_files(folder: Path, model: Pipeline, table: Table, scores: np.ndarray) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class ReportRequest:
+    """What the report of a fit shall be: its format, splits to be made (0: none), the seed, and the command."""
+
+    format: str = "html"
+    cv: int = 0
+    seed: int = 0
+    data_name: str | None = None
+    command: str | None = None
+
+
+def written_files(format: str) -> tuple[str, ...]:
+    """Return the names of the files that a fit with this format of report leaves."""
+    return (MODEL, SCORES, LOADINGS, COEFFICIENTS, REPORTS[format])
+
+
+def write_files(
+    folder: Path, model: Pipeline, table: Table, scores: np.ndarray, request: ReportRequest
+) -> list[dict[str, Any]]:
     """Write every file of a fit into a folder; return the strongest features."""
     names = component_names(model[0])
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
@@ -30,8 +54,27 @@ def write_files(folder: Path, model: Pipeline, table: Table, scores: np.ndarray)
     write_csv(folder / COEFFICIENTS, list(COLUMNS), ((*row[:2],) for row in rows), (row[2:] for row in rows))
     details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     save_model(model, folder / MODEL, details)
+    _write_report(folder, model, table, request)
     features = [row for row in rows if row[0] != INTERCEPT]
     return [dict(zip(COLUMNS, row, strict=True)) for row in features[:5]]
+
+
+def _write_report(folder: Path, model: Pipeline, table: Table, request: ReportRequest) -> None:
+    context = Context(
+        target_name=table.target_name or "target",
+        data_name=request.data_name,
+        command=request.command,
+        notes=table.notes,
+        left_out=table.left_out,
+        cv_hint="Run “ispca fit” again with --cv 5",
+    )
+    write_report(
+        *(model, table.X, table.target, folder / REPORTS[request.format]),
+        cv=request.cv or None,
+        sample_names=table.ids,
+        context=context,
+        random_state=request.seed,
+    )
 
 
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")

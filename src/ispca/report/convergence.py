@@ -12,7 +12,6 @@ from .features import HOW_TO_MODEL
 from .parts import Parts
 from .text import clean, number, section, table
 
-WORST = 10
 TITLE = "Has the posterior converged?"
 
 
@@ -51,19 +50,18 @@ def _agree(converged: bool, r_hat: float) -> str:
 def _divergent(n: int) -> str:
     if n == 0:
         return "No draw was divergent: the sampler had no difficulty with any region."
-    return (
-        f"{count(n, 'draw')} divergent: there the sampler's steps were too large. A few in a thousand do no harm."
-    )
+    were = "was" if n == 1 else "were"
+    told = f"{count(n, 'draw')} {were} divergent: the sampler's steps were too large there."
+    return f"{told} A few in a thousand do no harm."
 
 
 def _table(found: Any) -> dict[str, Any]:
-    order = np.argsort(-found.r_hat, kind="stable")[:WORST]
-    rows: list[list[Any]] = [
-        [clean(found.quantities[i]), number(found.r_hat[i])]
-        + [round(float(sizes[i])) for sizes in (found.bulk_ess, found.tail_ess)]
-        for i in order
-    ]
-    columns = [("Quantity", "text"), ("R-hat", "number")]
-    columns += [("Worth independent draws (means)", "number"), ("(ends of intervals)", "number")]
-    caption = f"The {len(rows)} quantities with the largest R-hat, of {len(found.r_hat):,}"
+    rows: list[list[Any]] = []
+    for name in dict.fromkeys(found.quantities):
+        here = np.array([quantity == name for quantity in found.quantities])
+        sizes = [round(float(size[here].min())) for size in (found.bulk_ess, found.tail_ess)]
+        rows.append([clean(name), int(here.sum()), number(found.r_hat[here].max()), *sizes])
+    columns = [("Quantity", "text"), ("How many", "number"), ("Largest R-hat", "number")]
+    columns += [("Independent draws, means", "number"), ("Independent draws, interval ends", "number")]
+    caption = "The worst of each kind of quantity"
     return table("convergence", caption, columns, rows)

@@ -117,7 +117,7 @@ def _data(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _section(key: str, section: dict[str, Any]) -> str:
     parts = [f'<h2 id="{key}-title">{escape(section["title"])}</h2>', _status(section)]
-    parts += [f"<p>{escape(line)}</p>" for line in section["text"]]
+    parts += [f"<p>{escape(line).replace(' %', '&nbsp;%')}</p>" for line in section["text"]]
     if section.get("facts"):
         parts.append(fact_list(section["facts"]))
     if key == "picture":

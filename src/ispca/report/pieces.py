@@ -42,8 +42,9 @@ def table_block(table: dict[str, Any], choices: Sequence[str] | None = None) -> 
     if choices is not None:
         options = "".join(f'<option value="{i}">{escape(name)}</option>' for i, name in enumerate(choices, 1))
         group = f'<p class="chooser"><label>Component <select data-group="features">{options}</select></label></p>'
+    save = " data-save" if table["key"].startswith(("features", "coefficients", "intervals")) else ""
     return (
-        f'<div class="table" data-table="{escape(table["key"])}">{group}'
+        f'<div class="table" data-table="{escape(table["key"])}"{save}>{group}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">'
         f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{rest}</div>"
     )

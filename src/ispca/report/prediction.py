@@ -20,9 +20,12 @@ from .text import clean, number, section, table
 
 OURS, LASSO, BASE = "this model", "lasso", "base rate"
 TITLE = "How well does it predict?"
+MINUS = "\u2212"
+LIMITS = {name: (0.0, 1.0) for name in ("accuracy", "balanced_accuracy", "auc", "coverage", "calibration_error")}
+LIMITS |= {"brier": (0.0, 2.0), "rmse": (0.0, np.inf), "r2": (-np.inf, 1.0)}
 SENTENCES = {
-    "accuracy": "predicts {:.0%} of the classes rightly",
-    "r2": "explains {:.0%} of the target's variance",
+    "accuracy": "predicts {} of the classes rightly",
+    "r2": "explains {} of the target's variance",
 }
 WORDS = {
     "mlpd": "The mean log predictive density says how much probability was given to what came true: larger is "
@@ -74,14 +77,13 @@ def prediction_section(parts: Parts, comparison: Comparison | None) -> dict[str,
     if unconverged:
         text.append(f"{count(unconverged, 'posterior')} of these fits had not fully converged.")
     measures = list(comparison.scores)
-    caption = f"Means over {count(n_splits, 'split')}, with 95 % intervals; best first"
     return section(
         TITLE,
         text,
         measured=True,
         n_splits=n_splits,
         baseline=clean(comparison.baseline),
-        tables=[_table(found, measures, caption)],
+        tables=[_means(found, measures, n_splits), _intervals(found, measures)],
         forests=[_forest(found, name) for name in _shown(measures)],
         words=[WORDS[name] for name in measures if name in WORDS],
     )
@@ -112,8 +114,8 @@ def _verdicts(comparison: Comparison) -> list[str]:
         if name in comparison.scores:
             mean, low, high = interval(comparison.scores[name][:, column], ratio)
             if np.isfinite(mean):
-                around = f" (95 % interval {low:.0%} to {min(high, 1.0):.0%})" if np.isfinite(low) else ""
-                lines.append(f"{clean(ours)[0].upper()}{clean(ours)[1:]} {form.format(mean)}{around}.")
+                around = f" (95 % interval {_share(low)} to {_share(min(high, 1.0))})" if np.isfinite(low) else ""
+                lines.append(f"{clean(ours)[0].upper()}{clean(ours)[1:]} {form.format(_share(mean))}{around}.")
     metric = comparison.main_metric
     scores = comparison.scores[metric]
     for place, other in enumerate(comparison.methods):
@@ -134,32 +136,54 @@ def _against(ours: str, other: str, measure: str, mean: float, low: float, high:
         told = f"{ours} is better"
     elif high < 0:
         told = f"{ours} is worse"
-    size = f"{mean:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
+    size = f"{mean:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}".replace("-", MINUS)
     return f"Against {other}: {told} (difference in {measure} {size}; above 0 is better)."
 
 
-def _table(found: Any, measures: list[str], caption: str) -> dict[str, Any]:
-    columns = [("Method", "text")]
-    for name in measures:
-        label = TITLES.get(name, name)
-        columns += [(label[0].upper() + label[1:], "number"), ("95 % from", "number"), ("to", "number")]
-    rows: list[list[Any]] = []
-    for row in found:
-        cells: list[Any] = [clean(row["method"])]
-        for name in measures:
-            cells += [number(row[name + ending], 3) for ending in ("", "_low", "_high")]
-        rows.append(cells)
-    return table("comparison", caption, columns, rows)
+def _share(value: float) -> str:
+    return f"{100 * value:.0f} %".replace("-", MINUS)
+
+
+def _limits(row: Any, measure: str) -> list[float | int | None]:
+    """Return the ends of an interval, cut where the measure itself ends."""
+    lowest, highest = LIMITS.get(measure, (-np.inf, np.inf))
+    ends = np.array([row[f"{measure}_low"], row[f"{measure}_high"]])
+    return [number(end, 3) for end in np.clip(ends, lowest, highest)]
+
+
+def _title(measure: str) -> str:
+    label = TITLES.get(measure, measure)
+    return label[0].upper() + label[1:]
+
+
+def _means(found: Any, measures: list[str], n_splits: int) -> dict[str, Any]:
+    columns = [("Method", "text"), *((_title(name), "number") for name in measures)]
+    rows: list[list[Any]] = [[clean(row["method"]), *(number(row[name], 3) for name in measures)] for row in found]
+    return table("comparison", f"Means over {count(n_splits, 'split')}, best first", columns, rows)
+
+
+def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
+    columns = [
+        ("Measure", "text"),
+        ("Method", "text"),
+        ("Mean", "number"),
+        ("95 % from", "number"),
+        ("to", "number"),
+    ]
+    rows: list[list[Any]] = [
+        [_title(name), clean(row["method"]), number(row[name], 3), *_limits(row, name)]
+        for name in measures
+        for row in found
+    ]
+    caption = (
+        "The same with 95 % intervals, which allow for overlapping training parts; cut at the measure's limits"
+    )
+    return table("intervals", caption, columns, rows)
 
 
 def _forest(found: Any, measure: str) -> dict[str, Any]:
-    rows = [
-        {
-            "method": clean(row["method"], 60),
-            "mean": number(row[measure]),
-            "low": number(row[f"{measure}_low"]),
-            "high": number(row[f"{measure}_high"]),
-        }
-        for row in found
-    ]
+    rows = []
+    for row in found:
+        low, high = _limits(row, measure)
+        rows.append({"method": clean(row["method"], 60), "mean": number(row[measure]), "low": low, "high": high})
     return {"measure": measure, "title": TITLES.get(measure, measure), "rows": rows}

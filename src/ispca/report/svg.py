@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .pieces import cell_text
+
 WIDTH, LEFT, RIGHT, ROW, FOOT = 460, 120, 16, 30, 40
 LETTERS = 17
 
@@ -27,7 +29,7 @@ def forest(panel: dict[str, Any]) -> str:
     bottom = ROW * len(rows) + 4
     parts = [
         f'<line class="grid" x1="{across(tick)}" x2="{across(tick)}" y1="4" y2="{bottom}"/>'
-        f'<text class="tick" x="{across(tick)}" y="{bottom + 14}" text-anchor="middle">{tick:g}</text>'
+        f'<text class="tick" x="{across(tick)}" y="{bottom + 14}" text-anchor="middle">{cell_text(tick)}</text>'
         for tick in ticks
     ]
     for place, row in enumerate(rows):

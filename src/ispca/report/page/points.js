@@ -13,7 +13,7 @@ const SHAPES = [
 
 function niceTicks(low, high, most) {
   if (!(high > low)) return [low];
-  const rough = (high - low) / most;
+  const rough = (high - low) / (most + 0.5);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((value) => value >= rough);
   const ticks = [];
@@ -45,12 +45,12 @@ function viridis(share) {
 
 function drawAxes(svg, box, x, y, labels) {
   const [width, height] = [box.right - box.left, box.bottom - box.top];
-  for (const tick of niceTicks(...x.range, Math.max(2, Math.floor(width / 80)))) {
+  for (const tick of niceTicks(...x.range, Math.max(2, Math.floor(width / 70)))) {
     const at = x.place(tick);
     svg.append(make("line", { class: tick === 0 ? "zero" : "grid", x1: at, x2: at, y1: box.top, y2: box.bottom }));
     svg.append(make("text", { class: "tick", x: at, y: box.bottom + 16, "text-anchor": "middle" }, shown(tick)));
   }
-  for (const tick of niceTicks(...y.range, Math.max(2, Math.floor(height / 60)))) {
+  for (const tick of niceTicks(...y.range, Math.max(2, Math.floor(height / 45)))) {
     const at = y.place(tick);
     svg.append(make("line", { class: tick === 0 ? "zero" : "grid", x1: box.left, x2: box.right, y1: at, y2: at }));
     svg.append(make("text", { class: "tick", x: box.left - 6, y: at + 4, "text-anchor": "end" }, shown(tick)));

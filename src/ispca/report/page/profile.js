@@ -19,7 +19,7 @@ class Profile {
   draw() {
     this.width = this.place.clientWidth || 640;
     const height = 190;
-    const box = { left: 56, right: this.width - 12, top: 10, bottom: height - 44 };
+    const box = { left: 56, right: this.width - 22, top: 10, bottom: height - 44 };
     const [low, high] = this.profiles[this.component];
     const ends = [1, Math.max(low.length * this.perPoint, 2)];
     const x = { range: ends, place: scale(ends, box.left, box.right) };

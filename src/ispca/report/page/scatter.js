@@ -51,7 +51,7 @@ class Scatter {
   draw() {
     this.width = this.plot.clientWidth || 640;
     const height = Math.round(Math.min(540, Math.max(320, this.width * 0.62)));
-    const box = { left: 56, right: this.width - 12, top: 10, bottom: height - 46 };
+    const box = { left: 56, right: this.width - 16, top: 10, bottom: height - 46 };
     const [across, up] = this.choosers.map((chooser) => Number(chooser.value));
     const [xs, ys] = [this.values(across), this.values(up)];
     const x = { range: range(xs, 0.05) }, y = { range: range(ys, 0.05) };
@@ -61,7 +61,7 @@ class Scatter {
     drawAxes(svg, box, x, y, [this.axis(across), this.axis(up)]);
     this.paint = this.colours();
     this.places = xs.map((value, i) => [x.place(value), y.place(ys[i])]);
-    const size = this.count > 1500 ? 0.6 : this.count > 400 ? 0.8 : 1;
+    const size = this.count > 1500 ? 0.6 : this.count > 400 ? 0.8 : 1.2;
     const points = make("g", { class: "points" });
     this.places.forEach(([left, top], i) => {
       const at = { d: SHAPES[this.paint.shape(i)], transform: `translate(${left.toFixed(1)},${top.toFixed(1)}) scale(${size})` };
@@ -73,7 +73,7 @@ class Scatter {
     this.plot.replaceChildren(svg, this.tip);
     this.order = [...xs.keys()].sort((a, b) => xs[a] - xs[b]);
     this.legend();
-    this.point(-1);
+    this.point(this.current);
   }
 
   legend() {
@@ -125,7 +125,6 @@ class Scatter {
   }
 
   point(i) {
-    if (i === this.current && i >= 0 && !this.tip.hidden) return;
     this.current = i;
     this.tip.hidden = i < 0;
     this.ring.setAttribute("visibility", i < 0 ? "hidden" : "visible");

@@ -70,6 +70,7 @@ class LiveTable {
     this.limit = FIRST_ROWS;
     this.sorted = null;
     this.label.hidden = table.rows.length <= 10;
+    this.tools.hidden = this.label.hidden && this.holder.dataset.save === undefined;
     if (this.label.hidden) this.search.value = "";
     this.element.caption.textContent = table.caption;
     this.holder.querySelector(".scroll").setAttribute("aria-label", table.caption);
