@@ -110,8 +110,9 @@ HOW_TO_MODEL = (
 )
 INTERVAL_TEXT = (
     "Given the data and the model, an effect lies in its interval with a probability of 90 %. “Sign sure” is the "
-    "probability that the effect has the sign shown; 50 % means that nothing is known of it. An effect describes "
-    "what goes together in these data. It does not say what would happen if the feature were changed."
+    "probability that the effect has the sign shown: 50 % means that nothing is known of it, 100 % that all draws "
+    "of the posterior agree. An effect describes what goes together in these data. It does not say what would "
+    "happen if the feature were changed."
 )
 
 

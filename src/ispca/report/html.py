@@ -127,7 +127,7 @@ def _section(key: str, section: dict[str, Any]) -> str:
     if key == "features" and tables:
         parts += [table_block(tables[0], [table["caption"] for table in tables]), profile_block()]
     else:
-        parts += [table_block(table) for table in tables]
+        parts += [_folded(table) for table in tables]
     if section.get("words"):
         words = "".join(f"<li>{escape(line)}</li>" for line in section["words"])
         parts.append(f"<details><summary>What the measures mean</summary><ul>{words}</ul></details>")
@@ -136,6 +136,14 @@ def _section(key: str, section: dict[str, Any]) -> str:
     return (
         f'<section id="{key}" aria-labelledby="{key}-title">\n' + "\n".join(filter(None, parts)) + "\n</section>"
     )
+
+
+def _folded(table: dict[str, Any]) -> str:
+    """Return a table; one that says the same as the picture above it is folded away."""
+    block = table_block(table)
+    if table["key"] != "intervals":
+        return block
+    return f"<details><summary>All measures with their intervals</summary>{block}</details>"
 
 
 def _status(section: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._components import SupervisedComponents
 from ..models.base import Horseshoe
-from ..plots.inputs import all_classes, check_target, feature_names, sample_names
+from ..plots.inputs import all_classes, check_target
 from ..validation.comparison import Comparison
 from .text import clean_all
 
@@ -76,8 +76,8 @@ def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: 
     checked = None if y is None else check_target(y, n if X is not None else len(y))
     known = reduction if reduction is not None else model
     classes = None if checked is None else all_classes(known, checked)
-    cleaned = clean_all([] if reduction is None else feature_names(reduction, names))
-    who = clean_all([] if X is None else sample_names(X, n, samples))
+    cleaned = clean_all([] if reduction is None else _feature_names(reduction, names))
+    who = clean_all([] if X is None else _sample_names(X, n, samples))
     Z = None
     if reduction is not None:
         _check_width(X, reduction)
@@ -112,6 +112,29 @@ def _plain(X: Any) -> Any:
 
 def _without_names(X: Any) -> Any:
     return X if X is None or sp.issparse(X) else np.asarray(X)
+
+
+def _feature_names(reduction: Any, names: Any) -> Any:
+    """Return the names as they are: an array of texts would be as wide as the longest of them."""
+    count = reduction.n_features_in_
+    if names is None:
+        return getattr(reduction, "feature_names_in_", range(count))
+    if len(names) != count:
+        raise ValueError(
+            f"feature_names has {len(names)} entries, but there are {count} features: pass one for each."
+        )
+    return names
+
+
+def _sample_names(X: Any, n_samples: int, names: Any) -> Any:
+    if names is None:
+        index = getattr(X, "index", None)
+        return range(n_samples) if index is None or callable(index) else index
+    if len(names) != n_samples:
+        raise ValueError(
+            f"sample_names has {len(names)} entries, but X has {n_samples} samples: pass one for each."
+        )
+    return names
 
 
 def _transformed(reduction: Any, X: Any) -> np.ndarray:
