@@ -50,16 +50,19 @@ def write_files(
     write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
     labels = ((name,) for name in table.features)
     write_csv(folder / LOADINGS, ["feature", *names], labels, model[0].components_.T)
-    rows = coefficient_rows(model)
+    coefficients = original_coefficients(model)
+    rows = coefficient_rows(model, coefficients)
     write_csv(folder / COEFFICIENTS, list(COLUMNS), ((*row[:2],) for row in rows), (row[2:] for row in rows))
     details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     save_model(model, folder / MODEL, details)
-    _write_report(folder, model, table, request)
+    _write_report(folder, model, table, request, {"scores": scores, "coefficients": coefficients})
     features = [row for row in rows if row[0] != INTERCEPT]
     return [dict(zip(COLUMNS, row, strict=True)) for row in features[:5]]
 
 
-def _write_report(folder: Path, model: Pipeline, table: Table, request: ReportRequest) -> None:
+def _write_report(
+    folder: Path, model: Pipeline, table: Table, request: ReportRequest, known: dict[str, Any]
+) -> None:
     context = Context(
         target_name=table.target_name or "target",
         data_name=request.data_name,
@@ -67,6 +70,7 @@ def _write_report(folder: Path, model: Pipeline, table: Table, request: ReportRe
         notes=table.notes,
         left_out=table.left_out,
         cv_hint="Run “ispca fit” again with --cv 5",
+        **known,
     )
     write_report(
         *(model, table.X, table.target, folder / REPORTS[request.format]),
@@ -86,9 +90,8 @@ def component_names(reduction: Any) -> list[str]:
     return [f"{kind}_{k + 1}" for k, kind in enumerate(kinds)]
 
 
-def coefficient_rows(model: Pipeline) -> list[tuple[Any, ...]]:
+def coefficient_rows(model: Pipeline, table: Any) -> list[tuple[Any, ...]]:
     """Return the coefficients of the original features, the largest effect per standard deviation first."""
-    table = original_coefficients(model)
     spread = np.concatenate([[0.0], model[0].scale_])
     per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
     # The intercept, whose effect this way is zero, comes first.

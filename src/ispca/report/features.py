@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..plots.coefficients import coefficient_table
+from ..models.coefficients import original_coefficients
 from ..tables.records import count
 from .parts import Parts, column
 from .text import clean, number, numbers, section, table
@@ -90,19 +90,31 @@ def coefficients_section(parts: Parts) -> dict[str, Any]:
     if parts.model is None:
         why = "There is no model after the reduction, so there are no coefficients: " + HOW_TO_MODEL
         return section("The coefficients", [why])
-    found = coefficient_table(parts.pipeline, feature_names=np.arange(parts.reduction.n_features_in_))
-    total = len(found)
+    found, places, factors = _largest(parts)
     several = parts.classes is not None and len(parts.classes) > 2
     rows: list[list[Any]] = []
-    for row in found[:MOST_COEFFICIENTS]:
-        name = [parts.features[int(row["feature"])]] + ([clean(row["target_class"])] if several else [])
-        rows.append([*name, *(number(row[field]) for field in ("mean", "low", "high"))])
-        rows[-1].append(number(100 * row["p_sign"], 3))
+    for row, place, factor in zip(found, places, factors, strict=True):
+        name = [parts.features[place]] + ([clean(row["target_class"])] if several else [])
+        effects = [number(row[field] * factor) for field in ("mean", "q5", "q95")]
+        rows.append([*name, *effects, number(100 * row["p_sign"], 3)])
+    total = parts.reduction.n_features_in_ * (len(parts.labels) if several else 1)
     columns = [("Feature", "text")] + ([("Class", "text")] if several else [])
     columns += [("Effect", "number"), ("90 % from", "number"), ("to", "number"), ("Sign sure, %", "number")]
     caption = f"The {len(rows):,} largest of {total:,} coefficients" if total > len(rows) else "All coefficients"
     text = [_effect_text(parts), INTERVAL_TEXT]
     return section("The coefficients", text, tables=[table("coefficients", caption, columns, rows)])
+
+
+def _largest(parts: Parts) -> tuple[Any, list[int], list[float]]:
+    """Return the largest coefficients, the columns they belong to, and the standard deviations of these."""
+    found = parts.context.coefficients
+    found = original_coefficients(parts.pipeline) if found is None else found
+    # In the table of each class the intercept comes first; names cannot tell, for a feature may be called so.
+    columns = np.arange(len(found)) % (parts.reduction.n_features_in_ + 1) - 1
+    scale = np.where(columns < 0, 0.0, parts.reduction.scale_[columns])
+    order = np.argsort(-np.abs(found["mean"]) * scale, kind="stable")
+    order = order[columns[order] >= 0][:MOST_COEFFICIENTS]
+    return found[order], columns[order].tolist(), scale[order].tolist()
 
 
 HOW_TO_MODEL = (

@@ -34,6 +34,9 @@ class Context:
     notes: Sequence[str] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     cv_hint: str = "Pass cv=5 to write_report"
+    # What the caller has computed already: scores of the samples, and what original_coefficients returned.
+    scores: np.ndarray | None = None
+    coefficients: Any = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: 
     Z = None
     if reduction is not None:
         _check_width(X, reduction)
-        Z = _transformed(reduction, X)
+        Z = _transformed(reduction, X) if context.scores is None else np.asarray(context.scores, np.float64)
     return Parts(
         *(reduction, model, fitted if isinstance(fitted, Pipeline) else None, comparison),
         *(_without_names(X), checked, classes, Z),
