@@ -39,8 +39,11 @@ def components_section(parts: Parts) -> dict[str, Any]:
 
 def _count_text(reduction: Any) -> str:
     supervised, total = int(reduction.n_supervised_), int(reduction.n_components_)
-    rest = f", and {count(total - supervised, 'unsupervised one')} after them" if total > supervised else ""
-    return f"There are {count(supervised, 'supervised component')}{rest}.".replace("are 1 ", "is 1 ")
+    rest = (
+        f", and {count(total - supervised, 'unsupervised one')} fill up to {total}" if total > supervised else ""
+    )
+    verb = "is" if supervised == 1 else "are"
+    return f"There {verb} {count(supervised, 'supervised component')}{rest}."
 
 
 def _test_text(parts: Parts) -> list[str]:
@@ -67,7 +70,7 @@ def _test_text(parts: Parts) -> list[str]:
     elif not last.accepted:
         text.append(
             f"The search ended because after {count(int(reduction.n_supervised_), 'component')} the best "
-            f"remaining feature looked no better than in shuffled data (p {_with_sign(last)}). That there is "
+            f"remaining feature did no better than it easily does by chance (p {_with_sign(last)}). That there is "
             "nothing more is not proven: more samples might show it."
         )
     else:
@@ -90,6 +93,8 @@ def _steps_table(parts: Parts) -> dict[str, Any]:
         used = int(step.n_features) if step.accepted else None
         p_value = p_text(step.p_value, step.n_permutations)
         rows.append([place, number(step.score), p_value, int(step.n_permutations), outcome, used, apart])
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
     return table("tests", "The tests, one per step; the score is a correlation", columns, rows)
 
 
@@ -126,13 +131,13 @@ def picture_section(parts: Parts) -> dict[str, Any]:
     Z = np.asarray(parts.Z)
     n = len(Z)
     shown = np.arange(n)
-    text = [
-        "Every point is a sample. Points near each other are alike in the two components chosen. The components "
-        "were made with these very samples, so the classes look better separated here than they would for new "
-        "ones: how well new samples are told apart stands under “How well does it predict?”."
-    ]
-    if parts.y is None:
-        text = ["Every point is a sample. Points near each other are alike in the two components chosen."]
+    text = ["Every point is a sample. Points near each other are alike in the two components chosen."]
+    if parts.y is not None and parts.reduction.n_supervised_:
+        what = "the target shows in it" if parts.classes is None else "the classes look separated"
+        text.append(
+            f"The components were made with these very samples, so that {what} more clearly than for new ones. "
+            "What is true of new samples stands under “How well does it predict?”."
+        )
     if n > MOST_POINTS:
         shown = np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
         text.append(f"Drawn are {MOST_POINTS:,} of the {n:,} samples, chosen at random.")

@@ -77,7 +77,7 @@ def summarize(
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> summary = summarize(ispca, data.data, data.target)
     >>> summary["components"]["text"][0]
-    'There is 1 supervised component, and 2 unsupervised ones after them.'
+    'There is 1 supervised component, and 2 unsupervised ones fill up to 3.'
     """
     context = context or Context(target_name=str(target_name))
     parts = sort_out(fitted, X, y, comparison, feature_names, sample_names, context)
