@@ -12,6 +12,7 @@ import pytest
 
 from ispca import ISPCA
 from ispca.report import summarize, to_html, to_json, to_markdown, write_report
+from ispca.report.parts import Context
 from ispca.report.text import NAME_BYTES, clean
 
 HOSTILE = [
@@ -187,3 +188,14 @@ def test_a_failure_leaves_the_old_file(two, tmp_path, monkeypatch):
         write_report(model, X, y, path, cv=None)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_hostile_command_and_notes(two):
+    model, X, y = two
+    words = {"command": "ispca fit '\udcff\x1b[31m</pre><script>'", "notes": HOSTILE, "data_name": HOSTILE[0]}
+    context = Context(target_name=HOSTILE[2], left_out={name: name for name in HOSTILE}, **words)
+    summary = summarize(model, X, y, context=context)
+    for text in (to_html(summary), to_markdown(summary), to_json(summary)):
+        text.encode()
+        assert "\x1b" not in text
+    assert sum(tag == "script" for tag, _ in read(to_html(summary)).elements) == 2

@@ -84,6 +84,7 @@ def test_a_comparison_alone_and_beside_a_fit(two):
     methods = {"chance": DummyClassifier(), "logistic": LogisticRegression()}
     result = compare(methods, X, y, cv=3, n_jobs=1, baseline="chance")
     alone = summarize(result)
+    assert summarize(result, X, y)["data"]["tables"][0]["key"] == "classes"
     assert "components" not in alone
     assert alone["prediction"]["n_splits"] == 3
     assert "no single fit" in " ".join(alone["asked"]["text"])
@@ -144,6 +145,7 @@ def test_the_code_makes_the_same_estimators(two):
         exec(code.rpartition("\n")[0], names)
     np.testing.assert_array_equal(names["model"].predict_proba(X), model.predict_proba(X))
     excluded = ISPCA(exclude=np.array([1, 2]), random_state=np.random.default_rng(0))
+    assert estimator_code(ISPCA(exclude=["x" * 2000])) == "ISPCA(exclude=...)"
     assert estimator_code(excluded) == "ISPCA(exclude=[1, 2], random_state=...)"
     open_seed = make_pipeline(ISPCA(2, whiten=True), HorseshoeClassifier(n_warmup=20, n_draws=20, retry=False))
     with warnings.catch_warnings():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
         for note in table.notes:
             console.note(note)
         model, scores = fit_model(table, args.method, args.components, args.draws, args.seed, console)
-        with waiting("Writing"), whole_folder(args.out) as folder:
+        # The splits have a progress line of their own.
+        with nullcontext() if args.cv else waiting("Writing"), whole_folder(args.out) as folder:
             strongest = write_files(folder, model, table, scores, _request(args))
     seconds = time.perf_counter() - start
     values = summary_values(model, table, args.out, seconds, strongest, args.format)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .parts import Parts
-from .text import section
+from .text import printable, section
 
 PAPER = (
     "J. Piironen and A. Vehtari (2018). Iterative supervised principal components. Proceedings of the 21st "
@@ -21,6 +21,8 @@ PRIOR = (
     "J. Piironen and A. Vehtari (2017). Sparsity information and regularization in the horseshoe and other "
     "shrinkage priors. Electronic Journal of Statistics 11(2):5018-5051."
 )
+# A parameter that takes more room, such as a list of all excluded features, is left out of the code.
+LONGEST_VALUE = 1000
 PACKAGES = ("ispca", "numpy", "scipy", "scikit-learn")
 
 
@@ -37,7 +39,7 @@ def repeat_section(parts: Parts, cv: Any) -> dict[str, Any]:
         text.append("No random seed was set, so that numbers will differ a little when this is run again.")
     codes = []
     if parts.context.command:
-        codes.append({"label": "On the command line", "code": parts.context.command})
+        codes.append({"label": "On the command line", "code": printable(parts.context.command)})
     codes.append({"label": "In Python", "code": _code(parts, cv)})
     return section(
         "How to cite and repeat this",
@@ -116,4 +118,5 @@ def _literal(value: Any) -> str:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     plain = value is None or isinstance(value, bool | int | float | str | list | tuple)
-    return repr(value) if plain else "..."
+    text = repr(value) if plain else "..."
+    return text if len(text) <= LONGEST_VALUE else "..."

@@ -42,13 +42,18 @@ def clean(name: Any, limit: int = NAME_BYTES) -> str:
     # A very long name is cut before it is looked at letter by letter.
     if len(text) > 2 * limit:
         text = text[:limit] + text[-limit:]
-    text = "".join(map(_wanted, text)).strip()
+    text = printable(text).strip()
     if not text:
         return "(no name)"
     if len(text.encode()) <= limit and len(str(name)) <= 2 * limit:
         return text
     start, end = _cut(text, limit * 3 // 5), _cut(text[::-1], limit // 4)[::-1]
     return f"{start.rstrip()} … {end.lstrip()}"
+
+
+def printable(text: str) -> str:
+    """Return a text on one line, with a mark in the place of what cannot be shown."""
+    return "".join(map(_wanted, text))
 
 
 def _wanted(letter: str) -> str:
