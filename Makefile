@@ -2,20 +2,29 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find src -name '*.py') $(wildcard cpp/*) CMakeLists.txt pyproject.toml README.md constraints.txt
+SOURCES := $(shell find src -name '*.py' -o -path '*/report/page/*' -type f) $(wildcard cpp/*) CMakeLists.txt pyproject.toml README.md constraints.txt
 
 # Real data lies beside the project in development and in CI; tests that need it skip elsewhere.
 ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test lint bench fuzz clean
+.PHONY: demo test test-browser lint bench fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest tests --pyargs ispca
+
+# The report in a real browser; installs Debian's chromium where there is none.
+test-browser: $(VENV)/browser
+	ISPCA_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/browser
+
+$(VENV)/browser: $(VENV)/installed
+	.ci/chromium
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright axe-playwright-python
+	touch $@
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

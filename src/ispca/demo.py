@@ -1,4 +1,4 @@
-"""The demo behind ``make demo``: simulated gene expression, reduced, modelled and summarised in plain text."""
+"""The demo behind ``make demo``: simulated gene expression, reduced, modelled, and told in a report."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import time
 from pathlib import Path
 
 import numpy as np
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Bunch
 
 from .datasets import make_expression
-from .models import HorseshoeClassifier, original_coefficients
+from .models import HorseshoeClassifier
+from .plots import coefficient_table
+from .report import summarize, to_html
 from .transformers import ISPCA
 
 
-def main(directory: Path = Path("demo")) -> None:
-    """Fit the simulated data, print a summary and write the new features and the gene weights."""
+def main(directory: Path = Path("demo"), cv: int = 5) -> None:
+    """Fit the simulated data, print a summary, and write the report, the new features and the gene weights."""
     data = make_expression(n_samples=100, n_features=5000, n_classes=3, signal=2.0, random_state=0)
     start = time.perf_counter()
     ispca = ISPCA(n_components=10, whiten=True, random_state=0)
@@ -42,25 +43,18 @@ def main(directory: Path = Path("demo")) -> None:
         f"\nThe horseshoe model on the new features took {time.perf_counter() - start:.1f} s with its posterior."
     )
     print(model[-1].diagnostics_)
-    accuracy = cross_val_score(model, data.data, data.target, cv=5).mean()
-    largest = np.bincount(np.unique(data.target, return_inverse=True)[1]).max() / n
-    print(f"Cross-validated accuracy: {accuracy:.0%} (the largest class: {largest:.0%})")
     _show_genes(model, data)
     _write(directory, Z, ispca, data)
+    _report(directory, model, data, cv)
 
 
 def _show_genes(model: Pipeline, data: Bunch, count: int = 5) -> None:
-    table = original_coefficients(model)
-    genes = table[table["feature"] != "(intercept)"]
-    # Largest effect per standard deviation of the gene.
-    effect = np.abs(genes["mean"]) * np.tile(model[0].scale_, len(model[-1].classes_))
-    genes = genes[np.argsort(-effect)][:count]
-    print(f"\nThe {count} strongest genes, in the original units:")
-    for feature, label, mean, _, low, high, sure in genes.tolist():
-        truth = "truly relevant" if data.relevant[int(feature)] else "irrelevant in truth"
-        name = data.feature_names[int(feature)]
-        interval = f"{mean:+.3f}, 90 % interval {low:+.3f} to {high:+.3f}"
-        print(f"  {name:<10} {label}: {interval}, sign {sure:.0%} sure; {truth}")
+    print(f"\nThe {count} strongest genes, change of the log odds per standard deviation:")
+    truth = dict(zip(data.feature_names, data.relevant, strict=True))
+    for row in coefficient_table(model, n_features=count, feature_names=data.feature_names):
+        interval = f"{row['mean']:+.3f}, 90 % interval {row['low']:+.3f} to {row['high']:+.3f}"
+        true = "truly relevant" if truth[str(row["feature"])] else "irrelevant in truth"
+        print(f"  {row['feature']:<10} {row['target_class']}: {interval}, sign {row['p_sign']:.0%} sure; {true}")
 
 
 def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
@@ -75,6 +69,20 @@ def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
     ]
     weights.write_text("\n".join(rows) + "\n")
     print(f"\nThe new features are in {scores}, the weight of every gene in {weights}.")
+
+
+def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
+    """Cross-validate and write the report."""
+    print(f"Refitting in {cv} splits, with the lasso and the base rate beside it ...", flush=True)
+    names = {
+        "feature_names": data.feature_names,
+        "sample_names": [f"sample {i + 1}" for i in range(len(data.data))],
+    }
+    summary = summarize(model, data.data, data.target, cv=cv, target_name="class", **names)
+    print("\n".join(summary["prediction"]["text"][1:4]))
+    path = directory / "report.html"
+    path.write_text(to_html(summary), encoding="utf-8", newline="\n")
+    print(f"\nThe report is in {path.resolve()}: open it in any browser.")
 
 
 if __name__ == "__main__":

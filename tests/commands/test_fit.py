@@ -14,10 +14,12 @@ import pytest
 from ispca.cli import main
 from ispca.commands import fit
 from ispca.persistence import load_model, read_details
+from ispca.report import prediction
+from ispca.validation import compare
 
 SHORT = ["--components", "4", "--draws", "60", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
-FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "scores.csv"]
+FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "report.html", "scores.csv"]
 
 
 def table(path):
@@ -171,8 +173,7 @@ def test_help_fits_a_screen_and_shows_an_example(command, capsys, monkeypatch):
     text = capsys.readouterr().out
     assert len(text.splitlines()) <= 36
     assert max(map(len, text.splitlines())) <= 86
-    if command != ["datasets"]:
-        assert "example:" in text
+    assert "example:" in text
 
 
 def test_an_existing_directory(data, tmp_path, one_line):
@@ -268,3 +269,21 @@ def test_progress_is_for_terminals_only(monkeypatch, capsys):
     with _progress.waiting("Short"):
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_the_report(data, tmp_path, fitted, monkeypatch):
+    here = {"n_jobs": 1}
+    monkeypatch.setattr(prediction, "compare", lambda *given, **options: compare(*given, **(options | here)))
+    page = (fitted / "report.html").read_text(encoding="utf-8")
+    assert "1 column of text left out: sex." in page
+    assert "Run “ispca fit” again with --cv 5" in page
+    assert "--drop score --out results" in page
+    command = ["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *SHORT]
+    assert main([*command, "--format", "markdown", "--cv", "2"]) == 0
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "This model predicts" in text
+    assert main([*command, "--force", "--format", "json"]) == 0
+    assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == sorted(
+        [*FILES[:3], "report.json", FILES[4]]
+    )
+    assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["format"] == 1

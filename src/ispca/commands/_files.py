@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +14,71 @@ from sklearn.pipeline import Pipeline
 from ..models import original_coefficients
 from ..models.coefficients import INTERCEPT
 from ..persistence import save_model
+from ..report import write_report
+from ..report.parts import Context
+from ..report.writing import SUFFIXES
 from ..tables import Table
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS)
+REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
+# Everything that may be there, and be overwritten.
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, *REPORTS.values())
 
 
-def write_files(folder: Path, model: Pipeline, table: Table, scores: np.ndarray) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class ReportRequest:
+    """What the report of a fit shall be: its format, splits to be made (0: none), the seed, and the command."""
+
+    format: str = "html"
+    cv: int = 0
+    seed: int = 0
+    data_name: str | None = None
+    command: str | None = None
+
+
+def written_files(format: str) -> tuple[str, ...]:
+    """Return the names of the files that a fit with this format of report leaves."""
+    return (MODEL, SCORES, LOADINGS, COEFFICIENTS, REPORTS[format])
+
+
+def write_files(
+    folder: Path, model: Pipeline, table: Table, scores: np.ndarray, request: ReportRequest
+) -> list[dict[str, Any]]:
     """Write every file of a fit into a folder; return the strongest features."""
     names = component_names(model[0])
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
     write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
     labels = ((name,) for name in table.features)
     write_csv(folder / LOADINGS, ["feature", *names], labels, model[0].components_.T)
-    rows = coefficient_rows(model)
+    coefficients = original_coefficients(model)
+    rows = coefficient_rows(model, coefficients)
     write_csv(folder / COEFFICIENTS, list(COLUMNS), ((*row[:2],) for row in rows), (row[2:] for row in rows))
     details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     save_model(model, folder / MODEL, details)
+    _write_report(folder, model, table, request, {"scores": scores, "coefficients": coefficients})
     features = [row for row in rows if row[0] != INTERCEPT]
     return [dict(zip(COLUMNS, row, strict=True)) for row in features[:5]]
+
+
+def _write_report(
+    folder: Path, model: Pipeline, table: Table, request: ReportRequest, known: dict[str, Any]
+) -> None:
+    context = Context(
+        target_name=table.target_name or "target",
+        data_name=request.data_name,
+        command=request.command,
+        notes=table.notes,
+        left_out=table.left_out,
+        cv_hint="Run “ispca fit” again with --cv 5",
+        **known,
+    )
+    write_report(
+        *(model, table.X, table.target, folder / REPORTS[request.format]),
+        cv=request.cv or None,
+        sample_names=table.ids,
+        context=context,
+        random_state=request.seed,
+    )
 
 
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
@@ -43,9 +90,8 @@ def component_names(reduction: Any) -> list[str]:
     return [f"{kind}_{k + 1}" for k, kind in enumerate(kinds)]
 
 
-def coefficient_rows(model: Pipeline) -> list[tuple[Any, ...]]:
+def coefficient_rows(model: Pipeline, table: Any) -> list[tuple[Any, ...]]:
     """Return the coefficients of the original features, the largest effect per standard deviation first."""
-    table = original_coefficients(model)
     spread = np.concatenate([[0.0], model[0].scale_])
     per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
     # The intercept, whose effect this way is zero, comes first.

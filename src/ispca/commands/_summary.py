@@ -10,11 +10,11 @@ from sklearn.pipeline import Pipeline
 
 from ..tables import Table
 from ..tables.records import count, listing
-from ._files import FILES
+from ._files import written_files
 
 
 def summary_values(
-    model: Pipeline, table: Table, folder: Path, seconds: float, strongest: list[dict[str, Any]]
+    model: Pipeline, table: Table, folder: Path, seconds: float, strongest: list[dict[str, Any]], format: str
 ) -> dict[str, Any]:
     """Return everything the summary tells."""
     reduction, regression = model[0], model[1]
@@ -37,7 +37,7 @@ def summary_values(
         "convergence": str(regression.diagnostics_),
         "strongest_features": strongest,
         "notes": table.notes,
-        "files": [str(folder / name) for name in FILES],
+        "files": [str(folder / name) for name in written_files(format)],
         "seconds": round(seconds, 2),
     }
 

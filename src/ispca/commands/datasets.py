@@ -15,6 +15,9 @@ from ..datasets.store import cache_folder, data_folder, locate, obtain
 from . import UsageError
 
 SUMMARY = "list data sets: what there is, where from, and what is present"
+EXAMPLE = """example:
+  ispca datasets                     lists all of them
+  ispca datasets colon --download    fetches one and describes it"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

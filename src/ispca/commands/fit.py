@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +26,16 @@ from ._console import (
     check_output,
     positive,
     read_supervised,
+    whole_number,
 )
-from ._files import FILES, write_files
+from ._files import FILES, REPORTS, ReportRequest, write_files
 from ._summary import summary_text, summary_values
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model on them"
 USAGE = "ispca fit DATA --target COLUMN --out DIR [options]"
 EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results
-writes model.ispca, scores.csv, loadings.csv and coefficients.csv to results;
+writes report.html, model.ispca, scores.csv, loadings.csv and coefficients.csv;
 DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
 METHODS = ("ISPCA", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
@@ -49,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
     parser.add_argument("--components", type=positive, metavar="N", help="default 50, for 3 or more classes 20")
     parser.add_argument("--draws", type=positive, default=1000, metavar="N", help="of each of 4 chains (1000)")
+    parser.add_argument("--cv", type=whole_number, default=0, metavar="N", help="report N held-out splits (0)")
+    formats = f"of the report: {', '.join(REPORTS)} (default html)"
+    parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
     add_output_options(parser)
 
 
@@ -62,11 +68,31 @@ def run(args: argparse.Namespace) -> int:
         for note in table.notes:
             console.note(note)
         model, scores = fit_model(table, args.method, args.components, args.draws, args.seed, console)
-        with waiting("Writing"), whole_folder(args.out) as folder:
-            strongest = write_files(folder, model, table, scores)
-    values = summary_values(model, table, args.out, time.perf_counter() - start, strongest)
+        # The splits have a progress line of their own.
+        with nullcontext() if args.cv else waiting("Writing"), whole_folder(args.out) as folder:
+            strongest = write_files(folder, model, table, scores, _request(args))
+    seconds = time.perf_counter() - start
+    values = summary_values(model, table, args.out, seconds, strongest, args.format)
     console.result(summary_text(values), values)
     return 0
+
+
+def _request(args: argparse.Namespace) -> ReportRequest:
+    return ReportRequest(args.format, args.cv, args.seed, args.data.name, _command(args))
+
+
+def _command(args: argparse.Namespace) -> str:
+    """Return the command that does this again; where the results go and how it talks do not matter."""
+    words = ["ispca", "fit", str(args.data)]
+    for name in ("target", "id", "kind", "components"):
+        if getattr(args, name) is not None:
+            words += [f"--{name}", str(getattr(args, name))]
+    words += ["--transpose"] if args.transpose else []
+    words += ["--missing", args.missing] if args.missing != "error" else []
+    words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
+    words += ["--cv", str(args.cv)] if args.cv else []
+    words += ["--drop", *args.drop] if args.drop else []
+    return shlex.join([*words, "--out", "results"])
 
 
 def fit_model(

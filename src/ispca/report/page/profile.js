@@ -1,0 +1,43 @@
+// The profile: the weights of all features of a component in the order of the columns.
+class Profile {
+  constructor(profiles, perPoint) {
+    this.profiles = profiles;
+    this.perPoint = perPoint;
+    this.figure = document.getElementById("profile");
+    this.place = document.getElementById("profile-plot");
+    this.component = 0;
+    this.figure.hidden = false;
+    new ResizeObserver(() => { if (this.place.clientWidth !== this.width) this.draw(); }).observe(this.place);
+    this.draw();
+  }
+
+  show(component) {
+    this.component = component;
+    this.draw();
+  }
+
+  draw() {
+    this.width = this.place.clientWidth || 640;
+    const height = 190;
+    const box = { left: 56, right: this.width - 22, top: 10, bottom: height - 44 };
+    const [low, high] = this.profiles[this.component];
+    const ends = [1, Math.max(low.length * this.perPoint, 2)];
+    const x = { range: ends, place: scale(ends, box.left, box.right) };
+    const y = { range: range([0, ...low, ...high], 0.04) };
+    y.place = scale(y.range, box.bottom, box.top);
+    const what = `Weights of all features in component ${this.component + 1}, in the order of the columns`;
+    const svg = make("svg", { width: this.width, height, viewBox: `0 0 ${this.width} ${height}`, role: "img", "aria-label": what });
+    drawAxes(svg, box, x, y, ["number of the column", "weight"]);
+    const zero = y.place(0);
+    let path = "";
+    low.forEach((value, k) => {
+      if (value === 0 && high[k] === 0) return;
+      const at = x.place(1 + k * this.perPoint).toFixed(1);
+      path += `M${at},${Math.max(zero, y.place(value)).toFixed(1)}V${Math.min(zero, y.place(high[k])).toFixed(1)}`;
+    });
+    svg.append(make("path", { class: "profile", d: path }));
+    this.place.replaceChildren(svg);
+    const cut = this.perPoint > 1 ? ` Each line spans ${this.perPoint} neighbouring columns.` : "";
+    document.getElementById("profile-text").textContent = what + "." + cut;
+  }
+}

@@ -1,0 +1,18 @@
+// Bring the page to life: every table, the picture, the profile.
+const data = JSON.parse(document.getElementById("report-data").textContent);
+const live = new Map();
+for (const holder of document.querySelectorAll("[data-table]")) {
+  const key = holder.dataset.table;
+  live.set(key, new LiveTable(holder, key, data.tables[key]));
+}
+if (data.picture && data.picture.samples.length) new Scatter(data.picture);
+const profile = data.profiles && document.getElementById("profile") ? new Profile(data.profiles, data.per_point) : null;
+const chooser = document.querySelector("[data-group]");
+if (chooser) {
+  const table = live.get(chooser.closest("[data-table]").dataset.table);
+  chooser.addEventListener("change", () => {
+    const key = "features-" + chooser.value;
+    table.show(key, data.tables[key]);
+    profile?.show(Number(chooser.value) - 1);
+  });
+}
