@@ -53,6 +53,5 @@ for ax in axes:
 # the numbers over many data sets.
 
 for row in stack.cv_table_:
-    print(
-        f"{row.candidate:6s} weight {row.weight:.2f}, out-of-fold log density {row.mlpd:+.2f} +- {row.mlpd_error:.2f}"
-    )
+    density = f"{row.mlpd:+.2f} +- {row.mlpd_error:.2f}"
+    print(f"{row.candidate:6s} weight {row.weight:.2f}, out-of-fold log density {density}")
