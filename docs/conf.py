@@ -25,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "elsewhere",
+    "underscores",
 ]
 exclude_patterns = [
     "_build",

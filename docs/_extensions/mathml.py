@@ -4,6 +4,8 @@ The conversion is that of docutils. A formula it does not understand is a warnin
 docs``.
 """
 
+import html
+
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.util import logging
@@ -17,7 +19,7 @@ def convert(text, as_block, node):
         return latex2mathml.tex2mathml(text, as_block=as_block)
     except MathError as error:
         logger.warning("no MathML for %r: %s", text, error, location=node)
-        return f"<code>{nodes.unescape(text)}</code>"
+        return f"<code>{html.escape(text)}</code>"
 
 
 def visit_math(translator, node):

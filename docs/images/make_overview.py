@@ -25,5 +25,5 @@ plot_coefficients(model, n_features=10, feature_names=data.feature_names, ax=axe
 titles = ("60 samples, 2,000 genes: PCA", "the same with ISPCA", "back to the genes")
 for ax, title in zip(axes, titles, strict=True):
     ax.set_title(title)
-axes[2].set_xlabel("log odds per standard deviation, 90 % interval")
+axes[2].set_xlabel("log odds per sd, 90 % interval")
 figure.savefig(Path(__file__).with_name("overview.png"), dpi=75)
