@@ -81,6 +81,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("looks.reset",),
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
+    "capture_repr": (),
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,

@@ -31,9 +31,9 @@ for ax, case in zip(axes, (1, 2), strict=True):
 axes[0].legend(loc="lower right")
 
 # %%
-# In case 1 x1 is noise and one component is all there is. In case 2 the second direction ``w2`` points
-# against x2: it is what x1 says of the disturbance. In the plane of the two new features the classes come
-# apart.
+# In case 1 x1 is noise and one component is all there is. In case 2 the second direction ``w2`` sets x1
+# against x2: it removes what both say of the disturbance. In the plane of the two new features the classes
+# come apart.
 
 plot_scores(ispca, data.data, data.target, n_labels=0)
 

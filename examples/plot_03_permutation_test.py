@@ -28,7 +28,7 @@ plot_components(ispca)
 # %%
 # The same in numbers.
 
-for row in component_table(ispca)[:4]:
+for row in component_table(ispca)[:3]:
     print(f"{row.component}. {row.kind}, {row.n_features} features, p = {row.p_value:.3f}")
 
 # %%

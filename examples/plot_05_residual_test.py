@@ -8,7 +8,6 @@ permutations of the *whole* target. ``test="residual"`` permutes what is left in
 Here a strong factor hides two weaker ones.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from ispca import ISPCA
@@ -26,13 +25,19 @@ for number in range(3):
     X[:, block] += factors[:, [number]] * rng.uniform(0.6, 1.2, 40)
 
 # %%
-# Step 2 is where the two tests part: the same features, the same components, another null distribution.
+# The paper's test: the second step fails, far inside the grey, because permutations of the whole target score
+# higher than what is left of it possibly can.
 
-for test in ("paper", "residual"):
-    ispca = ISPCA(test=test, n_permutations=500, random_state=0).fit(X, y)
-    print(f"{test}: {ispca.n_supervised_} supervised component(s)")
-    plot_permutations(ispca, X, y).figure.suptitle(f'test="{test}"', y=1.02)
-plt.show()
+paper = ISPCA(n_permutations=500, random_state=0).fit(X, y)
+plot_permutations(paper, X, y)
+print(f"{paper.n_supervised_} supervised component(s)")
+
+# %%
+# The residual test: the same features, the same first component, another null distribution.
+
+residual = ISPCA(test="residual", n_permutations=500, random_state=0).fit(X, y)
+plot_permutations(residual, X, y)
+print(f"{residual.n_supervised_} supervised components")
 
 # %%
 # The residual test finds more components than there are factors: forty noisy features cannot give their

@@ -14,7 +14,7 @@ from ispca.validation import compare, paper_methods
 data = make_expression(n_samples=80, n_features=600, n_relevant=2, signal=0.9, random_state=3)
 
 # Few splits and short chains keep this page quick; take cv=50 and the default chains for your own data.
-short = HorseshoeClassifier(n_warmup=200, n_draws=300, retry=False)
+short = HorseshoeClassifier(n_warmup=200, n_draws=400, retry=False)
 methods = paper_methods(n_components=15, model=short)
 chosen = {name: methods[name] for name in ("PCA", "SPCA", "ISPCA", "ISPCA-small", "lasso", "ridge")}
 
