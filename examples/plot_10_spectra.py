@@ -43,7 +43,7 @@ model = make_pipeline(
 model.fit(X_train, y_train)
 
 # %%
-# The first component has found the two bands, not the water.
+# The first component has found the stronger of the two bands, not the water.
 
 plot_profile(model, 1, positions=wavelength, n_labels=0)
 plt.xlabel("wavelength, nm")

@@ -11,7 +11,7 @@ from ispca.datasets import make_expression
 from ispca.validation import stability
 
 data = make_expression(n_samples=60, n_features=800, signal=0.8, random_state=1)
-result = stability(ISPCA(n_permutations=200), data.data, data.target, n_components=1, cv=12, n_jobs=1)
+result = stability(ISPCA(window=50, n_permutations=200), data.data, data.target, n_components=1, cv=12, n_jobs=1)
 
 # %%
 # Features by the share of the splits that use them, beside what random choice would give.
