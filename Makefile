@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser lint bench fuzz clean
+.PHONY: demo test test-browser lint docs bench fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
@@ -31,6 +31,11 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Warnings are errors; nothing is fetched by the build or by the pages. Examples run again only when they have changed.
+docs: $(VENV)/documenting
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "The start page is docs/_build/html/index.html"
+
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks $(ARGS)
 
@@ -42,8 +47,13 @@ $(VENV)/installed: $(VENV)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[test,lint]'
 	touch $@
 
+# By name, not by path: the package is there already, only the tools are added.
+$(VENV)/documenting: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'ispca[docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated
 
 # 10,000 random small problems through the engine under AddressSanitizer and UndefinedBehaviorSanitizer.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

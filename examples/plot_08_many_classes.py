@@ -1,0 +1,32 @@
+"""
+Four classes
+============
+
+With more than two classes every step asks which class can be told best from all others, and takes its
+component. So the components belong to classes, and the plots say to which.
+"""
+
+from sklearn.pipeline import make_pipeline
+
+from ispca import ISPCA, HorseshoeClassifier
+from ispca.datasets import make_expression
+from ispca.plots import plot_coefficients, plot_pairs
+
+data = make_expression(n_samples=120, n_features=1000, n_classes=4, n_relevant=4, signal=1.8, random_state=6)
+ispca = ISPCA(n_components=6, whiten=True, random_state=0).fit(data.data, data.target)
+for number, step in enumerate(ispca.steps_, start=1):
+    found = f"separates {step.target_class} by {step.n_features} genes" if step.accepted else "no signal left"
+    print(f"{number}. {found}")
+
+# %%
+# Every two of the first four components, and each by class on the diagonal.
+
+plot_pairs(ispca, data.data, data.target, components=4)
+
+# %%
+# Softmax regression on the components. Only differences between classes can be learned, so coefficients are
+# contrasts to the average class.
+
+model = make_pipeline(ispca, HorseshoeClassifier(n_warmup=300, n_draws=400, random_state=0))
+model.fit(data.data, data.target)
+plot_coefficients(model, n_features=12, target_class="class 1", feature_names=data.feature_names)
