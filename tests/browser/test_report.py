@@ -62,7 +62,9 @@ def test_touch_shows_the_name(open_page):
     page = open_page(375, 760, has_touch=True)
     page.locator("#plot").scroll_into_view_if_needed()
     box = page.locator("#plot svg .points path").nth(9).bounding_box()
-    page.touchscreen.tap(box["x"] + 4, box["y"] + 4)
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert page.locator(".tip").is_visible()
+    assert "tumour" in page.locator(".tip").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 

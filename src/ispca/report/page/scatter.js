@@ -11,7 +11,8 @@ class Scatter {
     for (const chooser of this.choosers) chooser.addEventListener("change", () => { this.draw(); this.list(); });
     this.plot.addEventListener("pointermove", (event) => this.near(event));
     this.plot.addEventListener("pointerdown", (event) => this.near(event));
-    this.plot.addEventListener("pointerleave", () => this.point(-1));
+    // A finger leaves when it is lifted: the name stays until another place is touched.
+    this.plot.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") this.point(-1); });
     this.plot.addEventListener("keydown", (event) => this.key(event));
     this.plot.addEventListener("blur", () => this.point(-1));
     document.getElementById("scatter").hidden = false;
