@@ -75,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
             draw(folder / PICTURE, result, console)
     values = {"splits": args.splits, "baseline": result.baseline, "methods": rows(result)}
     values["errors"] = [{"split": number, "method": name, "error": text} for number, name, text in result.errors]
-    console.result(str(result) + (f"\n\nWritten: {args.out / TABLE}" if args.out else ""), values)
+    written = [] if args.out is None else [str(path) for path in sorted(args.out.iterdir())]
+    console.result(str(result) + (f"\n\nWritten: {', '.join(written)}" if written else ""), values)
     return 0
 
 
