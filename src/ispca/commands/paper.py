@@ -19,6 +19,9 @@ from ..plots.canvas import load_pyplot
 from . import UsageError
 
 SUMMARY = "compute the paper's figures and tables beside what the paper says"
+EXAMPLE = """example:
+  ispca paper toy scatter                      two of them, in seconds
+  ispca paper mlpd --sets colon --splits 5     a small part of the experiment"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
