@@ -12,16 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._components import SupervisedComponents
 from ..reduction.records import Indices
+from ..validation.tables import as_table
 
 
 def make_table(columns: Mapping[str, Any]) -> np.recarray:
     """Return a record array of these columns; ``pandas.DataFrame(table)`` makes a frame of it."""
-    arrays = [_plain(np.asarray(values)) for values in columns.values()]
-    kinds = [(name, array.dtype) for name, array in zip(columns, arrays, strict=True)]
-    table = np.empty(len(arrays[0]), dtype=kinds)
-    for name, array in zip(columns, arrays, strict=True):
-        table[name] = array
-    return table.view(np.recarray)
+    return as_table({name: _plain(np.asarray(values)) for name, values in columns.items()})
 
 
 def take(table: np.ndarray, rows: Any) -> np.recarray:
