@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._atomic import whole_file
 from ..plots.canvas import load_pyplot
 from .context import Context
 from .verdicts import Verdict
@@ -27,12 +28,8 @@ PACKAGES = ("ispca", "numpy", "scipy", "scikit-learn", "joblib", "matplotlib")
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it appears under its name only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with whole_file(path) as temporary:
         temporary.write_bytes(content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
