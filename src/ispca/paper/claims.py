@@ -108,7 +108,10 @@ def _difference(
     holds = found.low > 0 if sign > 0 else found.high < 0
     detail = f"{pair[0]} minus {pair[1]} {found}"
     if not holds and found.mean * sign > 0:
-        detail += "; the sign agrees, but the interval includes 0"
+        plain = scores[name].uncorrected(*pair)
+        detail += (
+            f"; the sign agrees, but the interval includes 0 (uncorrected {plain.low:+.3f} to {plain.high:+.3f})"
+        )
     return judged(claim, holds, detail, rule)
 
 

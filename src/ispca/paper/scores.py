@@ -53,6 +53,10 @@ class SetScores:
         """Return the mean over splits with the corrected interval."""
         return Estimate(*interval(self.column(method, minus), self.test_to_train))
 
+    def uncorrected(self, method: str, minus: str | None = None) -> Estimate:
+        """Return the mean over splits with the interval of splits that have nothing in common."""
+        return Estimate(*interval(self.column(method, minus), 0.0))
+
 
 Scores = dict[str, SetScores]
 
