@@ -83,6 +83,20 @@ def test_another_best_method_differs_by_how_much(everything):
     assert "ISPCA-residual" not in claims.best_on(own, SELECTION, "ISPCA", "expression").detail
 
 
+def test_the_best_of_the_reductions_is_named_where_the_lasso_is_ahead(everything):
+    text = {name: everything[name] for name in ("dexter", "basehock", "pcmac")}
+    for one in text.values():
+        one.values["lasso"] = one.values["SPCA"] + 0.1
+    verdict = claims.best_on(text, SELECTION, "SPCA", "text")
+    assert verdict.status == DIFFERS
+    assert "lasso is ahead of it by +0.1" in verdict.detail
+    # PSPCA is a variant of SPCA and so no rival.
+    assert "of the reductions it is the best, ahead of ISPCA by +0.1" in verdict.detail
+    for one in text.values():
+        one.values["ISPCA"] = one.values["SPCA"] + 0.05
+    assert "of the reductions" not in claims.best_on(text, SELECTION, "SPCA", "text").detail
+
+
 def test_a_difference_within_its_interval_differs_and_says_so(scores):
     one = scores("colon")
     # Without the correction for overlapping training parts the interval is clear of 0.
