@@ -1,10 +1,11 @@
-"""What choices change in the paper's experiment: the test of supervised components, and how samples are split.
+"""What choices change in the paper's experiment: the test of components, the splits, the values of words.
 
-    python -m benchmarks.choices {test,splits} --out DIR [--jobs 2] [NAME ...]
+    python -m benchmarks.choices {test,splits,words} --out DIR [--jobs 2] [NAME ...]
 
 ``test``: supervised components alone under the paper's test and the residual one, and how many each finds.
-``splits``: random splits that do not keep the shares of the classes. DIR is that of ``ispca paper``: fits that are
-finished there are taken from it, and new ones are kept there.
+``splits``: random splits that do not keep the shares of the classes.
+``words``: texts by their counts, as in the paper, by log(1 + count), and by whether a word occurs.
+DIR is that of ``ispca paper``: fits that are finished there are taken from it, and new ones are kept there.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ STAND_INS = ["lung-5c-1543", "chowdary", "gordon", "gravier"]
 SPLIT_METHODS = ["PCA", "SPCA", "ISPCA-naive", "ISPCA-small", "ISPCA", "lasso", "lasso-best"]
 SPLIT_PAIRS = [("ISPCA", "PCA"), ("ISPCA", "SPCA"), ("ISPCA", "lasso"), ("ISPCA-naive", "ISPCA")]
 N_SPLITS = 50
+TEXTS = ["pcmac", "basehock", "dexter"]
+TEXT_METHODS = ["PCA", "SPCA", "ISPCA", "lasso", "lasso-best"]
+TEXT_SPLITS = 10
 
 
 def scores(name: str, result: Comparison, metric: str) -> SetScores:
@@ -52,9 +56,9 @@ def compare_tests(name: str, out: Path, jobs: int) -> None:
     result = compare(
         methods, data.data, y, cv=N_SPLITS, baseline="ISPCA-small", resume=out / "fits" / name, n_jobs=jobs
     )
-    difference = [scores(name, result, m).estimate("ISPCA-small-residual", "ISPCA-small") for m in result.scores]
-    measures = ", ".join(f"{m} {d}" for m, d in zip(result.scores, difference, strict=True) if m != "auc")
-    unconverged = {row["method"]: int(row["n_unconverged"]) for row in result.table}
+    pair = ("ISPCA-small-residual", "ISPCA-small")
+    measures = "; ".join(f"{m} {scores(name, result, m).estimate(*pair)}" for m in ("mlpd", "accuracy"))
+    unconverged = {str(row["method"]): int(row["n_unconverged"]) for row in result.table}
     numbers = [counts(data.data, y, result, test) for test in ("paper", "residual")]
     spread = " and ".join(f"{n.mean():.1f} ({n.min()} to {n.max()})" for n in numbers)
     print(f"{name}: {measures}; components {spread}; not converged {unconverged}", flush=True)
@@ -75,20 +79,38 @@ def compare_splits(name: str, out: Path, jobs: int) -> None:
             print(f"  {pair[0]} minus {pair[1]}: {found.estimate(*pair)}", flush=True)
 
 
+def compare_words(name: str, out: Path, jobs: int) -> None:
+    """Print means, and SPCA's lead over the lasso, for three ways to count words; few splits, for fits are long."""
+    data = load(name)
+    y = np.asarray(data.target)
+    methods = {key: method for key, method in methods_for(2).items() if key in TEXT_METHODS}
+    ways = {"counts": lambda x: x, "log(1 + count)": np.log1p, "occurs": np.ones_like}
+    for way, change in ways.items():
+        X = data.data.copy()
+        X.data = change(X.data)
+        result = compare(methods, X, y, cv=TEXT_SPLITS, resume=out / "fits" / name, n_jobs=jobs)
+        for metric in ("mlpd", "accuracy"):
+            found = scores(name, result, metric)
+            means = ", ".join(f"{method} {found.estimate(method).mean:.3f}" for method in result.methods)
+            lead = found.estimate("SPCA", "lasso")
+            print(f"{name}, {way}, {metric}: {means}; SPCA minus lasso {lead}", flush=True)
+
+
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("what", choices=["test", "splits"])
+    parser.add_argument("what", choices=["test", "splits", "words"])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
-    if args.what == "test":
-        for name in args.names or SETS + STAND_INS:
-            compare_tests(name, args.out, args.jobs)
-    else:
-        for name in args.names or ["glioma-4c", "colon"]:
-            compare_splits(name, args.out, args.jobs)
+    work, sets = {
+        "test": (compare_tests, SETS + STAND_INS),
+        "splits": (compare_splits, ["glioma-4c", "colon"]),
+        "words": (compare_words, TEXTS),
+    }[args.what]
+    for name in args.names or sets:
+        work(name, args.out, args.jobs)
 
 
 if __name__ == "__main__":
