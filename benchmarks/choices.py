@@ -80,7 +80,7 @@ def compare_splits(name: str, out: Path, jobs: int) -> None:
 
 
 def compare_words(name: str, out: Path, jobs: int) -> None:
-    """Print means, and SPCA's lead over the lasso, for three ways to count words; few splits, for fits are long."""
+    """Print means, and SPCA's lead over the lasso, for three ways to count words; few splits: fits are long."""
     data = load(name)
     y = np.asarray(data.target)
     methods = {key: method for key, method in methods_for(2).items() if key in TEXT_METHODS}
