@@ -57,7 +57,8 @@ def _cell(value: Any) -> Any:
         return int(value)
     if isinstance(value, (float, np.floating)):
         # Trailing zeros say nothing, and these files are kept in the repository.
-        return "" if np.isnan(value) else f"{value:.{DIGITS}f}".rstrip("0").rstrip(".")
+        # Adding 0 turns a rounded -0 into 0.
+        return "" if np.isnan(value) else f"{round(float(value), DIGITS) + 0.0:.{DIGITS}f}".rstrip("0").rstrip(".")
     return value
 
 

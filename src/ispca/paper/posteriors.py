@@ -15,10 +15,15 @@ from ..validation.comparison import LARGEST_R_HAT, SMALLEST_ESS
 from ..validation.prediction import Prediction
 from .context import Context
 
-# A refit warms up so many times longer, keeps so many times more draws, and takes smaller steps.
-MORE_WARMUP = 2
-MORE_DRAWS = 4
-TARGET_ACCEPT = 0.99
+
+def attempts(draws: int) -> list[dict[str, Any]]:
+    """Return how a failed posterior is refitted, and how if that fails too: more draws, smaller steps.
+
+    The second time NUTS moves all coefficients jointly: the blocked sampler can stay long in modes that
+    its chains do not share.
+    """
+    longer = {"n_warmup": 2 * draws, "n_draws": 4 * draws, "target_accept": 0.99}
+    return [longer, {"sampler": "nuts", "n_warmup": draws, "n_draws": 2 * draws, "target_accept": 0.95}]
 
 
 @dataclass(frozen=True)
@@ -71,20 +76,32 @@ def refit(
     refits : Refits
         What failed before and after.
     """
-    before = failing(comparison)
+    refitted = comparison
+    for changes in attempts(context.draws):
+        refitted = _attempt(refitted, methods, changes, X, y, context, directory)
+    return refitted, Refits(failing(comparison), failing(refitted))
+
+
+def _attempt(
+    comparison: Comparison,
+    methods: dict[str, Any],
+    changes: dict[str, Any],
+    X: Any,
+    y: Any,
+    context: Context,
+    directory: Path,
+) -> Comparison:
+    """Refit what fails with changed settings of the model."""
+    failed = failing(comparison)
     predictions = [list(row) for row in comparison.predictions]
     scores = {metric: values.copy() for metric, values in comparison.scores.items()}
     for column, method in enumerate(comparison.methods):
-        numbers = np.flatnonzero(before[:, column])
+        numbers = np.flatnonzero(failed[:, column])
         if not len(numbers):
             continue
-        longer = clone(methods[method]).set_params(
-            model__n_warmup=MORE_WARMUP * context.draws,
-            model__n_draws=MORE_DRAWS * context.draws,
-            model__target_accept=TARGET_ACCEPT,
-        )
+        changed = clone(methods[method]).set_params(**{f"model__{name}": value for name, value in changes.items()})
         pairs = [(comparison.splits[number].train, comparison.splits[number].test) for number in numbers]
-        again = compare({method: longer}, X, y, cv=pairs, resume=directory, n_jobs=context.n_jobs)
+        again = compare({method: changed}, X, y, cv=pairs, resume=directory, n_jobs=context.n_jobs)
         for place, number in enumerate(numbers):
             new = again.predictions[place][0]
             if new is None:
@@ -92,8 +109,7 @@ def refit(
             predictions[number][column] = new
             for metric, values in scores.items():
                 values[number, column] = again.scores[metric][place, 0]
-    changed = replace(comparison, predictions=predictions, scores=scores)
-    return changed, Refits(before, failing(changed))
+    return replace(comparison, predictions=predictions, scores=scores)
 
 
 def posterior_rows(name: str, comparison: Comparison, refits: Refits) -> list[dict[str, Any]]:
