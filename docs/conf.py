@@ -67,7 +67,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"start": [], "faq": [], "index": []}
+# The wide figures of the results need the room.
+html_sidebars = {"start": [], "faq": [], "index": [], "paper-results": []}
 
 
 sphinx_gallery_conf = {

@@ -1,0 +1,83 @@
+"""The published results of the experiment: complete, and what the documentation says of them is in them."""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ispca.paper import claims
+from ispca.paper.names import NAMES
+from ispca.paper.scores import SetScores
+from ispca.paper.sets import Selection, paper_sets
+
+DOCS = Path(__file__).parents[2] / "docs"
+PUBLISHED = DOCS / "paper"
+ABSENT = ("glioma", "lung", "lung-5c")
+STAND_INS = ("lung-5c-1543", "chowdary", "gordon", "gravier")
+N_SPLITS = 50
+
+
+def read(name):
+    with open(PUBLISHED / name, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def splits():
+    return read("splits.csv")
+
+
+def scores(splits, metric):
+    found = {}
+    for row in splits:
+        values = found.setdefault(row["set"], {}).setdefault(row["method"], np.full(N_SPLITS, np.nan))
+        values[int(row["split"])] = float(row[metric])
+    return {name: SetScores(name, values) for name, values in found.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_and_table_is_there_with_its_verdicts_and_settings(name):
+    for ending in (".png", ".csv", "-verdicts.csv", "-settings.json"):
+        assert (PUBLISHED / f"{name}{ending}").stat().st_size > 100
+
+
+@pytest.mark.parametrize("metric", ["mlpd", "accuracy"])
+def test_no_set_split_or_method_is_missing(splits, metric):
+    found = scores(splits, metric)
+    assert set(found) == {*paper_sets(), *STAND_INS} - set(ABSENT)
+    for one in found.values():
+        assert len(one.values) == 11
+        assert all(np.isfinite(values).all() for values in one.values.values())
+
+
+@pytest.mark.parametrize("metric", ["mlpd", "accuracy"])
+def test_the_rules_give_the_published_verdicts_again(splits, metric):
+    found = scores(splits, metric)
+    judged = claims.verdicts(found, Selection(tuple(found), ABSENT), metric)
+    published = read(f"{metric}-verdicts.csv")
+    assert [(v.claim, v.status) for v in judged] == [(row["claim"], row["verdict"]) for row in published]
+
+
+@pytest.mark.parametrize("metric", ["mlpd", "accuracy"])
+def test_the_table_of_the_page_has_the_published_means(metric):
+    means = {(row["set"], row["method"]): float(row["mean"]) for row in read(f"{metric}.csv") if row["method"]}
+    page = (DOCS / "paper-results.md").read_text()
+    table = page.split(f"<!-- {metric} -->")[1].split("\n\n")[1].splitlines()
+    methods = [cell.strip() for cell in table[0].strip("|").split("|")][1:]
+    rows = {}
+    for line in table[2:]:
+        name, *cells = [cell.strip().strip("*") for cell in line.strip("|").split("|")]
+        rows |= {(name, method): float(cell) for method, cell in zip(methods, cells, strict=True)}
+    shown = {key: value for key, value in rows.items() if not re.search(r"\(\d+\)", key[0])}
+    assert set(shown) == set(means)
+    for key, value in shown.items():
+        assert value == pytest.approx(means[key], abs=0.00051)
+
+
+def test_every_posterior_was_checked(splits):
+    rows = read("posteriors.csv")
+    assert sum(int(row["posteriors"]) for row in rows) == 13 * 7 * N_SPLITS
+    refitted = sum(int(row["failed_before"]) for row in rows)
+    assert refitted == sum(int(row["refitted"]) for row in splits)
