@@ -54,8 +54,27 @@ def test_only_what_fails_is_refitted_and_only_what_still_fails_by_nuts(refits, t
     assert refitted.before.tolist() == [[False, True, False], [False, True, False], [True, False, False]]
     # What nothing mends is still counted.
     assert refitted.after.tolist() == [[False, False, False], [False, False, False], [True, False, False]]
-    assert result.scores["mlpd"].tolist() == [[-0.3, -0.2, -0.3], [-0.3, -0.1, -0.3], [-0.1, -0.3, -0.3]]
+    assert result.scores["mlpd"].tolist() == [[-0.3, -0.2, -0.3], [-0.3, -0.1, -0.3], [-0.3, -0.3, -0.3]]
     assert first.scores["mlpd"].tolist() == [[-0.3] * 3] * 3, "the first result is left alone"
+
+
+def test_a_refit_that_is_worse_is_not_taken(monkeypatch, tmp_path):
+    sizes = iter([300.0, 40.0])
+
+    def compare(methods, X, y, **options):
+        ess = next(sizes)
+        return comparison([[BAD | {"bulk_ess": ess}]], -ess)
+
+    monkeypatch.setattr(posteriors, "compare", compare)
+    context = SimpleNamespace(draws=1000, n_jobs=1)
+    result, refitted = posteriors.refit(comparison([[BAD]], -0.3), methods_for(2), None, None, context, tmp_path)
+    # 90 at first, 300 after the long run, 40 by NUTS.
+    assert result.predictions[0][0].posterior["bulk_ess"] == 300
+    assert result.scores["mlpd"].tolist() == [[-300]]
+    assert refitted.after.tolist() == [[True]]
+    still = SimpleNamespace(posterior=BAD | {"bulk_ess": np.nan})
+    assert posteriors.better(SimpleNamespace(posterior=BAD), still)
+    assert not posteriors.better(still, SimpleNamespace(posterior=BAD))
 
 
 def test_a_posterior_must_pass_both_checks():

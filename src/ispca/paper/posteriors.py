@@ -17,10 +17,10 @@ from .context import Context
 
 
 def attempts(draws: int) -> list[dict[str, Any]]:
-    """Return how a failed posterior is refitted, and how if that fails too: more draws, smaller steps.
+    """Return how a failed posterior is refitted, and how if that fails too.
 
-    The second time NUTS moves all coefficients jointly: the blocked sampler can stay long in modes that
-    its chains do not share.
+    First with many more draws in smaller steps, then with twice the draws by NUTS, which moves all coefficients
+    jointly: the blocked sampler can stay long in modes that its chains do not share.
     """
     longer = {"n_warmup": 2 * draws, "n_draws": 4 * draws, "target_accept": 0.99}
     return [longer, {"sampler": "nuts", "n_warmup": draws, "n_draws": 2 * draws, "target_accept": 0.95}]
@@ -46,6 +46,15 @@ def converged(prediction: Prediction | None) -> bool:
     return check is None or (check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS)
 
 
+def better(new: Prediction, old: Prediction) -> bool:
+    """Return whether a refit is to take the place of a posterior that failed: it passes, or has more to tell."""
+    if new.posterior is None or old.posterior is None:
+        return True
+    # A chain that stands still has no effective sample size: anything is better.
+    ess = [np.nan_to_num(check["bulk_ess"], nan=0.0) for check in (new.posterior, old.posterior)]
+    return converged(new) or bool(ess[0] > ess[1])
+
+
 def failing(comparison: Comparison) -> Mask:
     """Return, by split and method, which posteriors have not converged."""
     return np.array([[not converged(item) for item in row] for row in comparison.predictions])
@@ -54,7 +63,7 @@ def failing(comparison: Comparison) -> Mask:
 def refit(
     comparison: Comparison, methods: dict[str, Any], X: Any, y: Any, context: Context, directory: Path
 ) -> tuple[Comparison, Refits]:
-    """Refit what failed with more draws, and put the new predictions in place of the old.
+    """Refit what failed, and put the new predictions in place of the old where they are better.
 
     Parameters
     ----------
@@ -103,8 +112,8 @@ def _attempt(
         pairs = [(comparison.splits[number].train, comparison.splits[number].test) for number in numbers]
         again = compare({method: changed}, X, y, cv=pairs, resume=directory, n_jobs=context.n_jobs)
         for place, number in enumerate(numbers):
-            new = again.predictions[place][0]
-            if new is None:
+            new, old = again.predictions[place][0], predictions[number][column]
+            if new is None or old is None or not better(new, old):
                 continue
             predictions[number][column] = new
             for metric, values in scores.items():
