@@ -41,7 +41,7 @@ def scores(name: str, result: Comparison, metric: str) -> SetScores:
 
 
 def counts(X: Any, y: Any, result: Comparison, test: str) -> np.ndarray:
-    """Return how many supervised components a test finds in each training part."""
+    """Return how many supervised components a test finds in each training part, with a seed of its own."""
     found = [ISPCA(test=test, random_state=0).fit(X[split.train], y[split.train]) for split in result.splits]
     return np.array([reduction.n_supervised_ for reduction in found])
 

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -60,20 +61,46 @@ def test_the_rules_give_the_published_verdicts_again(splits, metric):
     assert [(v.claim, v.status) for v in judged] == [(row["claim"], row["verdict"]) for row in published]
 
 
+def table(page, after):
+    """Return the rows of the first table after a text, cell by cell, without emphasis."""
+    lines = (DOCS / page).read_text().split(after)[1].split("| set |", 1)[1].split("\n\n")[0].splitlines()
+    lines[0] = f"| set |{lines[0]}"
+    rows = [[cell.strip().strip("*") for cell in line.strip("|").split("|")] for line in lines]
+    return rows[0], rows[2:]
+
+
 @pytest.mark.parametrize("metric", ["mlpd", "accuracy"])
 def test_the_table_of_the_page_has_the_published_means(metric):
     means = {(row["set"], row["method"]): float(row["mean"]) for row in read(f"{metric}.csv") if row["method"]}
-    page = (DOCS / "paper-results.md").read_text()
-    table = page.split(f"<!-- {metric} -->")[1].split("\n\n")[1].splitlines()
-    methods = [cell.strip() for cell in table[0].strip("|").split("|")][1:]
-    rows = {}
-    for line in table[2:]:
-        name, *cells = [cell.strip().strip("*") for cell in line.strip("|").split("|")]
-        rows |= {(name, method): float(cell) for method, cell in zip(methods, cells, strict=True)}
-    shown = {key: value for key, value in rows.items() if not re.search(r"\(\d+\)", key[0])}
+    for row in read(f"{metric}-averages.csv"):
+        means[f"{row['group']} ({row['n_sets']})", row["method"]] = float(row["mean"])
+    (_, *methods), rows = table("paper-results.md", f"<!-- {metric} -->")
+    shown = {
+        (name, method): float(cell) for name, *cells in rows for method, cell in zip(methods, cells, strict=True)
+    }
     assert set(shown) == set(means)
     for key, value in shown.items():
-        assert value == pytest.approx(means[key], abs=0.00051)
+        assert value == pytest.approx(means[key], abs=0.00051), key
+
+
+def test_the_page_counts_the_verdicts():
+    found = Counter(row["verdict"] for name in NAMES for row in read(f"{name}-verdicts.csv"))
+    counts = f"{sum(found.values())} verdicts: {found['agrees']} agree, {found['differs']} differ"
+    assert f"**{counts}, {found['not testable']} cannot be tested**" in (DOCS / "paper-results.md").read_text()
+
+
+@pytest.mark.parametrize(("metric", "column"), [("mlpd", 1), ("accuracy", 2)])
+def test_the_page_on_the_residual_test_has_the_published_differences(metric, column):
+    columns = ("difference", "difference_low", "difference_high")
+    published = {row["set"]: [float(row[name]) for name in columns] for row in read(f"{metric}-residual.csv")}
+    averages = {"the paper's nine": "average, paper's sets", "all thirteen": "average, with stand-ins"}
+    _, rows = table("residual.md", "## ISPCA with unsupervised components")
+    for row in rows:
+        name = re.sub(r" \(\d\)$", "", row[0])
+        expected = published.pop(averages.get(name, name if name in published else f"average, {name}"))
+        shown = [float(number) for number in re.findall(r"[+-][\d.]+", row[column])]
+        assert shown == pytest.approx(expected, abs=0.00051), name
+    assert not published
 
 
 def test_every_posterior_was_checked(splits):
