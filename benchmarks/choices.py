@@ -21,7 +21,7 @@ from sklearn.model_selection import ShuffleSplit
 from ispca import ISPCA
 from ispca.datasets import load
 from ispca.paper.experiment import methods_for
-from ispca.paper.scores import SetScores
+from ispca.paper.scores import set_scores
 from ispca.validation import Comparison, compare
 
 SETS = ["ovarian", "colon", "prostate", "leukemia", "glioma-4c", "arcene", "dexter", "basehock", "pcmac"]
@@ -32,12 +32,6 @@ N_SPLITS = 50
 TEXTS = ["pcmac", "basehock", "dexter"]
 TEXT_METHODS = ["PCA", "SPCA", "ISPCA", "lasso", "lasso-best"]
 TEXT_SPLITS = 10
-
-
-def scores(name: str, result: Comparison, metric: str) -> SetScores:
-    """Return one measure split by split."""
-    ratio = float(np.mean([len(split.test) / len(split.train) for split in result.splits]))
-    return SetScores(name, dict(zip(result.methods, result.scores[metric].T, strict=True)), ratio)
 
 
 def counts(X: Any, y: Any, result: Comparison, test: str) -> np.ndarray:
@@ -57,7 +51,7 @@ def compare_tests(name: str, out: Path, jobs: int) -> None:
         methods, data.data, y, cv=N_SPLITS, baseline="ISPCA-small", resume=out / "fits" / name, n_jobs=jobs
     )
     pair = ("ISPCA-small-residual", "ISPCA-small")
-    measures = "; ".join(f"{m} {scores(name, result, m).estimate(*pair)}" for m in ("mlpd", "accuracy"))
+    measures = "; ".join(f"{m} {set_scores(name, result, m).estimate(*pair)}" for m in ("mlpd", "accuracy"))
     unconverged = {str(row["method"]): int(row["n_unconverged"]) for row in result.table}
     numbers = [counts(data.data, y, result, test) for test in ("paper", "residual")]
     spread = " and ".join(f"{n.mean():.1f} ({n.min()} to {n.max()})" for n in numbers)
@@ -72,7 +66,7 @@ def compare_splits(name: str, out: Path, jobs: int) -> None:
     ways = {"stratified": N_SPLITS, "plain": ShuffleSplit(N_SPLITS, test_size=0.2, random_state=0)}
     for way, cv in ways.items():
         result = compare(methods, data.data, y, cv=cv, resume=out / "fits" / name, n_jobs=jobs)
-        found = scores(name, result, "mlpd")
+        found = set_scores(name, result, "mlpd")
         means = ", ".join(f"{method} {found.estimate(method).mean:.3f}" for method in result.methods)
         print(f"{name}, {way} splits: {means}", flush=True)
         for pair in SPLIT_PAIRS:
@@ -90,7 +84,7 @@ def compare_words(name: str, out: Path, jobs: int) -> None:
         X.data = change(X.data)
         result = compare(methods, X, y, cv=TEXT_SPLITS, resume=out / "fits" / name, n_jobs=jobs)
         for metric in ("mlpd", "accuracy"):
-            found = scores(name, result, metric)
+            found = set_scores(name, result, metric)
             means = ", ".join(f"{method} {found.estimate(method).mean:.3f}" for method in result.methods)
             lead = found.estimate("SPCA", "lasso")
             print(f"{name}, {way}, {metric}: {means}; SPCA minus lasso {lead}", flush=True)

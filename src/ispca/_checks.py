@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_X_y
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from .reduction.design import feature_blocks
@@ -110,6 +111,38 @@ def check_finite(X: Any, estimator: Any = None) -> Any:
         f"X contains NaN or infinity: {bad.sum()} value(s) in {len(columns)} column(s), "
         f"{_listing(columns)}. Impute them or drop these columns or samples first."
     )
+
+
+def class_codes(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes of a training target and the number of each sample's class."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds one class only ({classes.tolist()[0]!r}); a classifier needs samples of 2 classes or more."
+        )
+    return classes, codes
+
+
+def observed_codes(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
+    """Return the numbers of the classes that were observed beside new data."""
+    y = np.asarray(y)
+    if len(y) != n_samples:
+        raise ValueError(f"X has {n_samples} samples, but y has {len(y)}: pass one label per sample.")
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which was not seen in fit.")
+    return np.searchsorted(classes, y)
+
+
+def observed_values(y: Any, n_samples: int) -> np.ndarray:
+    """Return the values that were observed beside new data."""
+    y = np.asarray(y, dtype=np.float64)
+    if y.shape != (n_samples,):
+        raise ValueError(f"X has {n_samples} samples, but y has shape {y.shape}: pass one value per sample.")
+    if not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity: pass observed values only.")
+    return y
 
 
 def check_n_components(n_components: int | None, shape: tuple[int, int]) -> None:

@@ -8,6 +8,7 @@ import pytest
 from ispca.paper import posteriors
 from ispca.paper.experiment import methods_for
 from ispca.validation import Comparison
+from ispca.validation.prediction import Prediction
 from ispca.validation.splits import Split
 
 GOOD = {"r_hat": 1.002, "bulk_ess": 900.0, "n_divergent": 0}
@@ -16,7 +17,7 @@ METHODS = ["PCA", "ISPCA", "lasso"]
 
 
 def comparison(checks, score):
-    predictions = [[SimpleNamespace(posterior=check) for check in row] for row in checks]
+    predictions = [[Prediction(None, posterior=check) for check in row] for row in checks]
     splits = [Split(np.array([number]), np.array([number + 100])) for number in range(len(checks))]
     scores = {"mlpd": np.full((len(checks), len(checks[0])), score)}
     return Comparison(METHODS[: len(checks[0])], "PCA", scores, predictions, splits)
@@ -72,16 +73,6 @@ def test_a_refit_that_is_worse_is_not_taken(monkeypatch, tmp_path):
     assert result.predictions[0][0].posterior["bulk_ess"] == 300
     assert result.scores["mlpd"].tolist() == [[-300]]
     assert refitted.after.tolist() == [[True]]
-    still = SimpleNamespace(posterior=BAD | {"bulk_ess": np.nan})
-    assert posteriors.better(SimpleNamespace(posterior=BAD), still)
-    assert not posteriors.better(still, SimpleNamespace(posterior=BAD))
-
-
-def test_a_posterior_must_pass_both_checks():
-    assert posteriors.converged(None)
-    assert posteriors.converged(SimpleNamespace(posterior=None))
-    assert posteriors.converged(SimpleNamespace(posterior=GOOD))
-    assert not posteriors.converged(SimpleNamespace(posterior=GOOD | {"r_hat": 1.011}))
-    assert not posteriors.converged(SimpleNamespace(posterior=GOOD | {"bulk_ess": 399.0}))
-    # A chain that stands still has neither.
-    assert not posteriors.converged(SimpleNamespace(posterior={"r_hat": np.nan, "bulk_ess": np.nan}))
+    still = Prediction(None, posterior=BAD | {"bulk_ess": np.nan})
+    assert posteriors.better(Prediction(None, posterior=BAD), still)
+    assert not posteriors.better(still, Prediction(None, posterior=BAD))

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor
-from ispca.validation.prediction import fit_and_predict, fit_timed, prepared, rows
+from ispca.validation.prediction import Prediction, fit_and_predict, fit_timed, prepared, rows
 from odd_methods import InColumns
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False, "random_state": 0}
@@ -178,3 +178,13 @@ def test_rows_of_any_container(rng, container):
     part = rows(container(X), np.array([7, 2, 2]))
     part = part.toarray() if sp.issparse(part) else np.asarray(part)
     np.testing.assert_array_equal(part, X[[7, 2, 2]])
+
+
+def test_a_posterior_must_pass_both_checks():
+    good = {"r_hat": 1.002, "bulk_ess": 900.0}
+    assert Prediction(None).converged
+    assert Prediction(None, posterior=good).converged
+    assert not Prediction(None, posterior=good | {"r_hat": 1.011}).converged
+    assert not Prediction(None, posterior=good | {"bulk_ess": 399.0}).converged
+    # A chain that stands still has neither.
+    assert not Prediction(None, posterior={"r_hat": np.nan, "bulk_ess": np.nan}).converged

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from .._checks import class_codes, observed_codes
 from ..reduction.records import Floats
 from .base import Horseshoe
 from .posterior import log_predictive_density
@@ -92,13 +92,7 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
             The fitted estimator.
         """
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, order="C")
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only ({classes.tolist()[0]!r}); "
-                "a classifier needs samples of 2 classes or more."
-            )
+        classes, codes = class_codes(y)
         model = "logistic" if len(classes) == 2 else "softmax"
         # The pseudo-deviation of a binary observation is about 2 (Piironen and Vehtari, 2017).
         self._sample(model, X, codes, len(classes), 2.0)
@@ -163,10 +157,4 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
             One value per sample; larger is better.
         """
         Z = self._check_new(X)
-        y = np.asarray(y)
-        if len(y) != len(Z):
-            raise ValueError(f"X has {len(Z)} samples, but y has {len(y)}: pass one label per sample.")
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which was not seen in fit.")
-        return log_predictive_density(self.posterior_, Z, np.searchsorted(self.classes_, y))
+        return log_predictive_density(self.posterior_, Z, observed_codes(y, self.classes_, len(Z)))

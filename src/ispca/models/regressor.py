@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils.validation import validate_data
 
-from .._checks import integer_seed
+from .._checks import integer_seed, observed_values
 from ..reduction.records import Floats
 from .base import Horseshoe
 from .posterior import log_predictive_density
@@ -183,9 +183,4 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
             One value per sample; larger is better.
         """
         Z = self._check_new(X)
-        y = np.asarray(y, dtype=np.float64)
-        if y.shape != (len(Z),):
-            raise ValueError(f"X has {len(Z)} samples, but y has shape {y.shape}: pass one value per sample.")
-        if not np.isfinite(y).all():
-            raise ValueError("y contains NaN or infinity: pass observed values only.")
-        return log_predictive_density(self.posterior_, Z, y)
+        return log_predictive_density(self.posterior_, Z, observed_values(y, len(Z)))

@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from ..reduction.records import Mask
 from ..validation import Comparison, compare
-from ..validation.comparison import LARGEST_R_HAT, SMALLEST_ESS
 from ..validation.prediction import Prediction
 from .context import Context
 
@@ -40,24 +39,18 @@ class Refits:
     after: Mask
 
 
-def converged(prediction: Prediction | None) -> bool:
-    """Return whether a posterior's log density of the test points has converged; True where there is none."""
-    check = None if prediction is None else prediction.posterior
-    return check is None or (check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS)
-
-
 def better(new: Prediction, old: Prediction) -> bool:
     """Return whether a refit is to take the place of a posterior that failed: it passes, or has more to tell."""
     if new.posterior is None or old.posterior is None:
         return True
     # A chain that stands still has no effective sample size: anything is better.
     ess = [np.nan_to_num(check["bulk_ess"], nan=0.0) for check in (new.posterior, old.posterior)]
-    return converged(new) or bool(ess[0] > ess[1])
+    return new.converged or bool(ess[0] > ess[1])
 
 
 def failing(comparison: Comparison) -> Mask:
     """Return, by split and method, which posteriors have not converged."""
-    return np.array([[not converged(item) for item in row] for row in comparison.predictions])
+    return np.array([[item is not None and not item.converged for item in row] for row in comparison.predictions])
 
 
 def refit(

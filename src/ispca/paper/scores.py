@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from ..reduction.records import Floats
+from ..validation import Comparison
 from ..validation.summary import CONFIDENCE, interval
 from .experiment import SetResult
 
@@ -63,13 +64,13 @@ Scores = dict[str, SetScores]
 
 def scores_of(results: Sequence[SetResult], metric: str) -> Scores:
     """Return one measure of a finished experiment, by set."""
-    scores = {}
-    for result in results:
-        comparison = result.comparison
-        values = dict(zip(comparison.methods, comparison.scores[metric].T, strict=True))
-        ratio = float(np.mean([len(split.test) / len(split.train) for split in comparison.splits]))
-        scores[result.name] = SetScores(result.name, values, ratio)
-    return scores
+    return {result.name: set_scores(result.name, result.comparison, metric) for result in results}
+
+
+def set_scores(name: str, comparison: Comparison, metric: str) -> SetScores:
+    """Return one measure of all methods on one set, as `compare` has found it."""
+    values = dict(zip(comparison.methods, comparison.scores[metric].T, strict=True))
+    return SetScores(name, values, comparison.test_to_train)
 
 
 class Average(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils.multiclass import check_classification_targets
 
+from .._checks import class_codes, observed_codes
 from ..reduction.records import Floats
 from .base import Penalised
 
@@ -81,13 +81,8 @@ class PenalisedClassifier(ClassifierMixin, Penalised):
         """
         raw = (X, y)
         X, y = self._check_training(X, y)
-        check_classification_targets(y)
-        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only ({classes.tolist()[0]!r}); "
-                "a classifier needs samples of 2 classes or more."
-            )
+        classes, codes = class_codes(y)
+        counts = np.bincount(codes)
         if counts.min() < 2:
             raise ValueError(
                 f"The class {classes.tolist()[counts.argmin()]!r} has one member only, which cannot be both "
@@ -167,10 +162,4 @@ class PenalisedClassifier(ClassifierMixin, Penalised):
             One value per sample; larger is better.
         """
         logs = self._log_probabilities(X)
-        y = np.asarray(y)
-        if len(y) != len(logs):
-            raise ValueError(f"X has {len(logs)} samples, but y has {len(y)}: pass one label per sample.")
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which was not seen in fit.")
-        return logs[np.arange(len(y)), np.searchsorted(self.classes_, y)]
+        return logs[np.arange(len(logs)), observed_codes(y, self.classes_, len(logs))]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 
+from .._checks import observed_values
 from ..reduction.records import Floats
 from .base import Penalised
 
@@ -121,10 +122,5 @@ class PenalisedRegressor(RegressorMixin, Penalised):
             One value per sample; larger is better.
         """
         mean = self._predictors(X)[:, 0]
-        y = np.asarray(y, dtype=np.float64)
-        if y.shape != mean.shape:
-            raise ValueError(f"X has {len(mean)} samples, but y has shape {y.shape}: pass one value per sample.")
-        if not np.isfinite(y).all():
-            raise ValueError("y contains NaN or infinity: pass observed values only.")
-        scaled = (y - mean) / self.residual_scale_
+        scaled = (observed_values(y, len(mean)) - mean) / self.residual_scale_
         return -0.5 * scaled**2 - np.log(self.residual_scale_) - 0.5 * np.log(2 * np.pi)

@@ -108,7 +108,7 @@ def _verdicts(comparison: Comparison) -> list[str]:
     """Return how the first method (the model of the report) does, alone and against the others."""
     ours = OURS if OURS in comparison.methods else comparison.methods[0]
     column = comparison.methods.index(ours)
-    ratio = float(np.mean([len(split.test) / len(split.train) for split in comparison.splits]))
+    ratio = comparison.test_to_train
     lines = []
     for name, form in SENTENCES.items():
         if name in comparison.scores:

@@ -22,10 +22,6 @@ from .summary import interval
 from .tables import as_table
 from .work import Work, resumable_seed, run
 
-# A posterior counts as converged for the comparison when its held-out log density does.
-LARGEST_R_HAT = 1.01
-SMALLEST_ESS = 400
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -60,6 +56,11 @@ class Comparison:
         return next(iter(self.scores))
 
     @property
+    def test_to_train(self) -> float:
+        """Size of the test parts over that of the training parts, which the intervals need."""
+        return float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
+
+    @property
     def table(self) -> np.recarray:
         """One row per method, best first by the main measure.
 
@@ -69,7 +70,7 @@ class Comparison:
         number of posteriors whose held-out log density has not converged.
         ``pandas.DataFrame(result.table)`` makes a frame of it.
         """
-        ratio = float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
+        ratio = self.test_to_train
         columns: dict[str, Any] = {"method": np.array(self.methods)}
         base = self.methods.index(self.baseline)
         for name, scores in self.scores.items():
@@ -94,13 +95,8 @@ class Comparison:
         return np.array([mean(column) for column in range(len(self.methods))])
 
     def _unconverged(self) -> np.ndarray:
-        def failed(prediction: Prediction | None) -> bool:
-            check = None if prediction is None else prediction.posterior
-            return check is not None and not (
-                check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS
-            )
-
-        return np.array([[failed(item) for item in row] for row in self.predictions]).sum(axis=0)
+        failed = [[item is not None and not item.converged for item in row] for row in self.predictions]
+        return np.array(failed).sum(axis=0)
 
     def __str__(self) -> str:
         from .text import comparison_text

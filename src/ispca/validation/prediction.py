@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from .._components import SupervisedComponents
 from ..models.base import Horseshoe
-from ..models.diagnostics import bulk_ess, r_hat
+from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood
 from ..reduction.records import Floats, Indices
 from .weights import SMALLEST_PROBABILITY
@@ -59,6 +59,12 @@ class Prediction:
     seconds_model: float = 0.0
     posterior: dict[str, float] | None = None
     messages: tuple[str, ...] = ()
+
+    @property
+    def converged(self) -> bool:
+        """Whether the log density of the held-out samples has converged; True where there is no posterior."""
+        check = self.posterior
+        return check is None or (check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS)
 
 
 def prepared(estimator: Any, n_samples: int, n_features: int, seed: int) -> Any:
