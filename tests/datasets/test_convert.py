@@ -191,7 +191,7 @@ def test_survival_without_times(write):
 def test_without_rdata(write, monkeypatch):
     path = write(x=X, y=np.array([1.0, 0.0]))
     monkeypatch.setitem(sys.modules, "rdata", None)
-    with pytest.raises(DatasetError, match=r"Reading some.RData needs rdata: pip install 'ispca\[datasets\]'"):
+    with pytest.raises(DatasetError, match=r"Reading some.RData requires rdata.*pip install rdata"):
         convert(path, COLON, "rdata")
 
 

@@ -119,10 +119,10 @@ def test_known_hash(tiny, cache, server):
 
 def test_without_pooch(tiny, cache, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(DatasetError, match=r"pip install 'ispca\[datasets\]'"):
+    with pytest.raises(DatasetError, match=r"pip install pooch"):
         load("tiny")
     monkeypatch.delenv("ISPCA_CACHE")
-    with pytest.raises(DatasetError, match=r"pip install 'ispca\[datasets\]'"):
+    with pytest.raises(DatasetError, match=r"pip install pooch"):
         load("tiny")
 
 

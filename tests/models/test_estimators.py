@@ -419,7 +419,7 @@ def test_arviz_gets_the_names_of_a_data_frame():
 
 def test_arviz_missing_is_said(two, monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(ImportError, match=r"pip install 'ispca\[arviz\]'"):
+    with pytest.raises(ImportError, match=r"pip install arviz"):
         two.to_arviz()
 
 

@@ -89,9 +89,9 @@ def test_labels_do_not_cover_each_other_and_stay_inside():
 
 def test_without_matplotlib_one_sentence_says_how_to_get_it(monkeypatch, two):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'ispca\[plots\]'"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         load_pyplot()
-    with pytest.raises(ImportError, match=r"pip install 'ispca\[plots\]'"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         plot_loadings(two[1])
 
 

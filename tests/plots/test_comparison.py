@@ -73,5 +73,5 @@ def test_an_unknown_measure(result):
 def test_without_matplotlib(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'ispca\[plots\]'"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         result.plot()

@@ -57,5 +57,5 @@ def test_nothing_found(rng):
 def test_without_matplotlib(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'ispca\[plots\]'"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         result.plot()

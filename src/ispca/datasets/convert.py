@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._extras import missing_package
 from .arrays import Arrays, survival_target
 from .records import Dataset, DatasetError
 
@@ -62,7 +63,7 @@ def read_objects(path: Path) -> dict[str, Any]:
     try:
         import rdata
     except ImportError as error:
-        raise DatasetError(f"Reading {path.name} needs rdata: pip install 'ispca[datasets]'.") from error
+        raise DatasetError(missing_package(f"Reading {path.name}", "rdata")) from error
 
     def keep(columns: Any, attributes: Any) -> Any:
         return columns

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
+from .._extras import missing_package
 from .arrays import Arrays, verify
 from .convert import convert
 from .records import Dataset, DatasetError, Source
@@ -25,7 +26,7 @@ def import_pooch() -> ModuleType:
     try:
         import pooch
     except ImportError as error:
-        raise DatasetError("Downloading needs pooch: pip install 'ispca[datasets]'.") from error
+        raise DatasetError(missing_package("Downloading", "pooch")) from error
     return pooch
 
 

@@ -6,6 +6,7 @@ import os
 import warnings
 from pathlib import Path
 
+from .._extras import missing_package
 from .arrays import Arrays, read_npz, verify, write_npz
 from .download import fetch, import_pooch, read_source
 from .records import Dataset, DatasetError
@@ -64,7 +65,7 @@ def obtain(record: Dataset, known_hash: str | None = None) -> tuple[Arrays, bool
             warnings.warn(f"{error} Downloading it anew.", UserWarning, stacklevel=3)
     folder = cache_folder()
     if folder is None:
-        raise DatasetError(f"{record.name} is not here; downloading needs pooch: pip install 'ispca[datasets]'.")
+        raise DatasetError(f"{record.name} is not on this machine. {missing_package('Downloading it', 'pooch')}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         arrays = fetch(record, folder, known_hash)

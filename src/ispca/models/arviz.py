@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._extras import missing_package
 from .posterior import Posterior
 
 
@@ -12,7 +13,7 @@ def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     try:
         import arviz
     except ImportError:
-        raise ImportError("to_arviz needs ArviZ, which is not installed: pip install 'ispca[arviz]'") from None
+        raise ImportError(missing_package("Exporting to ArviZ", "arviz")) from None
     draws = {
         "intercept": posterior.intercept,
         "coef": posterior.coef,

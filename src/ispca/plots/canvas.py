@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._extras import missing_package
+
 # Okabe and Ito's palette: told apart by every common kind of colour vision, and in grey.
 INK = "#222222"
 ACCENT = "#0072B2"
@@ -76,7 +78,7 @@ def load_pyplot() -> Any:
     try:
         import matplotlib.pyplot as pyplot
     except ImportError:
-        raise ImportError("Plots need matplotlib: pip install 'ispca[plots]'") from None
+        raise ImportError(missing_package("Plotting", "matplotlib")) from None
     return pyplot
 
 

@@ -57,7 +57,7 @@ def _open_seed(parts: Parts) -> bool:
 
 
 def _code(parts: Parts, cv: Any) -> str:
-    needed = f"# pip install ispca=={version('ispca')}   (this was Python {platform.python_version()})"
+    needed = f"# ispca {version('ispca')}, Python {platform.python_version()}"
     if parts.reduction is None:
         names = [] if parts.comparison is None else parts.comparison.methods
         methods = ", ".join(f"{name!r}: ..." for name in names)
