@@ -386,7 +386,7 @@ def test_the_warning_points_at_the_users_line(X, y):
 
 def test_fewer_components_than_asked_for_are_warned_of(rng, y):
     X = rng.normal(size=(20, 2)) @ rng.normal(size=(2, 6))
-    with pytest.warns(UserWarning, match=r"rank 2.*2 instead of 5"):
+    with pytest.warns(UserWarning, match=r"n_components=5.*only rank 2.*2 components"):
         estimator = ISPCA(n_components=5, alpha=None).fit(X, y)
     assert estimator.n_components_ == 2
 
