@@ -37,12 +37,13 @@ def check_training_data(
     ``options`` of scikit-learn's check_array replace those for data that may be sparse.
     """
     names = getattr(X, "columns", None)
-    check_frame_columns(X)
     X, y = check_container(X), check_mask(y, "y")
+    check_columns(X)
     if y is None and not needs_target:
         X = validate_data(estimator, X, **_X_OPTIONS | options)
     else:
-        X, y = validate_data(estimator, X, y, **_X_OPTIONS | options)
+        with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
+            X, y = validate_data(estimator, X, y, **_X_OPTIONS | options)
     if names is not None and all(isinstance(name, str) for name in names):
         # scikit-learn before 1.9 does not see the names of newer polars frames.
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
@@ -51,8 +52,10 @@ def check_training_data(
 
 def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
     """Validate X and y for the functions."""
-    check_frame_columns(X)
-    X, y = check_X_y(check_container(X), check_mask(y, "y"), **_X_OPTIONS)
+    X, y = check_container(X), check_mask(y, "y")
+    check_columns(X)
+    with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
+        X, y = check_X_y(X, y, **_X_OPTIONS)
     return check_values(X), y
 
 
@@ -60,8 +63,8 @@ def check_new_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Validate X for ``transform``: the same features in the same order."""
     names = getattr(X, "columns", None)
     known = getattr(estimator, "feature_names_in_", None)
-    check_frame_columns(X)
     X = check_container(X)
+    check_columns(X)
     if (
         names is not None
         and known is not None
@@ -78,6 +81,15 @@ def check_new_data(estimator: Any, X: Any, **options: Any) -> Any:
 def check_container(X: Any) -> Any:
     """Return X, or say why no number may be read from it: before anything else looks at its parts."""
     X = check_mask(X, "X")
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind in "cMm":
+        what = "Complex data not supported" if kind == "c" else f"X holds {X.dtype} values, not numbers"
+        raise ValueError(f"{what}: pass a matrix of real numbers.")
+    if hasattr(X, "columns"):
+        counts = Counter(str(name) for name in X.columns)
+        repeated = sorted(repr(name) for name, count in counts.items() if count > 1)
+        if repeated:
+            raise ValueError(f"X has several columns named {_listing(repeated)}: give each column its own name.")
     return check_sparse_structure(X) if sp.issparse(X) else X
 
 
@@ -130,18 +142,12 @@ def _inside(indices: np.ndarray, size: int) -> bool:
     return not len(indices) or bool(indices.min() >= 0 and indices.max() < size)
 
 
-def check_frame_columns(X: Any) -> None:
-    """Refuse a data frame with columns that are not numbers, and name them."""
-    kind = getattr(getattr(X, "dtype", None), "kind", "f")
-    if kind in "cMmUS":
-        what = "Complex data not supported" if kind == "c" else f"X holds {X.dtype} values, not numbers"
-        raise ValueError(f"{what}: pass a matrix of real numbers.")
+def check_columns(X: Any) -> None:
+    """Refuse text, and a data frame with columns that are not numbers, which it names."""
+    if getattr(getattr(X, "dtype", None), "kind", "f") in "US":
+        raise ValueError(f"X holds {X.dtype} values, not numbers: pass a matrix of real numbers.")
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         return
-    counts = Counter(str(name) for name in X.columns)
-    repeated = sorted(repr(name) for name, count in counts.items() if count > 1)
-    if repeated:
-        raise ValueError(f"X has several columns named {_listing(repeated)}: give each column its own name.")
     dtypes = X.dtypes if isinstance(X.dtypes, list) else X.dtypes.tolist()
     bad = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if _not_numeric(dtype)]
     if bad:

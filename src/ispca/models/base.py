@@ -116,6 +116,11 @@ class Horseshoe(BaseEstimator):
 def _warn_about_scales(Z: Floats) -> None:
     spread = Z.std(axis=0)
     spread = spread[spread > 0]
+    if len(spread) and spread.max() < 1 / WILD_SCALES:
+        notify(
+            f"The features vary by {spread.max():.2g} at most, so that the prior takes them as irrelevant: use "
+            "ISPCA(whiten=True) or a StandardScaler before."
+        )
     if len(spread) and spread.max() > WILD_SCALES * spread.min():
         notify(
             f"The spreads of the features differ by a factor of {spread.max() / spread.min():.0f}, but the prior "

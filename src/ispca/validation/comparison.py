@@ -246,6 +246,9 @@ def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
             f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: "
             "X needs a row and y an entry per sample."
         )
+    if y.dtype.kind in "cMm":
+        what = "complex" if y.dtype.kind == "c" else str(y.dtype)
+        raise ValueError(f"y holds {what} values: pass class labels or real numbers.")
     n_missing = sum(map(_is_missing, y)) if y.dtype.kind in "fOM" else 0
     if n_missing:
         raise ValueError(f"y has {n_missing} missing value(s) (NaN or None): leave these samples out.")
