@@ -93,13 +93,6 @@ def test_many_bad_columns_are_not_all_listed(y, rng):
     assert len(str(caught.value)) < 400
 
 
-def test_large_but_finite_values_are_no_infinity(y, rng):
-    X = rng.normal(size=(20, 6)).astype(np.float32)
-    X[:, 0] *= np.float32(1e38)
-    assert np.isinf(X[:, 0].sum()) or np.abs(X).max() > 1e37
-    ISPCA(n_components=2, alpha=None).fit(X, y)
-
-
 @BOTH
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_nan_or_infinity_in_y(no_work, kind, X, bad):
@@ -386,7 +379,7 @@ def test_the_warning_points_at_the_users_line(X, y):
 
 def test_fewer_components_than_asked_for_are_warned_of(rng, y):
     X = rng.normal(size=(20, 2)) @ rng.normal(size=(2, 6))
-    with pytest.warns(UserWarning, match=r"rank 2.*2 instead of 5"):
+    with pytest.warns(UserWarning, match=r"n_components=5.*only rank 2.*2 components"):
         estimator = ISPCA(n_components=5, alpha=None).fit(X, y)
     assert estimator.n_components_ == 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from numbers import Integral
 from typing import Any
 
@@ -16,6 +17,10 @@ from .reduction.design import feature_blocks
 # How many names or columns an error message lists before it says how many more there are.
 LISTED = 5
 
+# Of X and of a numeric target: larger values, and columns that vary by less, are refused everywhere. Squares of
+# squares stay inside double precision, and all values inside single precision.
+LARGEST, SMALLEST = 1e30, 1e-30
+
 _X_OPTIONS = {
     "accept_sparse": ("csr", "csc"),
     "dtype": "numeric",
@@ -24,32 +29,42 @@ _X_OPTIONS = {
 }
 
 
-def check_training_data(estimator: Any, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
-    """Validate X and y for ``fit`` and let the estimator remember the feature names."""
-    check_frame_columns(X)
+def check_training_data(
+    estimator: Any, X: Any, y: Any, needs_target: bool = True, **options: Any
+) -> tuple[Any, Any]:
+    """Validate X and y for ``fit`` and let the estimator remember the feature names.
+
+    ``options`` of scikit-learn's check_array replace those for data that may be sparse.
+    """
     names = getattr(X, "columns", None)
+    X, y = check_container(X), check_mask(y, "y")
+    check_columns(X)
     if y is None and not needs_target:
-        X = validate_data(estimator, X, **_X_OPTIONS)
+        X = validate_data(estimator, X, **_X_OPTIONS | options)
     else:
-        X, y = validate_data(estimator, X, y, **_X_OPTIONS)
+        with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
+            X, y = validate_data(estimator, X, y, **_X_OPTIONS | options)
     if names is not None and all(isinstance(name, str) for name in names):
         # scikit-learn before 1.9 does not see the names of newer polars frames.
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-    return check_finite(X, estimator), y
+    return check_values(X, estimator), y
 
 
 def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
     """Validate X and y for the functions."""
-    check_frame_columns(X)
-    X, y = check_X_y(X, y, **_X_OPTIONS)
-    return check_finite(X), y
+    X, y = check_container(X), check_mask(y, "y")
+    check_columns(X)
+    with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
+        X, y = check_X_y(X, y, **_X_OPTIONS)
+    return check_values(X), y
 
 
-def check_new_data(estimator: Any, X: Any) -> Any:
+def check_new_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Validate X for ``transform``: the same features in the same order."""
-    check_frame_columns(X)
     names = getattr(X, "columns", None)
     known = getattr(estimator, "feature_names_in_", None)
+    X = check_container(X)
+    check_columns(X)
     if (
         names is not None
         and known is not None
@@ -59,24 +74,80 @@ def check_new_data(estimator: Any, X: Any) -> Any:
         raise ValueError(
             "The feature names must be in the same order as they were in fit: reorder the columns of X."
         )
-    options = _X_OPTIONS | {"ensure_min_samples": 1}
-    return check_finite(validate_data(estimator, X, reset=False, **options), estimator)
+    options = _X_OPTIONS | {"ensure_min_samples": 1} | options
+    return check_values(validate_data(estimator, X, reset=False, **options), estimator, varied=False)
 
 
-def check_frame_columns(X: Any) -> None:
-    """Refuse a data frame with columns that are not numbers, and name them."""
+def check_container(X: Any) -> Any:
+    """Return X, or say why no number may be read from it: before anything else looks at its parts."""
+    X = check_mask(X, "X")
     kind = getattr(getattr(X, "dtype", None), "kind", "f")
-    if kind in "cMmUS":
+    if kind in "cMm":
         what = "Complex data not supported" if kind == "c" else f"X holds {X.dtype} values, not numbers"
         raise ValueError(f"{what}: pass a matrix of real numbers.")
+    if hasattr(X, "columns"):
+        counts = Counter(str(name) for name in X.columns)
+        repeated = sorted(repr(name) for name, count in counts.items() if count > 1)
+        if repeated:
+            raise ValueError(f"X has several columns named {_listing(repeated)}: give each column its own name.")
+    return check_sparse_structure(X) if sp.issparse(X) else X
+
+
+def check_mask(values: Any, name: str) -> Any:
+    """Return the values of a masked array without a masked entry; refuse any other masked array."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    n_masked = np.ma.count_masked(values)
+    if n_masked:
+        raise ValueError(
+            f"{name} has {counted(n_masked, 'masked value')}: fill them, or drop these samples or columns first."
+        )
+    return values.data
+
+
+def check_sparse_structure(X: Any) -> Any:
+    """Return the sparse matrix, or refuse one whose indices point outside it: compiled code would follow them."""
+    if X.format in ("csr", "csc", "bsr"):
+        broken = _broken_pointers(X)
+    elif X.format == "coo":
+        coords = [np.asarray(axis) for axis in X.coords]
+        lengths = {len(X.data), *map(len, coords)}
+        inside = all(map(_inside, coords, X.shape))
+        broken = "" if len(lengths) == 1 and inside else "its coordinates do not fit its shape or its data"
+    else:
+        try:
+            return check_sparse_structure(X.tocsr())
+        except (ValueError, IndexError, TypeError) as error:
+            broken = str(error)
+    if broken:
+        raise ValueError(f"X is not a valid sparse matrix: {broken}. Build it again from its values.")
+    return X
+
+
+def _broken_pointers(X: Any) -> str:
+    """Return what is wrong with the index arrays of compressed rows or columns."""
+    indptr, indices = np.asarray(X.indptr), np.asarray(X.indices)
+    rows, columns = (size // block for size, block in zip(X.shape, getattr(X, "blocksize", (1, 1)), strict=True))
+    major, minor = (columns, rows) if X.format == "csc" else (rows, columns)
+    if indptr.ndim != 1 or indices.ndim != 1 or {indptr.dtype.kind, indices.dtype.kind} - {"i", "u"}:
+        return "indptr and indices must be vectors of integers"
+    if len(indptr) != major + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        return f"indptr must rise from 0 in {major + 1} steps"
+    if indptr[-1] > min(len(indices), len(X.data)):
+        return "indptr ends after the last entry"
+    return "" if _inside(indices[: indptr[-1]], minor) else f"indices must lie between 0 and {minor - 1}"
+
+
+def _inside(indices: np.ndarray, size: int) -> bool:
+    return not len(indices) or bool(indices.min() >= 0 and indices.max() < size)
+
+
+def check_columns(X: Any) -> None:
+    """Refuse text, and a data frame with columns that are not numbers, which it names."""
+    if getattr(getattr(X, "dtype", None), "kind", "f") in "US":
+        raise ValueError(f"X holds {X.dtype} values, not numbers: pass a matrix of real numbers.")
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         return
-    names = [str(name) for name in X.columns]
-    repeated = (
-        sorted({repr(name) for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    )
-    if repeated:
-        raise ValueError(f"X has several columns named {_listing(repeated)}: give each column its own name.")
     dtypes = X.dtypes if isinstance(X.dtypes, list) else X.dtypes.tolist()
     bad = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if _not_numeric(dtype)]
     if bad:
@@ -93,24 +164,88 @@ def _not_numeric(dtype: Any) -> bool:
     return kind not in "biuf"
 
 
-def check_finite(X: Any, estimator: Any = None) -> Any:
-    """Return X, or say how many NaN and infinite values stand in which columns."""
-    values = X.data if sp.issparse(X) else X
-    if values.dtype.kind != "f" or np.isfinite(values.sum()):
-        return X
+def check_values(X: Any, estimator: Any = None, varied: bool = True) -> Any:
+    """Return X, in double precision unless single or integer, or name the columns with values out of range.
+
+    With ``varied``, as in training, a column that varies must do so by enough to be standardised.
+    """
+    if X.dtype.kind == "f" and X.dtype not in (np.float32, np.float64):
+        with np.errstate(over="ignore"):  # what does not fit is infinite, and said to be so
+            X = X.astype(np.float64)
+    low, high = _column_ranges(X)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        _refuse_missing(X, estimator)
+    sizes, spreads = np.maximum(-low, high), high - low
+    _refuse(sizes > LARGEST, sizes, f"values beyond {LARGEST:g}", estimator)
+    if varied:
+        faint = (spreads > 0) & (spreads < SMALLEST)
+        _refuse(faint, spreads, f"values that vary by less than {SMALLEST:g}", estimator)
+    return X
+
+
+def _column_ranges(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and the largest value of each column."""
+    if not sp.issparse(X):
+        return X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    n, n_features = X.shape
+    low, high = np.zeros(n_features), np.zeros(n_features)
+    extremes = np.array([X.data.min(initial=0), X.data.max(initial=0)], dtype=np.float64)
+    if np.abs(extremes).max() <= LARGEST and not _any_faint(X.data):
+        # No column can be out of range, so that it is enough to know all of them together.
+        return low + extremes[0], high + extremes[1]
+    columns = X.indices if X.format == "csr" else np.repeat(np.arange(n_features), np.diff(X.indptr))
+    full = np.bincount(columns, minlength=n_features) >= n
+    low[full], high[full] = np.inf, -np.inf
+    np.minimum.at(low, columns, X.data[: len(columns)])
+    np.maximum.at(high, columns, X.data[: len(columns)])
+    return low, high
+
+
+def _any_faint(values: np.ndarray) -> bool:
+    """Return whether a column of such values could vary by less than the smallest spread, and yet vary."""
+    limit = SMALLEST / np.finfo(np.float64).eps
+    sizes = (np.abs(values[part]) for part in feature_blocks(len(values), 2**20))
+    return values.dtype.kind == "f" and any(((part > 0) & (part < limit)).any() for part in sizes)
+
+
+def _refuse(bad: np.ndarray, sizes: np.ndarray, what: str, estimator: Any) -> None:
+    if not bad.any():
+        return
+    names = getattr(estimator, "feature_names_in_", np.arange(len(bad)))
+    columns = [f"{names[j]!s} ({sizes[j]:.2g})" for j in np.flatnonzero(bad)]
+    raise ValueError(
+        f"X has {what} in {counted(len(columns), 'column')}: {_listing(columns)}. Rescale X, for example to "
+        "standard deviation 1."
+    )
+
+
+def _refuse_missing(X: Any, estimator: Any) -> None:
+    """Say how many NaN and infinite values are in which columns."""
     if sp.issparse(X):
         bad = np.bincount(X.tocoo().col[~np.isfinite(X.tocoo().data)], minlength=X.shape[1])
     else:
         blocks = feature_blocks(X.shape[1])
         bad = np.concatenate([np.count_nonzero(~np.isfinite(X[:, block]), axis=0) for block in blocks])
-    if not bad.any():
-        return X
     names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
     raise ValueError(
         f"X contains NaN or infinity: {bad.sum()} value(s) in {len(columns)} column(s), "
         f"{_listing(columns)}. Impute them or drop these columns or samples first."
     )
+
+
+def numeric_target(y: Any) -> np.ndarray:
+    """Return a numeric training target in double precision, or say why nothing can be learned from it."""
+    y = np.asarray(y, dtype=np.float64)
+    size, spread = float(np.abs(y).max()), float(y.max() / 2 - y.min() / 2) * 2
+    if spread <= 1e-13 * size:
+        raise ValueError("y is constant, so there is nothing to learn: pass a target that varies.")
+    if spread < SMALLEST or size > LARGEST:
+        raise ValueError(
+            f"The spread of y, {spread:g}, or its largest value, {size:g}, is out of range: measure y in another "
+            f"unit, so that both are between {SMALLEST:g} and {LARGEST:g}."
+        )
+    return y
 
 
 def class_codes(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -182,6 +317,11 @@ def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarra
         raise ValueError(f"exclude names features that X does not have: {_listing(unknown)}.")
     mask[np.isin(names, given)] = True
     return mask
+
+
+def counted(count: int, noun: str) -> str:
+    """Return the number with the noun in singular or plural."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _listing(items: list[str]) -> str:

@@ -146,7 +146,8 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _warn(self, n_found: int) -> None:
         if self.n_components is not None and n_found < self.n_components:
-            notify(f"X has rank {n_found} only: {n_found} instead of {self.n_components} components are returned.")
+            noun = "component" if n_found == 1 else "components"
+            notify(f"n_components={self.n_components}, but X has only rank {n_found}: returning {n_found} {noun}.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._checks import integer_seed
+from ._checks import check_container, integer_seed
 from .reduction.records import Step
 from .tables.target import guess_kind
 from .transformers import ISPCA
@@ -68,7 +68,7 @@ def ispca(
     ((60, 5), (200, 5))
     """
     adata = adata.copy() if copy else adata
-    X = _matrix(adata, layer, use_raw)
+    X = check_container(_matrix(adata, layer, use_raw))
     y, present = _target(adata, target)
     if y.dtype.kind == "f" and guess_kind(y[present])[0] == "regression":
         # To ISPCA alone all whole numbers are classes.

@@ -33,5 +33,5 @@ def test_labels_of_different_kinds():
 def test_values_too_large_to_square_are_refused():
     X = np.random.default_rng(0).normal(size=(20, 3))
     X[:, 1] *= 1e200
-    with pytest.raises(ValueError, match=r"column 1.*rescale"):
+    with pytest.raises(ValueError, match=r"1 column: 1 .*Rescale"):
         ISPCA().fit(X, np.arange(20) % 2)

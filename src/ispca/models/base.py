@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._checks import integer_seed
+from .._checks import check_new_data, check_training_data, integer_seed
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from .arviz import to_arviz
@@ -18,6 +18,8 @@ from .sampling import Problem, Settings, prior_scale, sample_posterior, thread_c
 
 # Columns whose spreads differ by more than this are worth a warning: one global scale serves them all.
 WILD_SCALES = 100.0
+# What the engine takes.
+DENSE = {"accept_sparse": False, "dtype": np.float64, "order": "C"}
 
 
 class Horseshoe(BaseEstimator):
@@ -67,6 +69,9 @@ class Horseshoe(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _check_training(self, X: Any, y: Any) -> tuple[Floats, Any]:
+        return check_training_data(self, X, y, **DENSE, ensure_min_samples=2)
+
     def _sample(self, model: str, Z: Floats, y: Any, n_classes: int, pseudo_deviation: float) -> None:
         _warn_about_scales(Z)
         prior = {
@@ -93,7 +98,7 @@ class Horseshoe(BaseEstimator):
 
     def _check_new(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=np.float64)
+        return check_new_data(self, X, **DENSE)
 
     def to_arviz(self) -> Any:
         """Return the posterior as ArviZ has it: InferenceData (0.x) or a DataTree (1.x).
@@ -109,9 +114,13 @@ class Horseshoe(BaseEstimator):
 
 
 def _warn_about_scales(Z: Floats) -> None:
-    with np.errstate(over="ignore"):  # the engine refuses values whose squares overflow
-        spread = Z.std(axis=0)
-    spread = spread[(spread > 0) & np.isfinite(spread)]
+    spread = Z.std(axis=0)
+    spread = spread[spread > 0]
+    if len(spread) and spread.max() < 1 / WILD_SCALES:
+        notify(
+            f"The features vary by {spread.max():.2g} at most, so that the prior takes them as irrelevant: use "
+            "ISPCA(whiten=True) or a StandardScaler before."
+        )
     if len(spread) and spread.max() > WILD_SCALES * spread.min():
         notify(
             f"The spreads of the features differ by a factor of {spread.max() / spread.min():.0f}, but the prior "

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils.validation import validate_data
 
 from .._checks import class_codes, observed_codes
 from ..reduction.records import Floats
@@ -91,7 +90,7 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
         self : HorseshoeClassifier
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, order="C")
+        X, y = self._check_training(X, y)
         classes, codes = class_codes(y)
         model = "logistic" if len(classes) == 2 else "softmax"
         # The pseudo-deviation of a binary observation is about 2 (Piironen and Vehtari, 2017).

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils.validation import validate_data
 
-from .._checks import integer_seed, observed_values
+from .._checks import integer_seed, numeric_target, observed_values
 from ..reduction.records import Floats
 from .base import Horseshoe
 from .posterior import log_predictive_density
@@ -87,15 +86,10 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         self : HorseshoeRegressor
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, order="C", y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        if np.ptp(y) <= 1e-13 * np.abs(y).max():
-            raise ValueError("y is constant, so there is nothing to learn: pass a target that varies.")
+        X, y = self._check_training(X, y)
+        y = numeric_target(y)
         # In units of its own spread, y suits the fixed scales of slab and intercept whatever it measures.
-        with np.errstate(over="ignore", under="ignore"):
-            centre, spread = float(y.mean()), float(y.std())
-        if not 1e-100 < spread < 1e100:
-            raise ValueError(f"The spread of y, {spread:g}, is out of range: measure y in another unit.")
+        centre, spread = float(y.mean()), float(y.std())
         self._sample("gaussian", X, (y - centre) / spread, 0, 1.0)
         self.posterior_ = self.posterior_.rescaled(centre, spread)
         self.coef_ = self.posterior_.coef.mean(axis=(0, 1))

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_frame_columns, check_new_data, check_training_data, integer_seed
+from .._checks import check_new_data, integer_seed
 from .._sharing import shared
 from ..reduction.records import Floats
 from .folds import random_folds
@@ -49,9 +49,6 @@ class Penalised(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _check_training(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return check_training_data(self, X, y, needs_target=True)
-
     def _fit_path(
         self, raw: tuple[Any, Any], X: Any, y: np.ndarray, family: str, groups: np.ndarray
     ) -> tuple[Floats, Floats]:
@@ -77,6 +74,5 @@ class Penalised(BaseEstimator):
 
     def _predictors(self, X: Any) -> Floats:
         check_is_fitted(self)
-        check_frame_columns(X)
         X = check_new_data(self, X)
         return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_, dtype=np.float64)

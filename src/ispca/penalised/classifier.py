@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin, _fit_context
 
-from .._checks import class_codes, observed_codes
+from .._checks import check_training_data, class_codes, observed_codes
 from ..reduction.records import Floats
 from .base import Penalised
 
@@ -80,7 +80,7 @@ class PenalisedClassifier(ClassifierMixin, Penalised):
             The fitted estimator.
         """
         raw = (X, y)
-        X, y = self._check_training(X, y)
+        X, y = check_training_data(self, X, y)
         classes, codes = class_codes(y)
         counts = np.bincount(codes)
         if counts.min() < 2:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 
-from .._checks import observed_values
+from .._checks import check_training_data, numeric_target, observed_values
 from ..reduction.records import Floats
 from .base import Penalised
 
@@ -77,10 +77,8 @@ class PenalisedRegressor(RegressorMixin, Penalised):
             The fitted estimator.
         """
         raw = (X, y)
-        X, y = self._check_training(X, y)
-        y = np.asarray(y, dtype=np.float64)
-        if np.ptp(y) <= 1e-13 * np.abs(y).max():
-            raise ValueError("y is constant, so there is nothing to learn: pass a target that varies.")
+        X, y = check_training_data(self, X, y)
+        y = numeric_target(y)
         coef, intercept = self._fit_path(raw, X, y, "gaussian", np.zeros(len(y), dtype=np.int64))
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
         self.residual_scale_ = float(np.sqrt(self.cv_deviance_[self._chosen]))

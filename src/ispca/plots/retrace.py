@@ -55,7 +55,7 @@ class Trace:
             if step.accepted and number + 1 < len(reduction.steps_):
                 direction = reduction.directions_[number, step.features]
                 component = project_off(state.basis, design.dot(direction[:, None], step.features)[:, 0])
-                state = deflate(design, state, component, columns)
+                state = deflate(design, state, component, (step.features, direction), columns)
 
     @property
     def test(self) -> str:

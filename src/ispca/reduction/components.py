@@ -21,22 +21,25 @@ Value = TypeVar("Value")
 SMALL_GRAM = 800
 # Up to this size the Gram matrix of the shorter side is formed; it is then no larger than X.
 LARGEST_GRAM = 4000
-# Singular values below this share of the length of all of X_s are rounding noise: the rank is exhausted.
+# Singular values below this share of the length of all of X_s are rounding noise of the solvers.
 RANK_TOLERANCE = 1e-9
 # Block Krylov: extra columns, blocks before a restart, most iterations, when a pair has converged.
 EXTRA_COLUMNS = 10
 KRYLOV_BLOCKS = 8
 KRYLOV_ITERATIONS = 100
 KRYLOV_TOLERANCE = 1e-9
-# Components down to this share of the strongest come out of a Gram matrix with nine digits.
+# So has one whose residual is rounding of the product with X_s X_s^T.
+KRYLOV_ROUNDING = 1e-15
+# Components down to this share of all of X_s come out of a Gram matrix with nine digits.
 WELL_CONDITIONED = 1e-3
 
 
 def principal_components(
-    design: Design, basis: Floats, n_components: int, features: Indices | None = None
+    design: Design, basis: Floats, roundings: Floats, n_components: int, features: Indices | None = None
 ) -> tuple[Floats, Floats]:
     """Return directions v (K x D) and components z (n x K) of ``P X_s``, or of some of its columns.
 
+    ``roundings`` are the squared lengths of what may be noise in its columns.
     Fewer than asked for come back when the matrix has a lower rank.
     """
     n, n_features = design.shape
@@ -52,9 +55,26 @@ def principal_components(
         left = _left_vectors(design, basis, count, features)
         right = design.t_dot(left, features)
         lengths = np.linalg.norm(right, axis=0)
-        if lengths.min() > WELL_CONDITIONED * lengths.max() and n <= LARGEST_GRAM:
+        strong = max(WELL_CONDITIONED * _length(design, used), _rank_tolerance(design, roundings, used))
+        if lengths.min() > strong and n <= LARGEST_GRAM:
             return _signed(right / lengths, left * lengths, used, n_features)
-    return _refined(design, basis, right, used)
+    return _refined(design, basis, roundings, right, used)
+
+
+def _length(design: Design, features: Indices) -> float:
+    """Return the Frobenius norm of the standardised features: no singular value is larger, deflated or not."""
+    return float(np.sqrt(design.squared_norms[features].sum()))
+
+
+def _rank_tolerance(design: Design, roundings: Floats, features: Indices) -> float:
+    """Return the singular value below which a component is noise: of the solvers, or of X being rounded.
+
+    The roundings of X are a random matrix whose first singular value is about the length of its longest row
+    plus that of its longest column; no singular value of X_s is known better than to this.
+    """
+    columns = roundings[features]
+    noise = np.sqrt(columns.sum() / design.shape[0]) + np.sqrt(columns.max())
+    return max(RANK_TOLERANCE * _length(design, features), float(noise))
 
 
 def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
@@ -69,33 +89,37 @@ def _signed(directions: Floats, components: Floats, features: Indices, n_feature
     return padded, components * signs
 
 
-def _refined(design: Design, basis: Floats, right: Floats, features: Indices) -> tuple[Floats, Floats]:
+def _refined(
+    design: Design, basis: Floats, roundings: Floats, right: Floats, features: Indices
+) -> tuple[Floats, Floats]:
     """Make weak components exact too: a Gram matrix knows them to the square root of the precision only."""
     directions = np.linalg.qr(right)[0]
     components = project_off(basis, design.dot(directions, features))
     left, lengths, rotation = np.linalg.svd(components, full_matrices=False)
-    keep = lengths > RANK_TOLERANCE * np.sqrt(design.squared_norms[features].sum())
+    keep = lengths > _rank_tolerance(design, roundings, features)
     return _signed((directions @ rotation.T)[:, keep], (left * lengths)[:, keep], features, design.shape[1])
 
 
 def _right_vectors(design: Design, basis: Floats, count: int, features: Indices) -> Floats:
     """Return the leading right singular vectors, solved for on the side of the features."""
     loadings = design.t_dot(basis, features)
-    return _leading(design.feature_gram(features) - loadings @ loadings.T, count)
+    gram = design.feature_gram(features) - loadings @ loadings.T
+    return _leading(gram, count, _length(design, features))
 
 
 def _left_vectors(design: Design, basis: Floats, count: int, features: Indices | None) -> Floats:
     """Return the leading left singular vectors of ``P X_s``, strongest first."""
     n = design.shape[0]
+    length = _length(design, np.arange(design.shape[1]) if features is None else features)
     if n <= SMALL_GRAM:
         gram = _shared(design.sample_gram, design, features)
         gram = project_off(basis, project_off(basis, gram).T)
-        return project_off(basis, _leading(gram, count))
+        return project_off(basis, _leading(gram, count, length))
     if n > max(LARGEST_GRAM, 4 * (count + EXTRA_COLUMNS)) and not design.sparse:
-        return _krylov(design, basis, count, features)
+        return _krylov(design, basis, count, features, length)
     product = _shared(design.sample_gram_product, design, features)
     # Lanczos vectors stay in the range of P when it is applied last.
-    vectors = _lanczos(lambda vector: project_off(basis, product(vector)), n, count, basis)
+    vectors = _lanczos(lambda vector: project_off(basis, product(vector)), count, basis, length)
     return project_off(basis, vectors)
 
 
@@ -106,22 +130,29 @@ def _shared(make: Callable[[Indices | None], Value], design: Design, features: I
     return shared(lambda: make(None), (design,), make.__name__, design.usable.tobytes())
 
 
-def _leading(gram: Floats, count: int) -> Floats:
-    """Return the leading eigenvectors of a symmetric matrix, strongest first."""
+def _leading(gram: Floats, count: int, length: float) -> Floats:
+    """Return the leading eigenvectors of a Gram matrix, strongest first."""
     size = len(gram)
     if size <= SMALL_GRAM or count > size // 4:
         return largest_eigenpairs(gram, count)[0]
-    return _lanczos(lambda vector: gram @ vector, size, count, np.empty((size, 0)))
+    return _lanczos(lambda vector: gram @ vector, count, np.empty((size, 0)), length)
 
 
-def _lanczos(product: Callable[[Floats], Floats], size: int, count: int, basis: Floats) -> Floats:
+def _lanczos(product: Callable[[Floats], Floats], count: int, basis: Floats, length: float) -> Floats:
+    """Return the leading eigenvectors of the Gram matrix of a matrix of this length."""
+    size = len(basis)
     start = project_off(basis, np.cos(np.arange(size, dtype=np.float64)))
-    operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
+
+    def shifted(vector: Floats) -> Floats:
+        # Convergence is relative to each eigenvalue: of a zero one, which is rounding noise, it would never come.
+        return product(vector) / length**2 + vector
+
+    operator = LinearOperator((size, size), matvec=shifted, dtype=np.float64)
     vectors: Floats = eigsh(operator, k=count, v0=start)[1]
     return vectors[:, ::-1]
 
 
-def _krylov(design: Design, basis: Floats, count: int, features: Indices | None) -> Floats:
+def _krylov(design: Design, basis: Floats, count: int, features: Indices | None, length: float) -> Floats:
     """Find the left vectors by restarted block Krylov iteration, for an X too large for a Gram matrix."""
     used = np.arange(design.shape[1]) if features is None else features
     width = count + EXTRA_COLUMNS
@@ -136,12 +167,16 @@ def _krylov(design: Design, basis: Floats, count: int, features: Indices | None)
         leading = coordinates[:, : -width - 1 : -1]
         vectors, vector_images = space @ leading, images @ leading
         residual = vector_images - vectors * values[: -width - 1 : -1]
-        if np.linalg.norm(residual[:, :count], axis=0).max() <= KRYLOV_TOLERANCE * values[-1]:
+        tolerance = max(KRYLOV_TOLERANCE * values[-1], KRYLOV_ROUNDING * length**2)
+        if np.linalg.norm(residual[:, :count], axis=0).max() <= tolerance:
             break
         if space.shape[1] >= min(KRYLOV_BLOCKS * width, len(space) // 2):
             # Restart from the best vectors; the newest directions are their residuals.
             space, images, image = vectors, vector_images, residual
-        block = np.linalg.qr(project_off(space, project_off(space, image)))[0]
+        # Twice: where the rank is exhausted, the first pass leaves rounding noise, which may point anywhere.
+        for _ in range(2):
+            image = np.linalg.qr(project_off(basis, project_off(space, image)))[0]
+        block = image
     else:
         notify("The unsupervised components have not fully converged; their spectrum is nearly flat.")
     return vectors[:, :count]

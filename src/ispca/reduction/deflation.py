@@ -15,8 +15,6 @@ from .records import Floats, Indices
 
 # A column with less than this share of its own variance left counts as gone.
 REMAINING_SHARE = 1e-12
-# So does one whose standard deviation has fallen under this.
-REMAINING_DEVIATION = 1e-9
 # Below this share the running sums have lost too many digits for the scores.
 FAINT_SHARE = 1e-6
 
@@ -33,6 +31,8 @@ class Deflation:
         ``X_s^T Q``.
     squared_norms : ndarray of shape (D,)
         ``|x_j|^2`` of the standardised columns before any deflation.
+    roundings : ndarray of shape (D,)
+        How much of the deflated columns may be noise, from X being rounded to its precision.
     remaining : ndarray of shape (D,)
         ``|x_j|^2`` of the deflated columns.
     products : ndarray of shape (D, C)
@@ -42,13 +42,14 @@ class Deflation:
     basis: Floats
     loadings: Floats
     squared_norms: Floats
+    roundings: Floats
     remaining: Floats
     products: Floats
 
     @property
     def inverse_norms(self) -> Floats:
         """``1 / |x_j|`` of the deflated columns, zero for those that are gone."""
-        limit = REMAINING_SHARE * self.squared_norms + REMAINING_DEVIATION**2 * (len(self.basis) - 1)
+        limit = REMAINING_SHARE * self.squared_norms + self.roundings
         norms = np.sqrt(np.maximum(self.remaining, limit))
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=self.remaining > limit)
 
@@ -61,13 +62,21 @@ def start_deflation(design: Design, responses: Floats, center: bool) -> Deflatio
         basis,
         np.zeros((n_features, basis.shape[1])),
         design.squared_norms,
+        design.roundings,
         design.squared_norms,
         design.t_dot(responses),
     )
 
 
-def deflate(design: Design, state: Deflation, component: Floats, responses: Floats) -> Deflation:
-    """Subtract what a component explains from every column (the paper's step 3)."""
+def deflate(
+    design: Design, state: Deflation, component: Floats, weights: tuple[Indices, Floats], responses: Floats
+) -> Deflation:
+    """Subtract what a component explains from every column (the paper's step 3).
+
+    ``weights`` are the features of the component and its direction in them.
+    """
+    features, values = weights
+    rounding = np.array([values**2 @ state.roundings[features]])
     direction = component / np.linalg.norm(component)
     # Once more against Q: rounding must not add up over the components.
     direction = project_off(state.basis, direction[:, None])[:, 0]
@@ -77,11 +86,27 @@ def deflate(design: Design, state: Deflation, component: Floats, responses: Floa
         np.column_stack([state.basis, direction]),
         np.column_stack([state.loadings, loading]),
         state.squared_norms,
+        carried_roundings(state.roundings, rounding, loading.T / np.linalg.norm(component)),
         state.remaining - loading[:, 0] ** 2,
         state.products - loading * (direction @ responses),
     )
     _refresh(design, deflated, responses)
     return deflated
+
+
+def carried_roundings(roundings: Floats, of_components: Floats, loadings: Floats) -> Floats:
+    """Return the roundings of columns after components, which have roundings too, are subtracted from them.
+
+    Parameters
+    ----------
+    roundings : ndarray of shape (D,)
+        Those of the columns.
+    of_components : ndarray of shape (K,)
+        Those of the components.
+    loadings : ndarray of shape (K, D)
+        Regression coefficients of the columns on the components.
+    """
+    return roundings + of_components @ loadings**2
 
 
 def _refresh(design: Design, state: Deflation, responses: Floats) -> None:

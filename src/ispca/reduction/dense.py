@@ -16,6 +16,7 @@ from .design import (
     Result,
     Standardised,
     feature_blocks,
+    precision_of,
 )
 from .records import Floats, Indices
 from .threads import Workers
@@ -33,7 +34,7 @@ class DenseDesign(Standardised):
         self.shape = X.shape
         moments = self._map_features(self._moments, feature_blocks(self.shape[1]), 4.0)
         mean, deviation, n_below = (np.concatenate(part) for part in zip(*moments, strict=True))
-        self._standardise(mean, deviation, n_below, center, scale)
+        self._standardise(mean, deviation, n_below, precision_of(X), center, scale)
 
     def _map_features(
         self, task: Callable[[Any], Result], blocks: Sequence[Any], work_per_entry: float
@@ -42,11 +43,6 @@ class DenseDesign(Standardised):
 
     def _moments(self, block: slice) -> tuple[Floats, Floats, Indices]:
         values = self._X[:, block].astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._block_moments(values)
-
-    @staticmethod
-    def _block_moments(values: Floats) -> tuple[Floats, Floats, Indices]:
         mean = values.mean(axis=0)
         values -= mean
         # A second pass mends the mean of columns that lie far from zero.

@@ -46,6 +46,8 @@ class Design(Protocol):
         ``|x_j|^2`` of the standardised columns.
     product_norms : ndarray of shape (D,)
         The same for the columns as they enter products, uncentred where X is sparse: rounding goes by them.
+    roundings : ndarray of shape (D,)
+        ``|e_j|^2`` of what rounding X to its own precision may have changed in the standardised columns.
     """
 
     sparse: bool
@@ -58,6 +60,7 @@ class Design(Protocol):
     usable: Mask
     squared_norms: Floats
     product_norms: Floats
+    roundings: Floats
 
     def use(self, usable: Mask) -> None:
         """Leave out every feature that is not usable."""
@@ -95,21 +98,27 @@ class Design(Protocol):
         """Return ``X_s[:, features] @ coefficients``."""
 
 
+def precision_of(X: Any) -> float:
+    """Return the relative spacing of the numbers in X; integers are exact and become double precision."""
+    return float(np.finfo(np.float32 if X.dtype == np.float32 else np.float64).eps)
+
+
 class Standardised:
     """The part that dense and sparse designs share: moments, and which features take part."""
 
     shape: tuple[int, int]
 
-    def _standardise(self, mean: Floats, deviation: Floats, n_below: Indices, center: bool, scale: bool) -> None:
+    def _standardise(
+        self, mean: Floats, deviation: Floats, n_below: Indices, precision: float, center: bool, scale: bool
+    ) -> None:
         # A spread that is pure rounding error of the mean is no spread.
         self.deviation = np.where(deviation > CONSTANT_TOLERANCE * np.abs(mean), deviation, 0.0)
         self.n_below = n_below
         self.mean = mean if center else np.zeros_like(mean)
         self.scale = np.where(self.deviation > 0, self.deviation, 1.0) if scale else np.ones_like(mean)
         n = self.shape[0]
-        if not np.all(np.isfinite(deviation)):
-            column = int(np.argmin(np.isfinite(deviation)))
-            raise ValueError(f"X holds values too large to square (column {column}): rescale it to about 1.")
+        # A value is off by half a unit in its last place when stored, and by a few more when it was computed.
+        self._rounding = 2 * precision * np.hypot(mean, self.deviation)
         self._sum_squares = (n - 1) * self.deviation**2 + n * (mean - self.mean) ** 2
         self.use(self.deviation > 0)
 
@@ -118,3 +127,4 @@ class Standardised:
         self._weight = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=usable)
         self.squared_norms = self._sum_squares * self._weight**2
         self.product_norms = self.squared_norms
+        self.roundings = self.shape[0] * (self._rounding * self._weight) ** 2

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .components import principal_components
-from .deflation import Deflation, deflate, start_deflation
+from .deflation import Deflation, carried_roundings, deflate, start_deflation
 from .design import Design
 from .maximum import MaximumTest, ResidualTest
 from .projection import projection_matrix
@@ -38,7 +38,7 @@ def supervised_step(
     if largest == 0.0 or (result is not None and not result.passed):
         return state, Step(False, largest, **_tested(result)), None
     best = search(design, state, scores, response.columns, screen.window, screen.n_thresholds)
-    state = deflate(design, state, best.component, response.columns)
+    state = deflate(design, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
         test.deflated(state)
     step = Step(
@@ -92,7 +92,9 @@ def iterate(
     components = np.array([best.component for best in extracted]).reshape(-1, design.shape[0]).T
     supervised_loadings = state.loadings[:, state.loadings.shape[1] - len(extracted) :]
     loadings = (supervised_loadings / np.linalg.norm(components, axis=0)).T
-    return complete(design, state.basis, directions, components, loadings, n_components, tuple(steps))
+    return complete(
+        design, state.basis, state.roundings, directions, components, loadings, n_components, tuple(steps)
+    )
 
 
 def screened(
@@ -101,16 +103,18 @@ def screened(
     """Take the principal components of the screened features, then fill up (SPCA and PSPCA)."""
     n = design.shape[0]
     basis = np.full((n, 1), n**-0.5) if center else np.empty((n, 0))
-    directions, components = principal_components(design, basis, n_supervised, features)
+    directions, components = principal_components(design, basis, design.roundings, n_supervised, features)
     lengths = np.linalg.norm(components, axis=0)
     loadings = (design.t_dot(components) / lengths**2).T
     basis = np.column_stack([basis, components / lengths])
-    return complete(design, basis, directions, components, loadings, n_components, ())
+    roundings = carried_roundings(design.roundings, directions**2 @ design.roundings, loadings)
+    return complete(design, basis, roundings, directions, components, loadings, n_components, ())
 
 
 def complete(
     design: Design,
     basis: Floats,
+    roundings: Floats,
     directions: Floats,
     components: Floats,
     loadings: Floats,
@@ -122,7 +126,7 @@ def complete(
     # Without any signal one unsupervised component stands in, so that pipelines go on.
     wanted = max(1, n_supervised) if n_components is None else n_components
     if wanted > n_supervised:
-        more, scores = principal_components(design, basis, wanted - n_supervised)
+        more, scores = principal_components(design, basis, roundings, wanted - n_supervised)
         directions = np.concatenate([directions, more])
         components = np.column_stack([components, scores])
     projection = projection_matrix(directions, loadings)

@@ -72,7 +72,8 @@ def _unique_labels(y: Any) -> tuple[Any, Any]:
 
 
 def _guess_family(y: Any) -> str:
-    kind = type_of_target(y, input_name="y")
+    with np.errstate(invalid="ignore"):  # numbers too large for an integer are not whole
+        kind = type_of_target(y, input_name="y")
     families = {"binary": "binomial", "multiclass": "multinomial", "continuous": "gaussian"}
     if kind not in families:
         raise ValueError(
@@ -89,7 +90,8 @@ def _numeric(y: Any) -> Floats:
             'family="gaussian" needs a numeric y, but y holds labels: '
             'pass numbers, or family="auto" for classification.'
         ) from None
-    if np.ptp(values) <= 1e-13 * np.abs(values).max(initial=0.0):
+    # Halved, because the range of the largest numbers overflows.
+    if np.ptp(values / 2) <= 0.5e-13 * np.abs(values).max(initial=0.0):
         raise ValueError("y is constant, so no feature can explain it: pass a target that varies.")
     return np.asarray(values)
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .dense import DenseDesign
-from .design import MEAN_TOLERANCE, Block, Design, Reducer, Result, Standardised, feature_blocks
+from .design import MEAN_TOLERANCE, Block, Design, Reducer, Result, Standardised, feature_blocks, precision_of
 from .records import Floats, Indices, Mask
 from .threads import Workers
 
@@ -40,6 +40,7 @@ class SparseDesign(Standardised):
         self.workers = workers
         self.shape = X.shape
         n, n_features = X.shape
+        precision = precision_of(X)
         X = sp.csc_array(X)
         if not X.has_canonical_format:
             # Summing duplicates works in place, and X may be the caller's.
@@ -63,7 +64,7 @@ class SparseDesign(Standardised):
         self._offset = np.where(full | (not center), 0.0, mean)
         data = np.where(full[feature_of], centred, transpose.data)
         self._raw = _csr(data, transpose.indices, transpose.indptr, n)
-        self._standardise(mean, deviation, below, center, scale)
+        self._standardise(mean, deviation, below, precision, center, scale)
 
     def use(self, usable: Mask) -> None:
         super().use(usable)

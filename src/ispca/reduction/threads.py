@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from threading import Lock
-from typing import Any, TypeVar
+from threading import Condition, Lock, local
+from typing import Any, Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -18,17 +19,95 @@ Result = TypeVar("Result")
 SMALL_WORK = 4e6
 
 
-class Workers:
-    """A pool of threads whose size is the number of BLAS threads in force when it was opened."""
+class _Thread(local):
+    """What is known of the running thread: whether it is at work on an item of a map."""
 
-    def __init__(self, pool: ThreadPoolExecutor | None) -> None:
-        self._pool = pool
+    at_work = False
+
+
+_thread = _Thread()
+
+
+class _Map(Generic[Item, Result]):
+    """One map. Every thread that joins in takes the next item, so that each is done once, by whoever is free."""
+
+    def __init__(self, task: Callable[[Item], Result], items: Sequence[Item]) -> None:
+        self._task, self._items = task, items
+        self._results: dict[int, Result] = {}
+        self._errors: dict[int, BaseException] = {}
+        self._next = self._n_running = 0
+        self._changed = Condition()
+
+    def join_in(self) -> None:
+        """Do one item after the other until none is left."""
+        _thread.at_work = True
+        try:
+            while (position := self._take()) is not None:
+                try:
+                    self._results[position] = self._task(self._items[position])
+                except BaseException as error:
+                    self._errors[position] = error
+                    self.stop()
+                finally:
+                    self._finish()
+        finally:
+            _thread.at_work = False
+
+    def _take(self) -> int | None:
+        with self._changed:
+            if self._next >= len(self._items):
+                return None
+            self._n_running += 1
+            self._next += 1
+            return self._next - 1
+
+    def _finish(self) -> None:
+        with self._changed:
+            self._n_running -= 1
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Leave the items that nobody has taken yet."""
+        with self._changed:
+            self._next = len(self._items)
+
+    def results(self) -> list[Result]:
+        """Wait for what other threads have taken; return the results in order, or raise the first error."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._n_running == 0)
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return [self._results[position] for position in range(len(self._items))]
+
+
+class Workers:
+    """As many threads as BLAS had when they were opened: the one that asks, and a pool of helpers."""
+
+    def __init__(self, helpers: ThreadPoolExecutor | None, n_helpers: int) -> None:
+        self._helpers = helpers
+        self._n_helpers = n_helpers
 
     def map(self, task: Callable[[Item], Result], items: Sequence[Item], work: float) -> list[Result]:
-        """Return ``[task(item) for item in items]``; ``work`` is the number of multiplications in all."""
-        if self._pool is None or len(items) < 2 or work < SMALL_WORK:
+        """Return ``[task(item) for item in items]``; ``work`` is the number of multiplications in all.
+
+        A map inside a map runs inline: the threads are busy with the outer one.
+        """
+        if self._helpers is None or _thread.at_work or len(items) < 2 or work < SMALL_WORK:
             return [task(item) for item in items]
-        return list(self._pool.map(task, items))
+        run = _Map(task, items)
+        try:
+            for _ in range(min(self._n_helpers, len(items) - 1)):
+                try:
+                    self._helpers.submit(run.join_in)
+                except RuntimeError:
+                    # No more threads can be started: those that are there do the work, this one at least.
+                    break
+            run.join_in()
+            return run.results()
+        except BaseException:
+            # After Ctrl-C the items that are left must not run on.
+            run.stop()
+            raise
 
 
 @lru_cache(maxsize=1)
@@ -56,12 +135,23 @@ class _SingleThreadedBlas:
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
+            if self._running == 0:  # a fork has ended the fit
+                return
             self._running -= 1
             if self._running == 0:
                 self._limiter.restore_original_limits()
 
+    def forked(self) -> None:
+        """Start afresh in a forked process: the fits of its parent's other threads do not go on here."""
+        self._lock = Lock()
+        if self._running:
+            self._running = 0
+            self._limiter.restore_original_limits()
+
 
 _single_threaded_blas = _SingleThreadedBlas()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_single_threaded_blas.forked)
 
 
 def available_threads() -> int:
@@ -75,11 +165,11 @@ def workers() -> Iterator[Workers]:
     """Open the workers: BLAS itself is held to one thread, so results do not depend on their number."""
     with _single_threaded_blas as n_threads:
         if n_threads == 1:
-            yield Workers(None)
+            yield Workers(None, 0)
             return
-        pool = ThreadPoolExecutor(n_threads, thread_name_prefix="ispca")
+        pool = ThreadPoolExecutor(n_threads - 1, thread_name_prefix="ispca")
         try:
-            yield Workers(pool)
+            yield Workers(pool, n_threads - 1)
         finally:
-            # After Ctrl-C the queued blocks must not run on.
+            # After Ctrl-C what is queued must not run on.
             pool.shutdown(wait=True, cancel_futures=True)

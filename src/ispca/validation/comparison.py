@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
+from .._checks import check_container, check_mask
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from .metrics import choose_measures, goodness, score_all
@@ -236,8 +237,8 @@ def named_estimators(estimators: Any) -> dict[str, Any]:
 
 def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Return X with a shape, and y as an array of as many entries."""
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    y = np.asarray(y)
+    X = check_container(X if hasattr(X, "shape") else np.asarray(X))
+    y = np.asarray(check_mask(y, "y"))
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.ravel()
     if len(X.shape) != 2 or y.shape != (X.shape[0],):
@@ -245,6 +246,9 @@ def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
             f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: "
             "X needs a row and y an entry per sample."
         )
+    if y.dtype.kind in "cMm":
+        what = "complex" if y.dtype.kind == "c" else str(y.dtype)
+        raise ValueError(f"y holds {what} values: pass class labels or real numbers.")
     n_missing = sum(map(_is_missing, y)) if y.dtype.kind in "fOM" else 0
     if n_missing:
         raise ValueError(f"y has {n_missing} missing value(s) (NaN or None): leave these samples out.")
