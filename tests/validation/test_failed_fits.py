@@ -1,4 +1,4 @@
-"""Fits that fail or predict the impossible: nobody gains by them, nobody else suffers, and everybody can see them."""
+"""Fits that fail or predict the impossible: nobody gains by them, nobody else suffers, and all can see them."""
 
 import numpy as np
 import pytest

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from .._checks import integer_seed
 from .._progress import progress
 from .._sharing import sharing
+from .fingerprint import estimator_fingerprint
 from .prediction import fit_and_predict, prepared, rows
 from .splits import Split
 from .store import FORMAT, Failure, Outcome, Store
@@ -44,11 +45,11 @@ class Work:
         return int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
 
     def keys(self) -> dict[tuple[int, str], str]:
-        """Return a name for each fit that tells its data, samples, estimator and seed."""
+        """Return a name for each fit that tells its data, samples, estimator (parameters and code) and seed."""
         # Another version of the program may give other numbers: its fits are not mixed with these.
         data = joblib.hash((_content(self.X), self.y, FORMAT, version("ispca")))
         # Clones, because what an estimator has learned elsewhere does not count.
-        estimators = {name: _estimator_hash(name, clone(estimator)) for name, estimator in self.estimators.items()}
+        estimators = {name: _fingerprint(name, clone(estimator)) for name, estimator in self.estimators.items()}
         return {
             (number, name): joblib.hash((data, split.train, split.test, self.split_seed(number), estimator))
             for number, split in enumerate(self.splits)
@@ -92,9 +93,9 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
     return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
 
 
-def _estimator_hash(name: str, estimator: Any) -> str:
+def _fingerprint(name: str, estimator: Any) -> str:
     try:
-        return str(joblib.hash(estimator))
+        return estimator_fingerprint(estimator)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(
             f"{name!r} cannot be pickled, so it can neither be recognised again nor sent to workers: use "
