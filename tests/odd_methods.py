@@ -1,6 +1,9 @@
 """Small estimators that tell what happens to them; a plain module, so that worker processes can import it."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -180,3 +183,30 @@ class ShyValues(BayesianRidge):
         if self.number in np.asarray(X)[:, 0]:
             raise ArithmeticError("not sure")
         return super().predict(X, return_std)
+
+
+class Hanging(Noted):
+    """Does not come back where the sample with this number is in the training part; with no number never."""
+
+    def __init__(self, path, number=None, how="sleep", marker="", pause=0.0, random_state=None):
+        super().__init__(path, marker, pause, random_state)
+        self.number = number
+        self.how = how
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if self.number is not None and self.number not in np.asarray(X)[:, 0]:
+            return self
+        if self.how == "sleep":
+            time.sleep(3600)
+        if self.how == "compiled":
+            # One call into C that holds the interpreter and hears no signal from it.
+            pow(3, 10**9)
+        if self.how == "deaf":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            subprocess.run(["sleep", "3600"], check=True)
+        if self.how == "dies":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if self.how == "exits":
+            sys.exit(3)
+        return self

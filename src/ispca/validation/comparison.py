@@ -21,7 +21,7 @@ from .splits import Split, make_splits
 from .store import Failure
 from .summary import interval
 from .tables import as_table
-from .work import Work, resumable_seed, run
+from .work import Work, checked_timeout, resumable_seed, run
 
 UNLIMITED: Limits = (-np.inf, np.inf)
 
@@ -150,6 +150,7 @@ def compare(
     baseline: str = "lasso",
     n_jobs: int | None = -1,
     resume: Any = None,
+    timeout: float | None = None,
     random_state: Any = 0,
 ) -> Comparison:
     """Refit whole procedures in every split, and compare them on the held-out samples.
@@ -179,6 +180,10 @@ def compare(
     resume : path, optional
         A directory where each finished fit is kept; a comparison that was killed goes on from there.
         Recorded failures are not tried again: delete the directory for that.
+    timeout : float, optional
+        Seconds a fit with its predictions may take. A fit that takes longer is stopped, even in compiled code,
+        and counts as failed. It is not recorded in ``resume``, so that a later call with more time does it.
+        The fits run in processes of their own; the numbers stay the same.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the splits and of every estimator whose own ``random_state`` is None.
 
@@ -205,10 +210,11 @@ def compare(
     measures = choose_measures(metrics, classification)
     base = _baseline(baseline, list(named))
     seed = resumable_seed(random_state, resume)
+    timeout = checked_timeout(timeout)
     splits = make_splits(cv, X, y, groups, classification, seed)
     classes = np.unique(y) if classification else None
     work = Work(named, X, y, classes, splits, seed)
-    outcomes = run(work, resume, n_jobs, "Comparing")
+    outcomes = run(work, resume, n_jobs, "Comparing", timeout)
     n_splits = range(len(splits))
     predictions = [[_prediction(outcomes[number, name]) for name in named] for number in n_splits]
     errors = [

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,13 @@ from .._checks import integer_seed
 from .._progress import progress
 from .._sharing import sharing
 from .fingerprint import estimator_fingerprint
+from .limited import run_limited
 from .prediction import fit_and_predict, prepared, rows
 from .splits import Split
 from .store import FORMAT, Failure, Outcome, Store
+
+# Seconds; a clock of the system cannot be set to more than some decades.
+LONGEST_TIMEOUT = 1e8
 
 _in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
@@ -57,6 +63,17 @@ class Work:
         }
 
 
+def checked_timeout(timeout: Any) -> float | None:
+    """Return the seconds a fit may take; None for no limit."""
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, Real) or not 0 < timeout <= LONGEST_TIMEOUT:
+        raise ValueError(
+            f"timeout must be None or a positive number of seconds up to {LONGEST_TIMEOUT:g}, got {timeout!r}."
+        )
+    return float(timeout)
+
+
 def resumable_seed(random_state: Any, resume: Any) -> int:
     """Return the seed; a run that is to be resumed must have one that is the same next time."""
     if resume is not None and random_state is None:
@@ -67,8 +84,13 @@ def resumable_seed(random_state: Any, resume: Any) -> int:
     return integer_seed(random_state)
 
 
-def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[int, str], Outcome]:
-    """Do the fits that are not in the store yet, and return all of them by split and method."""
+def run(
+    work: Work, resume: Any, n_jobs: int | None, label: str, timeout: float | None = None
+) -> dict[tuple[int, str], Outcome]:
+    """Do the fits that are not in the store yet, and return all of them by split and method.
+
+    Fits that took longer than ``timeout`` seconds are not stored: with more time they may succeed.
+    """
     with _directory(resume) as directory:
         store = Store(directory)
         store.open()
@@ -82,14 +104,19 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
         chunks = list(portions(missing, n_workers))
         # Inside a fit of another comparison, that one shows the progress.
         shown = 0 if _in_a_fit.get() else len(all_keys)
+        stopped: dict[str, Outcome] = {}
         with progress(label, shown, lambda: store.finished(all_keys)):
-            if n_workers == 1 or len(chunks) < 2:
+            if timeout is not None and chunks:
+                task = partial(_do, work, store, keys)
+                reasons = run_limited(task, chunks, n_workers, timeout)
+                stopped = {keys[place]: Failure(why) for place, why in reasons.items()}
+            elif n_workers == 1 or len(chunks) < 2:
                 for chunk in chunks:
-                    _do(work, store, chunk, keys)
+                    _do_all(work, store, keys, chunk)
             else:
-                tasks = (joblib.delayed(_do)(work, store, chunk, keys) for chunk in chunks)
+                tasks = (joblib.delayed(_do_all)(work, store, keys, chunk) for chunk in chunks)
                 joblib.Parallel(n_jobs=n_workers, pre_dispatch=n_workers, batch_size=1)(tasks)
-        outcomes = {place: store.read(key) for place, key in keys.items()}
+        outcomes = {place: stopped.get(key) or store.read(key) for place, key in keys.items()}
     return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
 
 
@@ -152,8 +179,15 @@ def locked(part: Any) -> Any:
     return part
 
 
-def _do(work: Work, store: Store, places: Sequence[tuple[int, str]], keys: dict[tuple[int, str], str]) -> None:
-    """Fit some methods on one split with one thread, and store each result at once."""
+def _do_all(work: Work, store: Store, keys: dict[tuple[int, str], str], places: Sequence[tuple[int, str]]) -> None:
+    for _ in _do(work, store, keys, places):
+        pass
+
+
+def _do(
+    work: Work, store: Store, keys: dict[tuple[int, str], str], places: Sequence[tuple[int, str]]
+) -> Iterator[None]:
+    """Fit some methods on one split with one thread, store each result at once, and yield after each."""
     number = places[0][0]
     split = work.splits[number]
     # Inside a worker everything is serial: parallel workers are all the parallelism there is.
@@ -168,3 +202,4 @@ def _do(work: Work, store: Store, places: Sequence[tuple[int, str]], keys: dict[
             except Exception as error:  # a failing fit is a result too
                 outcome = Failure(f"{type(error).__name__}: {error}")
             store.write(keys[place], outcome)
+            yield
