@@ -67,11 +67,12 @@ def checked_timeout(timeout: Any) -> float | None:
     """Return the seconds a fit may take; None for no limit."""
     if timeout is None:
         return None
-    if isinstance(timeout, bool) or not isinstance(timeout, Real) or not 0 < timeout <= LONGEST_TIMEOUT:
+    number = float(timeout) if isinstance(timeout, Real) and not isinstance(timeout, bool) else np.nan
+    if not 0 < number <= LONGEST_TIMEOUT:
         raise ValueError(
             f"timeout must be None or a positive number of seconds up to {LONGEST_TIMEOUT:g}, got {timeout!r}."
         )
-    return float(timeout)
+    return number
 
 
 def resumable_seed(random_state: Any, resume: Any) -> int:
