@@ -178,6 +178,7 @@ def test_damaged_files_are_fitted_again(data, tmp_path):
 
 
 ESTIMATOR = """
+import threading
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import FunctionTransformer
@@ -186,6 +187,7 @@ import odd_methods
 import users_helper
 
 OFFSET = 0.0
+RULES = {"half": lambda x: x / 2, "lock": threading.Lock()}
 
 def twice(X):
     return users_helper.factor() * X
@@ -207,7 +209,7 @@ class Own(ClassifierMixin, Base):
         return self
 
     def predict_proba(self, X):
-        score = 1 / (1 + np.exp(-self.weight(X[:, 1])))
+        score = 1 / (1 + np.exp(-RULES["half"](self.weight(X[:, 1]))))
         return np.column_stack([1 - score, score])
 
     def predict(self, X):
@@ -237,7 +239,8 @@ def users_method(monkeypatch, log, code=ESTIMATOR, helper=HELPER, name="users_mo
         ("self.shrink * x", "2 * self.shrink * x"),
         ("shrink = 0.5", "shrink = 0.25"),
         ("OFFSET = 0.0", "OFFSET = 0.1"),
-        ("np.exp(-self", "np.exp(-3.0 * self"),
+        ("np.exp(-RULES", "np.exp(-3.0 * RULES"),
+        ("lambda x: x / 2", "lambda x: x / 4"),
         ("users_helper.factor() * X", "3 * X"),
         ('("a", "b")', '("a", "c")'),
     ],

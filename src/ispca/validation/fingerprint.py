@@ -7,6 +7,7 @@ import hashlib
 import pickle
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -44,14 +45,19 @@ class _Listing(pickle.Pickler):
         super().__init__(_Nowhere())
         self.found: dict[int, Any] = {}
 
-    def persistent_id(self, obj: Any) -> None:
-        code = obj if isinstance(obj, type | FunctionType | BuiltinFunctionType) else type(obj)
+    def persistent_id(self, obj: Any) -> str | None:
+        is_code = isinstance(obj, type | FunctionType | BuiltinFunctionType)
+        code = obj if is_code else type(obj)
         self.found[id(code)] = code
+        # A name is enough for code, so that functions without one do not end the listing.
+        return code.__qualname__ if is_code else None
 
 
-def _ingredients(estimator: Any) -> list[Any]:
+def _ingredients(value: Any) -> list[Any]:
     listing = _Listing()
-    listing.dump(estimator)
+    # What cannot be pickled, such as a lock, ends the listing; what was found counts.
+    with suppress(Exception):
+        listing.dump(value)
     return list(listing.found.values())
 
 
@@ -66,7 +72,8 @@ def _code_of(things: list[Any]) -> Iterator[str]:
             continue
         seen.add(id(thing))
         kept.append(thing)
-        package = _package(getattr(thing, "__module__", None) or "")
+        module = getattr(thing, "__module__", None)
+        package = _package(module if isinstance(module, str) else "")
         if package is not None:
             yield package
         elif isinstance(thing, type):
@@ -106,14 +113,14 @@ def _class_lines(cls: type, waiting: list[Any]) -> Iterator[str]:
     if file and Path(file).suffix not in (".py", ".pyc") and Path(file).is_file():
         # Compiled classes show no code: the file counts.
         yield f"file {name} {hashlib.sha256(Path(file).read_bytes()).hexdigest()}"
-    for attribute, value in vars(cls).items():
+    for attribute, value in list(vars(cls).items()):
         parts = list(_functions(value))
         if parts:
             waiting.extend(parts)
             yield f"attribute {name}.{attribute} {[_label(part) for part in parts]}"
         elif not (attribute.startswith("__") and attribute.endswith("__")):
             # Python itself keeps notes in the others, such as line numbers.
-            yield f"constant {name}.{attribute} {_constant(value)}"
+            yield f"constant {name}.{attribute} {_constant(value, waiting)}"
 
 
 def _functions(value: Any) -> Iterator[Any]:
@@ -129,14 +136,14 @@ def _functions(value: Any) -> Iterator[Any]:
         yield value.func
     elif isinstance(value, type | FunctionType):
         yield value
-    elif callable(value) and hasattr(value, "__wrapped__"):
+    elif callable(value) and "__wrapped__" in getattr(value, "__dict__", {}):
         yield from _functions(value.__wrapped__)
 
 
 def _function_lines(function: Any, waiting: list[Any]) -> Iterator[str]:
     name = _label(function)
     yield f"code {name} {_code_hash(function.__code__)}"
-    yield f"defaults {name} {_constant((function.__defaults__, function.__kwdefaults__))}"
+    yield f"defaults {name} {_constant((function.__defaults__, function.__kwdefaults__), waiting)}"
     for cell, variable in zip(function.__closure__ or (), function.__code__.co_freevars, strict=True):
         try:
             yield from _used(name, variable, cell.cell_contents, waiting)
@@ -168,8 +175,7 @@ def _used(where: str, name: str, value: Any, waiting: list[Any]) -> Iterator[str
     if parts:
         yield f"uses {where} {name} {[_label(part) for part in parts]}"
     else:
-        waiting.append(type(value))
-        yield f"constant {where} {name} {_constant(value)}"
+        yield f"constant {where} {name} {_constant(value, waiting)}"
 
 
 def _label(thing: Any) -> str:
@@ -198,8 +204,10 @@ def _plain(constant: Any) -> Any:
     return sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
 
 
-def _constant(value: Any) -> str:
+def _constant(value: Any, waiting: list[Any]) -> str:
+    """Hash a value, and look into the code of what it holds too."""
+    waiting.extend(_ingredients(value))
     try:
         return str(joblib.hash(value))
-    except Exception:  # what cannot be pickled, such as a lock, counts with its type
+    except Exception:  # what cannot be pickled counts with its type
         return _label(type(value))
