@@ -37,10 +37,19 @@ Outcome = Prediction | Failure
 
 
 class Store:
-    """A directory of finished fits."""
+    """A directory of finished fits.
 
-    def __init__(self, directory: Path) -> None:
+    Parameters
+    ----------
+    directory : Path
+        Where the files are.
+    lasting : bool, default=True
+        Whether they must last through a power failure; a directory that is deleted in the end is faster without.
+    """
+
+    def __init__(self, directory: Path, lasting: bool = True) -> None:
         self._directory = directory
+        self._lasting = lasting
 
     def path(self, key: str) -> Path:
         """Return the file of a fit."""
@@ -67,10 +76,12 @@ class Store:
             with open(temporary, "w") as file:
                 json.dump({"checksum": _checksum(key, record), "record": record}, file)
                 file.flush()
-                os.fsync(file.fileno())
+                if self._lasting:
+                    os.fsync(file.fileno())
             # The file appears under its name only when it is complete, whenever the process is killed.
             os.replace(temporary, target)
-            _sync_folder(self._directory)
+            if self._lasting:
+                _sync_folder(self._directory)
         finally:
             temporary.unlink(missing_ok=True)
 

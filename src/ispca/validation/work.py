@@ -93,7 +93,7 @@ def run(
     Fits that took longer than ``timeout`` seconds are not stored: with more time they may succeed.
     """
     with _directory(resume) as directory:
-        store = Store(directory)
+        store = Store(directory, lasting=resume is not None)
         store.open()
         store.sweep()
         keys = work.keys()
