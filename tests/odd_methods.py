@@ -1,10 +1,15 @@
 """Small estimators that tell what happens to them; a plain module, so that worker processes can import it."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import BayesianRidge, LogisticRegression
 from threadpoolctl import threadpool_info
 
 
@@ -80,3 +85,128 @@ class NotANumber(RegressorMixin, BaseEstimator):
     def predict(self, X, return_std=False):
         mean = np.full(len(X), np.nan)
         return (mean, np.ones(len(X))) if return_std else mean
+
+
+class Impossible(ClassifierMixin, BaseEstimator):
+    """A good classifier whose predictions are impossible where the first feature is above a bound."""
+
+    def __init__(self, kind, above=-np.inf):
+        self.kind = kind
+        self.above = above
+
+    def fit(self, X, y):
+        self.model_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.model_.classes_.astype(object)
+        if self.kind == "unknown class":
+            self.classes_[0] = "perhaps"
+        if self.kind == "repeated class":
+            self.classes_[0] = self.classes_[1]
+        return self
+
+    def predict_proba(self, X):
+        P = self.model_.predict_proba(X)
+        row = np.flatnonzero(np.asarray(X)[:, 0] > self.above)[:1]
+        if self.kind == "five":
+            # The column of the more probable class: what came true mostly gets "probability" 5.
+            P[np.asarray(X)[:, 0] > self.above] = 5.0
+        if self.kind == "shape":
+            P = np.column_stack([P, P[:, :1]])
+        if self.kind == "masked":
+            P = np.ma.masked_less(P, 0.2)
+        P[row, 0] = {"infinite": np.inf, "one NaN": np.nan, "negative": -0.1}.get(self.kind, P[row, 0])
+        P[row] *= 1.01 if self.kind == "sum" else 1.0
+        return P.astype(complex) if self.kind == "complex" else P
+
+    def predict(self, X):
+        labels = self.model_.predict(X).astype(object)
+        if self.kind == "unknown label":
+            labels[0] = "perhaps"
+        return np.column_stack([labels] * 2) if self.kind == "square" else labels
+
+
+class ImpossibleValues(RegressorMixin, BaseEstimator):
+    """A good regression whose predictions are impossible where the first feature is above a bound."""
+
+    def __init__(self, kind, above=-np.inf):
+        self.kind = kind
+        self.above = above
+
+    def fit(self, X, y):
+        self.model_ = BayesianRidge().fit(X, y)
+        return self
+
+    def _changed(self, values, kind, new, X):
+        row = np.flatnonzero(np.asarray(X)[:, 0] > self.above)[:1]
+        if self.kind == kind:
+            values[row] = new
+        return values
+
+    def predict(self, X, return_std=False):
+        mean, spread = self.model_.predict(X, return_std=True)
+        mean, spread = self._changed(mean, "mean", np.nan, X), self._changed(spread, "spread", 0.0, X)
+        return (mean, spread) if return_std else mean
+
+    def log_predictive_density(self, X, y):
+        density = norm.logpdf(y, *self.model_.predict(X, return_std=True))
+        return self._changed(density, "density", np.inf, X)
+
+    def predict_interval(self, X, probability=0.9):
+        mean, spread = self.model_.predict(X, return_std=True)
+        ends = np.column_stack([mean - 2 * spread, mean + 2 * spread])
+        ends = self._changed(ends, "ends", [1.0, 0.0], X)
+        ends = self._changed(ends, "NaN ends", [np.nan, 0.0], X)
+        return self._changed(ends, "wide", [-np.inf, np.inf], X)
+
+
+class Shy(LogisticRegression):
+    """Raises where it is not sure enough of the samples it is asked about."""
+
+    def __init__(self, sure=0.8):
+        super().__init__()
+        self.sure = sure
+
+    def predict_proba(self, X):
+        P = super().predict_proba(X)
+        if P.max(axis=1).mean() < self.sure:
+            raise ArithmeticError("not sure")
+        return P
+
+
+class ShyValues(BayesianRidge):
+    """Raises where the sample with this number is among those it is asked about."""
+
+    def __init__(self, number=0):
+        super().__init__()
+        self.number = number
+
+    def predict(self, X, return_std=False):
+        if self.number in np.asarray(X)[:, 0]:
+            raise ArithmeticError("not sure")
+        return super().predict(X, return_std)
+
+
+class Hanging(Noted):
+    """Does not come back where the sample with this number is in the training part; with no number never."""
+
+    def __init__(self, path, number=None, how="sleep", marker="", pause=0.0, random_state=None):
+        super().__init__(path, marker, pause, random_state)
+        self.number = number
+        self.how = how
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if self.number is not None and self.number not in np.asarray(X)[:, 0]:
+            return self
+        if self.how == "sleep":
+            time.sleep(3600)
+        if self.how == "compiled":
+            # One call into C that holds the interpreter and hears no signal from it.
+            pow(3, 10**9)
+        if self.how == "deaf":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            subprocess.run(["sleep", "3600"], check=True)
+        if self.how == "dies":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if self.how == "exits":
+            sys.exit(3)
+        return self

@@ -1,5 +1,7 @@
 """Loadings, profiles, heatmaps and coefficients: the features by name."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -152,6 +154,24 @@ def test_coefficients_are_the_largest_standardised_ones(two, two_model):
     assert len(ax.lines) == 1 + 2 * 10
     assert ax.lines[1].get_xdata() == pytest.approx([table["low"][0], table["high"][0]])
     assert "log odds of class 2" in " ".join(ax.get_xlabel().split())
+
+
+@pytest.mark.parametrize("which", ["two_model", "four_model"])
+def test_a_feature_named_like_the_intercept_is_a_feature(which, request):
+    model = request.getfixturevalue(which)
+    names = [f"gene {j}" for j in range(model.n_features_in_)]
+    expected = coefficient_table(model, feature_names=names)
+    column = int(str(expected["feature"][0]).removeprefix("gene "))
+    names[column] = "(intercept)"
+    renamed = copy.deepcopy(model)
+    renamed[0].feature_names_in_ = np.array(names, dtype=object)
+    whole = original_coefficients(renamed)
+    places = np.flatnonzero(whole["feature"] == "(intercept)") % (len(names) + 1)
+    assert sorted(set(places.tolist())) == [0, column + 1]
+    table = coefficient_table(renamed)
+    assert table["feature"][0] == "(intercept)"
+    for name in ("target_class", "mean", "low", "high", "p_sign"):
+        np.testing.assert_array_equal(table[name], expected[name])
 
 
 def test_coefficients_of_several_classes_have_their_colours(four_model):

@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
+from ispca.report.prediction import prediction_section
 from ispca.validation import compare, paper_methods
 from ispca.validation.summary import interval
 from odd_methods import Noted
@@ -308,3 +309,66 @@ def test_targets_of_the_other_kind(noted, data, values):
 )
 def test_what_is_no_method(data, estimators, words):
     refused(words, estimators, *data)
+
+
+# Intervals
+
+
+def check_ranges(result):
+    """Return by how much the unclipped intervals would leave the range of their measure."""
+    table, ratio, excess = result.table, result.test_to_train, {}
+    for name, scores in result.scores.items():
+        low, high = result.limits[name]
+        assert (table[f"{name}_low"] >= low).all()
+        assert (table[f"{name}_high"] <= high).all()
+        assert (table[f"{name}_low"] <= table[name]).all()
+        assert (table[name] <= table[f"{name}_high"]).all()
+        assert (np.abs(table[f"{name}_difference_low"]) <= high - low).all()
+        assert (np.abs(table[f"{name}_difference_high"]) <= high - low).all()
+        plain = np.array([interval(column, ratio) for column in scores.T])
+        excess[name] = max(np.nanmax(low - plain[:, 1]), np.nanmax(plain[:, 2] - high))
+    return excess
+
+
+def test_intervals_stay_in_the_range_of_their_measure(rng):
+    X = rng.normal(size=(30, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=30) > 0).astype(int)
+    result = compare({"lasso": LogisticRegression(C=1e3), "chance": DummyClassifier()}, X, y, cv=4, n_jobs=1)
+    excess = check_ranges(result)
+    assert all(excess[name] > 0 for name in ("mlpd", "accuracy", "auc", "brier")), excess
+    text = "\n".join(prediction_section(None, result)["text"])
+    assert "to 100 %" in text
+    assert "to 0.000" in str(result)
+
+
+def test_intervals_of_regressions_stay_in_range(rng):
+    X = rng.normal(size=(24, 2))
+    y = X[:, 0] + 0.01 * rng.normal(size=24) * (rng.random(24) < 0.1)
+    excess = check_ranges(compare(BayesianRidge(), X, y, cv=3, n_jobs=1))
+    assert any(excess[name] > 0 for name in ("r2", "rmse", "coverage"))
+
+
+def test_differences_stay_in_range(data):
+    """Two rules that are each right in one of two splits differ by 1 at the most."""
+    X = np.arange(8.0)[:, None]
+    y = np.tile([0, 1], 4)
+    folds = [(range(4, 8), [0, 2]), (range(4), [5, 7])]
+    named = {str(k): DummyClassifier(strategy="constant", constant=k) for k in (0, 1)}
+    row = compare(named, X, y, cv=folds, n_jobs=1, metrics="accuracy", baseline="0").table
+    assert row["accuracy_difference_low"].min() == -1
+    assert row["accuracy_difference_high"].max() == 1
+
+
+def test_a_density_of_minus_infinity_has_no_interval(values):
+    class Certain(LinearRegression):
+        def predict(self, X, return_std=False):
+            mean = super().predict(X)
+            return (mean, np.full(len(X), 1e-300)) if return_std else mean
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "Certain", Certain)
+        Certain.__qualname__ = "Certain"
+        table = compare({"certain": Certain(), "lasso": BayesianRidge()}, *values, cv=3, n_jobs=1).table
+    assert list(table["method"]) == ["lasso", "certain"]
+    assert table["mlpd"][1] == -np.inf
+    assert np.isnan(table["mlpd_low"][1])

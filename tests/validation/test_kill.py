@@ -56,15 +56,15 @@ KILL_BY_CLOCK = """
     print(n_killed)
 """
 
-# Each comparison kills itself when it reaches a point of the writing for the second time.
+# Each comparison kills itself at a point of the writing of its second fit.
 KILL_AT_POINT = """
-    def deadly(original, moment):
+    def deadly(original, moment, number):
         calls = []
         def call(*args):
             calls.append(1)
-            if len(calls) == 2:
+            if len(calls) == number:
                 if moment == "half way":
-                    args[1].write('{{"format": 1, "ki')
+                    args[1].write('{{"checksum": "0", "rec')
                     args[1].flush()
                 if moment == "after":
                     original(*args)
@@ -72,12 +72,13 @@ KILL_AT_POINT = """
             return original(*args)
         return call
 
-    POINTS = [(json, "dump", "half way"), (os, "fsync", "before")]
-    POINTS += [(os, "replace", "before"), (os, "replace", "after")]
-    for module, name, moment in POINTS:
+    # Each fit is synced twice: the file, then the folder.
+    POINTS = [(json, "dump", "half way", 2), (os, "fsync", "before", 3)]
+    POINTS += [(os, "replace", "before", 2), (os, "replace", "after", 2), (os, "fsync", "before", 4)]
+    for module, name, moment, number in POINTS:
         child = os.fork()
         if child == 0:
-            setattr(module, name, deadly(getattr(module, name), moment))
+            setattr(module, name, deadly(getattr(module, name), moment, number))
             run(1)
             os._exit(0)
         assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
@@ -149,8 +150,8 @@ def test_killed_at_random_moments(tmp_path, undisturbed):
 def test_killed_at_every_point_of_writing(tmp_path, undisturbed):
     place = Place(tmp_path / "killed")
     n_points = int(place.run(KILL_AT_POINT))
-    # Each run finished one fit more, and the last point came after the file was in place.
-    assert place.n_fits() == N_FITS + n_points - 1
+    # Each run finished one fit more, and the last two points came after the file was in place.
+    assert place.n_fits() == N_FITS + n_points - 2
     assert_clean(place)
     assert_same(place.table(), undisturbed)
 

@@ -111,3 +111,18 @@ def test_best_is_largest_after_turning():
     values = np.array([0.5, 0.92, 0.1])
     best = {name: int(np.argmax(metrics.goodness(name, values))) for name in ("mlpd", "brier", "rmse", "coverage")}
     assert best == {"mlpd": 1, "brier": 2, "rmse": 2, "coverage": 1}
+
+
+@given(MODES)
+def test_values_lie_in_the_limits(mode):
+    observed, prediction = example(*mode)
+    for name, measure in metrics.CLASSIFICATION.items():
+        low, high = metrics.CLASSIFICATION_LIMITS[name]
+        assert low <= measure(observed, prediction, mode[1]) <= high
+
+
+def test_every_measure_has_limits():
+    assert metrics.CLASSIFICATION_LIMITS.keys() == metrics.CLASSIFICATION.keys()
+    assert metrics.REGRESSION_LIMITS.keys() == metrics.REGRESSION.keys()
+    assert metrics.difference_limits((0.0, 2.0)) == (-2.0, 2.0)
+    assert metrics.difference_limits((-np.inf, 1.0)) == (-np.inf, np.inf)

@@ -14,8 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor
+from ispca.validation.possible import ImpossiblePrediction, possible_probabilities, possible_ranking
 from ispca.validation.prediction import Prediction, fit_and_predict, fit_timed, prepared, rows
-from odd_methods import InColumns
+from odd_methods import Impossible, ImpossibleValues, InColumns
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False, "random_state": 0}
 
@@ -108,15 +109,62 @@ def test_a_column_of_values_is_taken_as_values(values):
     np.testing.assert_array_equal(predict(InColumns(), *values).value, values[0][45:, 0])
 
 
-def test_no_density_without_spread(values):
-    class Certain(LinearRegression):
-        def predict(self, X, return_std=False):
-            mean = super().predict(X)
-            return (mean, np.zeros(len(X))) if return_std else mean
+IMPOSSIBLE = {
+    "five": "row that sums to",
+    "infinite": "1 values that are NaN or infinite",
+    "one NaN": "1 values that are NaN or infinite",
+    "negative": "negative probability",
+    "sum": "row that sums to 1.01",
+    "shape": r"shape \(15, 3\) instead of \(15, 2\)",
+    "unknown label": "predict returned 'perhaps', which is not one of the classes",
+    "square": r"predict returned shape \(15, 2\)",
+    "unknown class": "classes_ holds 'perhaps'",
+    "repeated class": "classes_ holds a label more than once",
+    "masked": "masked",
+    "complex": "complex128",
+}
 
-    found = predict(Certain(), *values)
-    assert found.log_density is None
-    assert found.interval is None
+
+@pytest.mark.parametrize("kind", IMPOSSIBLE)
+def test_impossible_classes(labels, kind):
+    with pytest.raises(ImpossiblePrediction, match=IMPOSSIBLE[kind]):
+        predict(Impossible(kind), *labels, np.unique(labels[1]))
+
+
+def test_probabilities_in_single_precision_are_made_to_sum_to_one():
+    P = np.array([[0.7, 0.2, 0.1], [1.0 + 5e-8, -5e-8, 0.0], [0.5, 0.25, 0.2502]])
+    for given in (P, P.astype(np.float32)):
+        found = possible_probabilities(given, 3, 3)
+        np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-8)
+        assert found.min() >= 0
+        np.testing.assert_allclose(found, P, atol=2e-4)
+    # In double precision nothing changes.
+    exact = np.random.default_rng(0).dirichlet(np.ones(7), 50)
+    np.testing.assert_array_equal(possible_probabilities(exact, 50, 7), exact)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("mean", "predict returned 1 values that are NaN"),
+        ("spread", "standard deviation that is not positive"),
+        ("density", "log_predictive_density returned NaN or plus infinity"),
+        ("ends", "lower end above the upper"),
+        ("NaN ends", "predict_interval returned NaN"),
+    ],
+)
+def test_impossible_values(values, kind, words):
+    with pytest.raises(ImpossiblePrediction, match=words):
+        predict(ImpossibleValues(kind), *values)
+
+
+@pytest.mark.parametrize("shape", [(15, 3), (14,), (15, 1, 1)])
+def test_impossible_decision_values(shape):
+    with pytest.raises(ImpossiblePrediction, match="decision_function returned shape"):
+        possible_ranking(np.zeros(shape), 15, 2)
+    with pytest.raises(ImpossiblePrediction, match="NaN or infinite"):
+        possible_ranking(np.full(15, np.nan), 15, 2)
+    assert possible_ranking(np.zeros((15, 1)), 15, 2).shape == (15,)
 
 
 def test_warnings_are_kept(labels):

@@ -28,7 +28,7 @@ from ispca.validation import compare
 from ispca.validation.candidates import BaseRateRegressor, default_candidates
 from ispca.validation.stacking import in_fold
 from ispca.validation.weights import pool_temperature, sharpened, stacking_weights
-from odd_methods import Fragile, InColumns, NotANumber, Noted
+from odd_methods import Fragile, Impossible, ImpossibleValues, InColumns, NotANumber, Noted
 
 QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
 NORMAL = [("ridge", BayesianRidge()), ("ard", ARDRegression()), ("base rate", BaseRateRegressor())]
@@ -340,9 +340,46 @@ def test_no_density_no_stack(values, data):
             regressor([("plain", model), *NORMAL]).fit(*values)
     with pytest.raises(ValueError, match="'svm' gives no predictive distribution"):
         classifier([("svm", LinearSVC()), *QUICK]).fit(*data)
-    with pytest.warns(UserWarning, match="'nan' is left out"):
+    with pytest.warns(UserWarning, match="'nan' failed and is left out: .* NaN or infinite"):
         stack = regressor([("nan", NotANumber()), *NORMAL]).fit(*values)
     assert list(stack.estimators_) == [name for name, _ in NORMAL]
+
+
+@pytest.mark.parametrize("kind", ["five", "infinite", "one NaN", "negative", "sum", "unknown label", "shape"])
+def test_impossible_probabilities_are_left_out(data, kind):
+    with pytest.warns(UserWarning, match="'odd' failed and is left out: ImpossiblePrediction"):
+        stack = classifier([("odd", Impossible(kind)), *QUICK]).fit(*data)
+    np.testing.assert_array_equal(stack.predict_proba(data[0]), classifier().fit(*data).predict_proba(data[0]))
+
+
+@pytest.mark.parametrize("kind", ["five", "infinite", "one NaN", "negative", "sum"])
+def test_a_candidate_that_predicts_the_impossible_of_new_samples_is_named(data, kind):
+    X, y = data
+    stack = classifier([("odd", Impossible(kind, above=100)), *QUICK]).fit(X, y)
+    assert np.isfinite(stack.predict_proba(X)).all()
+    X_new = X.copy()
+    X_new[3, 0] = 101
+    with pytest.raises(
+        ValueError, match=r"'odd' cannot predict these samples: predict_proba returned.*without it"
+    ):
+        stack.predict(X_new)
+
+
+@pytest.mark.parametrize("kind", ["mean", "spread", "wide"])
+def test_impossible_values_in_a_stack(values, kind):
+    X, y = values
+    with pytest.warns(UserWarning, match="'odd' (failed and )?is left out"):
+        stack = regressor([("odd", ImpossibleValues(kind)), *NORMAL]).fit(X, y)
+    assert list(stack.estimators_) == [name for name, _ in NORMAL]
+    stack = regressor([("odd", ImpossibleValues(kind, above=100)), *NORMAL]).fit(X, y)
+    X_new = X.copy()
+    X_new[3, 0] = 101
+    for predict in (
+        lambda: stack.predict(X_new, return_std=True),
+        lambda: stack.predict_interval(X_new),
+    ):
+        with pytest.raises(ValueError, match="'odd' cannot predict these samples"):
+            predict()
 
 
 # Refused

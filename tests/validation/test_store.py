@@ -2,13 +2,14 @@
 
 import json
 import os
+import stat
 import time
 
 import numpy as np
 import pytest
 
 from ispca.validation.prediction import Prediction
-from ispca.validation.store import Failure, Store
+from ispca.validation.store import FORMAT, Failure, Store, _checksum
 
 KEY = "0123456789abcdef" * 2
 
@@ -67,15 +68,63 @@ def test_every_cut_file_is_no_result(store, prediction):
         lambda content: {name: item for name, item in content.items() if name != "log_density"},
         lambda content: {**content, "more": 1},
         lambda content: [content],
-        lambda content: {"kind": "Failure", "format": 1},
+        lambda content: {"kind": "Failure", "format": FORMAT},
         lambda content: 5,
     ],
 )
 def test_foreign_content_is_no_result(store, prediction, change):
+    """Even with the right checksum."""
+    store.write(KEY, prediction)
+    record = change(json.loads(store.path(KEY).read_text())["record"])
+    store.path(KEY).write_text(json.dumps({"checksum": _checksum(KEY, record), "record": record}))
+    assert store.read(KEY) is None
+    store.path(KEY).write_text(json.dumps(record))
+    assert store.read(KEY) is None
+
+
+def altered(record):
+    """Yield the record with one thing changed at a time."""
+    for name in record:
+        yield {other: item for other, item in record.items() if other != name}
+    yield {**record, "log_density": [0.0, *record["log_density"][1:]]}
+    yield {**record, "value": record["value"][::-1]}
+    yield {**record, "seconds_model": 0.3}
+    yield {**record, "messages": []}
+    yield {**record, "posterior": {**record["posterior"], "n_divergent": 1}}
+
+
+def test_an_altered_record_is_no_result(store, prediction):
     store.write(KEY, prediction)
     content = json.loads(store.path(KEY).read_text())
-    store.path(KEY).write_text(json.dumps(change(content)))
-    assert store.read(KEY) is None
+    store.path(KEY).write_text(json.dumps(content, indent=1))
+    assert store.read(KEY) is not None
+    for record in altered(content["record"]):
+        store.path(KEY).write_text(json.dumps({**content, "record": record}))
+        assert store.read(KEY) is None
+
+
+def test_every_flipped_digit_is_seen(store, prediction):
+    store.write(KEY, prediction)
+    whole = store.path(KEY).read_text()
+    for place in [place for place, letter in enumerate(whole) if letter in "123456789"]:
+        store.path(KEY).write_text(whole[:place] + str(int(whole[place]) - 1) + whole[place + 1 :])
+        # Beyond its last digit a number is read as the same one.
+        back = store.read(KEY)
+        assert back is None or np.array_equal(back.probabilities, prediction.probabilities)
+
+
+def test_a_record_under_another_name_is_no_result(store, prediction):
+    store.write(KEY, prediction)
+    store.path(KEY).rename(store.path(KEY[::-1]))
+    assert store.read(KEY[::-1]) is None
+
+
+def test_file_and_folder_are_synced(store, prediction, monkeypatch):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(os.fstat(handle).st_mode), fsync(handle)))
+    store.write(KEY, prediction)
+    assert [stat.S_ISDIR(mode) for mode in synced] == [False, True]
 
 
 def test_bytes_and_folders_are_no_result(store):

@@ -1,7 +1,11 @@
 """All fits of a comparison: each once, kept at once, the same for any number of workers."""
 
 import io
+import json
+import os
+import subprocess
 import sys
+import types
 
 import numpy as np
 import pandas as pd
@@ -13,9 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier, _progress
-from ispca.validation import StackedClassifier, compare
+from ispca.validation import StackedClassifier, compare, fingerprint
+from ispca.validation.fingerprint import estimator_fingerprint
 from ispca.validation.work import portions
-from odd_methods import Fragile, Noted
+from odd_methods import Fragile, Impossible, Noted
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}
 QUICK = {"lasso": LogisticRegression(), "bayes": GaussianNB()}
@@ -170,6 +175,125 @@ def test_damaged_files_are_fitted_again(data, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     same(first, compare(QUICK, *data, cv=3, n_jobs=1, resume=tmp_path))
     assert len(list(tmp_path.iterdir())) == 7
+
+
+ESTIMATOR = """
+import threading
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.pipeline import make_pipeline
+import odd_methods
+import users_helper
+
+OFFSET = 0.0
+RULES = {"half": lambda x: x / 2, "lock": threading.Lock()}
+
+def twice(X):
+    return users_helper.factor() * X
+
+class Base(BaseEstimator):
+    shrink = 0.5
+
+    def weight(self, x):
+        return self.shrink * x + OFFSET
+
+class Own(ClassifierMixin, Base):
+    def __init__(self, log="", settings=("a", "b")):
+        self.log = log
+        self.settings = settings
+
+    def fit(self, X, y):
+        odd_methods.note(self.log, "fit")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        score = 1 / (1 + np.exp(-RULES["half"](self.weight(X[:, 1]))))
+        return np.column_stack([1 - score, score])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+def method(log):
+    return make_pipeline(FunctionTransformer(twice), Own(log))
+"""
+HELPER = """
+def factor():
+    return 2.0
+"""
+
+
+def users_method(monkeypatch, log, code=ESTIMATOR, helper=HELPER, name="users_module"):
+    """Run the code of a user as a module; there is no source file."""
+    for module_name, text in (("users_helper", helper), (name, code)):
+        module = types.ModuleType(module_name)
+        monkeypatch.setitem(sys.modules, module_name, module)
+        exec(text, module.__dict__)
+    return {"own": sys.modules[name].method(str(log))}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("self.shrink * x", "2 * self.shrink * x"),
+        ("shrink = 0.5", "shrink = 0.25"),
+        ("OFFSET = 0.0", "OFFSET = 0.1"),
+        ("np.exp(-RULES", "np.exp(-3.0 * RULES"),
+        ("lambda x: x / 2", "lambda x: x / 4"),
+        ("users_helper.factor() * X", "3 * X"),
+        ('("a", "b")', '("a", "c")'),
+    ],
+    ids=lambda change: change[0],
+)
+def test_an_edited_estimator_is_fitted_again(data, log, tmp_path, monkeypatch, change):
+    before, after = change
+    assert before in ESTIMATOR
+    options = {"cv": 2, "n_jobs": 1, "resume": tmp_path / "fits"}
+    compare(users_method(monkeypatch, log), *data, **options)
+    assert len(fits(log)) == 2
+    # The same code, and the same with a comment and an empty line more: nothing to do.
+    commented = "# a comment\n\n" + ESTIMATOR.replace("self.log = log", "self.log = log  # another")
+    for code in (ESTIMATOR, commented):
+        compare(users_method(monkeypatch, log, code), *data, **options)
+        assert len(fits(log)) == 2
+    edited = users_method(monkeypatch, log, ESTIMATOR.replace(before, after))
+    result = compare(edited, *data, **options)
+    assert len(fits(log)) == 4
+    same(result, compare(edited, *data, cv=2, n_jobs=1))
+
+
+def test_an_edited_helper_counts_too(data, log, tmp_path, monkeypatch):
+    for helper in (HELPER, HELPER.replace("2.0", "3.0")):
+        compare(users_method(monkeypatch, log, helper=helper), *data, cv=2, n_jobs=1, resume=tmp_path / "fits")
+    assert len(fits(log)) == 4
+
+
+def test_another_version_of_a_package_counts(monkeypatch):
+    before = estimator_fingerprint(GaussianNB())
+    assert estimator_fingerprint(GaussianNB()) == before
+    assert estimator_fingerprint(GaussianNB(var_smoothing=0.1)) != before
+    monkeypatch.setattr(fingerprint, "_package_version", lambda top: "99")
+    assert estimator_fingerprint(GaussianNB()) != before
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_the_fingerprint_is_the_same_in_every_process(seed):
+    code = "from odd_methods import *; from ispca.validation.fingerprint import estimator_fingerprint as f; "
+    code += "print(f(Impossible('a')), f(Noted('log')))"
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    expected = [estimator_fingerprint(item) for item in (Impossible("a"), Noted("log"))]
+    assert found.stdout.split() == expected, found.stderr
+
+
+def test_an_altered_record_is_fitted_again(data, tmp_path):
+    first = compare(QUICK, *data, cv=3, n_jobs=1, resume=tmp_path)
+    for path in tmp_path.iterdir():
+        content = json.loads(path.read_text())
+        content["record"]["log_density"] = [0.0] * 12
+        path.write_text(json.dumps(content))
+    same(first, compare(QUICK, *data, cv=3, n_jobs=1, resume=tmp_path))
 
 
 def test_a_file_as_resume_is_refused_before_any_fit(data, log, tmp_path):

@@ -12,6 +12,7 @@ from .._atomic import whole_folder
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..validation import Comparison, paper_methods
 from ..validation import compare as compare_methods
+from ..validation.work import checked_timeout
 from . import UsageError
 from ._console import (
     Console,
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--components", type=positive, metavar="N", help="default 50, for 3 or more classes 20")
     parser.add_argument("--draws", type=positive, default=1000, metavar="N", help="of each of 4 chains (1000)")
     parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="processes (default: all cores)")
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop fits that take longer")
     parser.add_argument("--resume", type=Path, metavar="DIR", help="keep finished fits here; go on after a kill")
     parser.add_argument("--out", type=Path, metavar="DIR", help="directory for table and picture")
     parser.add_argument("--force", action="store_true", help="overwrite the results in DIR")
@@ -68,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
         model = kind(n_draws=max(args.draws, 4), n_warmup=args.draws)
         methods = paper_methods(args.components or default_components(table), regression=regression, model=model)
         options = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume, "random_state": args.seed}
+        options["timeout"] = args.timeout
         result = compare_methods(chosen_methods(methods, args.methods), table.X, table.target, **options)
     if args.out is not None:
         with whole_folder(args.out) as folder:
@@ -78,6 +81,14 @@ def run(args: argparse.Namespace) -> int:
     written = [] if args.out is None else [str(path) for path in sorted(args.out.iterdir())]
     console.result(str(result) + (f"\n\nWritten: {', '.join(written)}" if written else ""), values)
     return 0
+
+
+def seconds(text: str) -> float:
+    """Return a number of seconds."""
+    try:
+        return checked_timeout(float(text)) or 0.0
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds") from None
 
 
 def chosen_methods(methods: dict[str, Any], names: list[str] | None) -> dict[str, Any]:

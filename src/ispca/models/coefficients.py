@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..reduction.records import Floats
+from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
 from .classifier import HorseshoeClassifier
 from .regressor import HorseshoeRegressor
@@ -32,8 +32,10 @@ def original_coefficients(model: Any) -> np.recarray:
     table : recarray
         One row per feature (and class, where there are more than two) and for the intercept: ``feature``,
         ``target_class``, ``mean``, ``sd``, ``q5``, ``q95`` and ``p_sign``, the posterior probability that the
-        coefficient has the sign of its mean. ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a
-        frame. For more than two classes the coefficients are contrasts to the average class.
+        coefficient has the sign of its mean. The rows of a class stay together: first its intercept, named
+        ``(intercept)``, then the features in the order of the columns. A feature may have that name too, so
+        tell the intercept by its place. ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a frame. For
+        more than two classes the coefficients are contrasts to the average class.
 
     Examples
     --------
@@ -60,6 +62,13 @@ def original_coefficients(model: Any) -> np.recarray:
     names = _feature_names(reduction, regression)
     tables = [_table(coef[:, i], intercept[:, i], reduction, names, label) for i, label in enumerate(labels)]
     return np.concatenate(tables).view(np.recarray)
+
+
+def feature_columns(table: Any, n_features: int) -> Indices:
+    """Return the column of X that each row of a table of coefficients belongs to, and -1 for intercepts."""
+    # By place: a feature may be named like the intercept.
+    columns: Indices = np.arange(len(table)) % (n_features + 1) - 1
+    return columns
 
 
 def _parts(model: Any) -> tuple[Any, Any]:

@@ -37,7 +37,7 @@ class SetScores:
     name : str
         The data set.
     values : dict of str to ndarray of shape (n_splits,)
-        By method; NaN where a fit failed.
+        By method; where a fit failed, the score of the base rate.
     test_to_train : float
         Size of the test part over that of the training part.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..models.coefficients import INTERCEPT, _parts, original_coefficients
+from ..models.coefficients import _parts, feature_columns, original_coefficients
 from .canvas import (
     ACCENT,
     FAINT,
@@ -66,11 +66,11 @@ def coefficient_table(
     (5,)
     """
     check_number(n_features, "n_features")
-    table = original_coefficients(model)
-    table = table[table["feature"] != INTERCEPT]
+    whole = original_coefficients(model)
     reduction, regression = _parts(model)
     first = regression if reduction is None else reduction
     count = first.n_features_in_
+    table = whole[feature_columns(whole, count) >= 0]
     names = _feature_names(first, feature_names)
     scale = np.ones(count) if reduction is None else np.asarray(reduction.scale_)
     n_classes = len(table) // count

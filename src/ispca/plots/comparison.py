@@ -39,8 +39,8 @@ def comparison_table(result: Comparison, metric: str | None = None) -> np.recarr
     -------
     table : recarray
         ``method``, ``mean``, ``low`` and ``high`` (95 % interval), ``difference`` to the baseline with
-        ``difference_low`` and ``difference_high``, ``baseline`` (whether the method is it). ``result.table`` has
-        all measures.
+        ``difference_low`` and ``difference_high``, ``baseline`` (whether the method is it), ``n_failed`` (splits
+        where it failed and has the scores of the base rate). ``result.table`` has all measures.
 
     Examples
     --------
@@ -70,11 +70,14 @@ def comparison_table(result: Comparison, metric: str | None = None) -> np.recarr
     }
     columns = {name: np.array([row[source] for row in rows]) for name, source in sources.items()}
     baseline = [name == result.baseline for name in result.methods]
-    return make_table({"method": result.methods, **columns, "baseline": baseline})
+    n_failed = [result.n_failed(name) for name in result.methods]
+    return make_table({"method": result.methods, **columns, "baseline": baseline, "n_failed": n_failed})
 
 
 def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = None) -> Any:
     """Draw a comparison; methods in the order they were given, first on top.
+
+    Methods that failed in some splits are marked with the number; there they have the scores of the base rate.
 
     Parameters
     ----------
@@ -92,7 +95,11 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
     """
     metric = metric or result.main_metric
     table = comparison_table(result, metric)
-    names = short_names(table["method"])
+    n_splits = len(result.splits)
+    names = [
+        f"{name} ({count} of {n_splits} failed)" if count else name
+        for name, count in zip(short_names(table["method"]), table["n_failed"], strict=True)
+    ]
     ax = new_axes(ax, 6.0 + names_width(names), 0.8 + 0.32 * len(table))
     positions = np.arange(len(table))
     for value in table["mean"][table["baseline"]]:
@@ -101,7 +108,8 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
     for position, row in zip(positions, table, strict=True):
         if np.isnan(row["mean"]):
             place = {"xy": (0.01, position), "xycoords": ("axes fraction", "data"), "va": "center"}
-            ax.annotate("does not apply", fontsize=8, color=FAINT, **place)
+            why = "not ranked" if row["n_failed"] == n_splits else "does not apply"
+            ax.annotate(why, fontsize=8, color=FAINT, **place)
             continue
         # The baseline differs in its marker too.
         colour, marker = (INK, "s") if row["baseline"] else (ACCENT, "o")
@@ -109,5 +117,5 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
         ax.plot(row["mean"], position, marker, color=colour, markersize=5)
     ax.set_yticks(positions, names)
     ax.set_ylim(len(table) - 0.5, -0.5)
-    ax.set_xlabel(f"{TITLES[metric]}, mean and 95 % interval over {len(result.splits)} splits")
+    ax.set_xlabel(f"{TITLES[metric]}, mean and 95 % interval over {n_splits} splits")
     return ax

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..models.coefficients import original_coefficients
+from ..models.coefficients import feature_columns, original_coefficients
 from ..tables.records import count
 from .parts import Parts, column
 from .text import clean, number, numbers, section, table
@@ -109,8 +109,7 @@ def _largest(parts: Parts) -> tuple[Any, list[int], list[float]]:
     """Return the largest coefficients, the columns they belong to, and the standard deviations of these."""
     found = parts.context.coefficients
     found = original_coefficients(parts.pipeline) if found is None else found
-    # In the table of each class the intercept comes first; names cannot tell, for a feature may be called so.
-    columns = np.arange(len(found)) % (parts.reduction.n_features_in_ + 1) - 1
+    columns = feature_columns(found, parts.reduction.n_features_in_)
     scale = np.where(columns < 0, 0.0, parts.reduction.scale_[columns])
     order = np.argsort(-np.abs(found["mean"]) * scale, kind="stable")
     order = order[columns[order] >= 0][:MOST_COEFFICIENTS]

@@ -11,8 +11,9 @@ from ..penalised import PenalisedClassifier, PenalisedRegressor
 from ..plots.comparison import TITLES
 from ..tables.records import count
 from ..validation.candidates import BaseRateRegressor
-from ..validation.comparison import Comparison, compare
-from ..validation.metrics import goodness
+from ..validation.comparison import UNLIMITED, Comparison, compare
+from ..validation.failed_fits import NEVER, RULE
+from ..validation.metrics import Limits, difference_limits, goodness
 from ..validation.summary import interval
 from .features import HOW_TO_MODEL
 from .parts import Parts
@@ -21,8 +22,6 @@ from .text import clean, number, section, table
 OURS, LASSO, BASE = "this model", "lasso", "base rate"
 TITLE = "How well does it predict?"
 MINUS = "\u2212"
-LIMITS = {name: (0.0, 1.0) for name in ("accuracy", "balanced_accuracy", "auc", "coverage", "calibration_error")}
-LIMITS |= {"brier": (0.0, 2.0), "rmse": (0.0, np.inf), "r2": (-np.inf, 1.0)}
 SENTENCES = {
     "accuracy": "predicts {} of the classes rightly",
     "r2": "explains {} of the target's variance",
@@ -70,9 +69,7 @@ def prediction_section(parts: Parts, comparison: Comparison | None) -> dict[str,
     n_splits = len(comparison.splits)
     text = [_how(comparison), *_verdicts(comparison)]
     if comparison.errors:
-        text.append(
-            f"{count(len(comparison.errors), 'fit')} failed and are left out: {clean(comparison.errors[0][2])}"
-        )
+        text.append(_failures(comparison))
     unconverged = int(found["n_unconverged"].sum())
     if unconverged:
         text.append(f"{count(unconverged, 'posterior')} of these fits had not fully converged.")
@@ -112,18 +109,18 @@ def _verdicts(comparison: Comparison) -> list[str]:
     lines = []
     for name, form in SENTENCES.items():
         if name in comparison.scores:
-            mean, low, high = interval(comparison.scores[name][:, column], ratio)
+            mean, low, high = interval(comparison.scores[name][:, column], ratio, _limits(comparison, name))
             if np.isfinite(mean):
-                around = f" (95 % interval {_share(low)} to {_share(min(high, 1.0))})" if np.isfinite(low) else ""
+                around = f" (95 % interval {_share(low)} to {_share(high)})" if np.isfinite(low) else ""
                 lines.append(f"{clean(ours)[0].upper()}{clean(ours)[1:]} {form.format(_share(mean))}{around}.")
     metric = comparison.main_metric
     scores = comparison.scores[metric]
+    apart = difference_limits(_limits(comparison, metric))
     for place, other in enumerate(comparison.methods):
         if place != column and len(comparison.methods) <= 6:
             difference = goodness(metric, scores[:, column]) - goodness(metric, scores[:, place])
-            lines.append(
-                _against(clean(ours), clean(other), TITLES.get(metric, metric), *interval(difference, ratio))
-            )
+            ends = interval(difference, ratio, apart)
+            lines.append(_against(clean(ours), clean(other), TITLES.get(metric, metric), *ends))
     return lines
 
 
@@ -144,11 +141,24 @@ def _share(value: float) -> str:
     return f"{100 * value:.0f} %".replace("-", MINUS)
 
 
-def _limits(row: Any, measure: str) -> list[float | int | None]:
-    """Return the ends of an interval, cut where the measure itself ends."""
-    lowest, highest = LIMITS.get(measure, (-np.inf, np.inf))
-    ends = np.array([row[f"{measure}_low"], row[f"{measure}_high"]])
-    return [number(end, 3) for end in np.clip(ends, lowest, highest)]
+def _limits(comparison: Comparison, measure: str) -> Limits:
+    return comparison.limits.get(measure, UNLIMITED)
+
+
+def _ends(row: Any, measure: str) -> list[float | int | None]:
+    return [number(row[f"{measure}_{end}"], 3) for end in ("low", "high")]
+
+
+def _method(row: Any, most: int | None = None) -> str:
+    """Return the name of a method, with a mark where fits of it failed."""
+    name = clean(row["method"]) if most is None else clean(row["method"], most)
+    return f"{name} *" if row["n_failed"] else name
+
+
+def _failures(comparison: Comparison) -> str:
+    failed = [(clean(name), comparison.n_failed(name)) for name in comparison.methods]
+    listing = ", ".join(f"{name} {n} of {len(comparison.splits)}" for name, n in failed if n)
+    return f"* Fits failed ({listing}). {RULE}. {NEVER}. The first error: {clean(comparison.errors[0][2])}"
 
 
 def _title(measure: str) -> str:
@@ -158,7 +168,7 @@ def _title(measure: str) -> str:
 
 def _means(found: Any, measures: list[str], n_splits: int) -> dict[str, Any]:
     columns = [("Method", "text"), *((_title(name), "number") for name in measures)]
-    rows: list[list[Any]] = [[clean(row["method"]), *(number(row[name], 3) for name in measures)] for row in found]
+    rows: list[list[Any]] = [[_method(row), *(number(row[name], 3) for name in measures)] for row in found]
     return table("comparison", f"Means over {count(n_splits, 'split')}, best first", columns, rows)
 
 
@@ -171,9 +181,7 @@ def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
         ("to", "number"),
     ]
     rows: list[list[Any]] = [
-        [_title(name), clean(row["method"]), number(row[name], 3), *_limits(row, name)]
-        for name in measures
-        for row in found
+        [_title(name), _method(row), number(row[name], 3), *_ends(row, name)] for name in measures for row in found
     ]
     caption = (
         "The same with 95 % intervals, which allow for overlapping training parts; cut at the measure's limits"
@@ -184,6 +192,6 @@ def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
 def _forest(found: Any, measure: str) -> dict[str, Any]:
     rows = []
     for row in found:
-        low, high = _limits(row, measure)
-        rows.append({"method": clean(row["method"], 60), "mean": number(row[measure]), "low": low, "high": high})
+        low, high = _ends(row, measure)
+        rows.append({"method": _method(row, 60), "mean": number(row[measure]), "low": low, "high": high})
     return {"measure": measure, "title": TITLES.get(measure, measure), "rows": rows}

@@ -15,13 +15,16 @@ from sklearn.utils.multiclass import type_of_target
 from .._checks import check_container, check_mask
 from ..reduction.notices import notify
 from ..reduction.records import Floats
-from .metrics import choose_measures, goodness, score_all
+from .failed_fits import NEVER, RULE, fair_scores
+from .metrics import CLASSIFICATION_LIMITS, REGRESSION_LIMITS, Limits, choose_measures, difference_limits, goodness
 from .prediction import Prediction
 from .splits import Split, make_splits
 from .store import Failure
 from .summary import interval
 from .tables import as_table
-from .work import Work, resumable_seed, run
+from .work import Work, checked_timeout, resumable_seed, run
+
+UNLIMITED: Limits = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,17 @@ class Comparison:
     baseline : str
         The method the others are compared with.
     scores : dict of str to ndarray of shape (n_splits, n_methods)
-        Every measure for every split; NaN where a fit failed or the measure does not apply.
+        Every measure for every split. Where a fit failed it is that of the base rate: the class frequencies,
+        or the mean and standard deviation, of the split's training part. NaN where the measure does not apply,
+        and for a method that failed in every split.
     predictions : list of list of Prediction or None
         What each method said of the held-out samples, by split and method; None where the fit failed.
     splits : list of Split
         Training and test indices.
     errors : list of tuple
         Split, method and message of every fit that failed.
+    limits : dict of str to tuple of float
+        Smallest and largest possible value of each measure, where its intervals are cut off.
     """
 
     methods: list[str]
@@ -50,6 +57,7 @@ class Comparison:
     predictions: list[list[Prediction | None]] = field(repr=False)
     splits: list[Split] = field(repr=False)
     errors: list[tuple[int, str, str]] = field(default_factory=list)
+    limits: dict[str, Limits] = field(default_factory=dict, repr=False)
 
     @property
     def main_metric(self) -> str:
@@ -67,26 +75,34 @@ class Comparison:
 
         ``method``, then for every measure its mean over the splits and 95 % interval (``_low``, ``_high``) and
         the paired difference to the baseline with its interval (``_difference``, ``_difference_low``,
-        ``_difference_high``), the seconds of reduction and model per fit, the number of failed fits, and the
-        number of posteriors whose held-out log density has not converged.
+        ``_difference_high``), the seconds of reduction and model per fit, the number of failed fits
+        (``n_failed``), and the number of posteriors whose held-out log density has not converged. Where a fit
+        failed, the method has the scores of the base rate; a method that failed in every split comes last.
         ``pandas.DataFrame(result.table)`` makes a frame of it.
         """
         ratio = self.test_to_train
         columns: dict[str, Any] = {"method": np.array(self.methods)}
         base = self.methods.index(self.baseline)
         for name, scores in self.scores.items():
-            summaries = np.array([interval(column, ratio) for column in scores.T])
-            differences = np.array([interval(column - scores[:, base], ratio) for column in scores.T])
+            limits = self.limits.get(name, UNLIMITED)
+            apart = difference_limits(limits)
+            summaries = np.array([interval(column, ratio, limits) for column in scores.T])
+            differences = np.array([interval(column - scores[:, base], ratio, apart) for column in scores.T])
             for ending, values in zip(("", "_low", "_high"), summaries.T, strict=True):
                 columns[name + ending] = values
             for ending, values in zip(("", "_low", "_high"), differences.T, strict=True):
                 columns[f"{name}_difference{ending}"] = values
         columns |= {name: self._mean(name) for name in ("seconds_reduction", "seconds_model")}
-        columns["n_failed"] = np.array([sum(e[1] == method for e in self.errors) for method in self.methods])
+        columns["n_failed"] = np.array([self.n_failed(method) for method in self.methods])
         columns["n_unconverged"] = self._unconverged()
         good = goodness(self.main_metric, columns[self.main_metric])
-        order = np.argsort(-np.nan_to_num(good, nan=-np.inf), kind="stable")
+        # What has no value comes after the worst value; equal ones stay in the order given.
+        order = np.lexsort((-good, np.isnan(good)))
         return as_table({name: values[order] for name, values in columns.items()})
+
+    def n_failed(self, method: str) -> int:
+        """Return in how many splits a method failed."""
+        return sum(name == method for _, name, _ in self.errors)
 
     def _mean(self, name: str) -> Floats:
         def mean(column: int) -> float:
@@ -135,6 +151,7 @@ def compare(
     baseline: str = "lasso",
     n_jobs: int | None = -1,
     resume: Any = None,
+    timeout: float | None = None,
     random_state: Any = 0,
 ) -> Comparison:
     """Refit whole procedures in every split, and compare them on the held-out samples.
@@ -164,6 +181,10 @@ def compare(
     resume : path, optional
         A directory where each finished fit is kept; a comparison that was killed goes on from there.
         Recorded failures are not tried again: delete the directory for that.
+    timeout : float, optional
+        Seconds a fit with its predictions may take. A fit that takes longer is stopped, even in compiled code,
+        and counts as failed. It is not recorded in ``resume``, so that a later call with more time does it.
+        The fits run in processes of their own; the numbers stay the same.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the splits and of every estimator whose own ``random_state`` is None.
 
@@ -190,10 +211,11 @@ def compare(
     measures = choose_measures(metrics, classification)
     base = _baseline(baseline, list(named))
     seed = resumable_seed(random_state, resume)
+    timeout = checked_timeout(timeout)
     splits = make_splits(cv, X, y, groups, classification, seed)
-    classes, observed = np.unique(y, return_inverse=True) if classification else (None, y)
+    classes = np.unique(y) if classification else None
     work = Work(named, X, y, classes, splits, seed)
-    outcomes = run(work, resume, n_jobs, "Comparing")
+    outcomes = run(work, resume, n_jobs, "Comparing", timeout)
     n_splits = range(len(splits))
     predictions = [[_prediction(outcomes[number, name]) for name in named] for number in n_splits]
     errors = [
@@ -203,11 +225,12 @@ def compare(
     ]
     if errors:
         number, name, error = errors[0]
-        notify(f"{len(errors)} of {len(outcomes)} fits failed; the first: {name} on split {number}, {error}")
-    truth = [observed[split.test] for split in splits]
-    C = 0 if classes is None else len(classes)
-    scores = {name: score_all(predictions, truth, measure, C) for name, measure in measures.items()}
-    return Comparison(list(named), base, scores, predictions, splits, errors)
+        first = f"{len(errors)} of {len(outcomes)} fits failed; the first: {name} on split {number}, {error}"
+        notify(f"{first}\n{RULE}. {NEVER}.")
+    scores = fair_scores(predictions, y, splits, measures, classes)
+    every = CLASSIFICATION_LIMITS if classification else REGRESSION_LIMITS
+    limits = {name: every[name] for name in measures}
+    return Comparison(list(named), base, scores, predictions, splits, errors, limits)
 
 
 def _prediction(outcome: Any) -> Prediction | None:

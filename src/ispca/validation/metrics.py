@@ -10,6 +10,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from ..reduction.records import Floats
 from .prediction import INTERVAL_PROBABILITY, Prediction
+from .weights import SMALLEST_PROBABILITY
 
 CALIBRATION_BINS = 10
 
@@ -95,6 +96,24 @@ CLASSIFICATION: dict[str, Measure] = {
 }
 REGRESSION: dict[str, Measure] = {"mlpd": mean_log_density, "r2": r2, "rmse": rmse, "coverage": coverage}
 
+Limits = tuple[float, float]
+UNIT: Limits = (0.0, 1.0)
+# The smallest and largest possible value of each measure: nothing that is said of it goes beyond.
+CLASSIFICATION_LIMITS: dict[str, Limits] = {
+    "mlpd": (float(np.log(SMALLEST_PROBABILITY)), 0.0),
+    "accuracy": UNIT,
+    "balanced_accuracy": UNIT,
+    "auc": UNIT,
+    "brier": (0.0, 2.0),
+    "calibration_error": UNIT,
+}
+REGRESSION_LIMITS: dict[str, Limits] = {
+    "mlpd": (-np.inf, np.inf),
+    "r2": (-np.inf, 1.0),
+    "rmse": (0.0, np.inf),
+    "coverage": UNIT,
+}
+
 SMALLER_IS_BETTER = {"brier", "calibration_error", "rmse"}
 
 
@@ -103,6 +122,11 @@ def goodness(name: str, values: Floats) -> Floats:
     if name == "coverage":
         return -np.abs(values - INTERVAL_PROBABILITY)
     return -values if name in SMALLER_IS_BETTER else values
+
+
+def difference_limits(limits: Limits) -> Limits:
+    """Return how far two values of a measure can be apart."""
+    return limits[0] - limits[1], limits[1] - limits[0]
 
 
 def choose_measures(metrics: Any, classification: bool) -> dict[str, Measure]:

@@ -19,6 +19,17 @@ from ..models.base import Horseshoe
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood
 from ..reduction.records import Floats, Indices
+from .possible import (
+    ImpossiblePrediction,
+    known_labels,
+    possible_interval,
+    possible_labels,
+    possible_log_density,
+    possible_probabilities,
+    possible_ranking,
+    possible_spread,
+    possible_values,
+)
 from .weights import SMALLEST_PROBABILITY
 
 # Coverage is measured for central intervals of this probability.
@@ -129,28 +140,38 @@ def rows(X: Any, chosen: Indices) -> Any:
 
 def predict_classes(estimator: Any, X: Any, y: Any, classes: Any) -> Prediction:
     """Return labels, and probabilities or else decision values, in the order of all classes."""
-    predicted = estimator.predict(X)
-    value = np.searchsorted(classes, predicted)
-    known = np.searchsorted(classes, estimator.classes_) if hasattr(estimator, "classes_") else None
-    predict_proba = _method(estimator, "predict_proba")
-    if predict_proba is not None and known is not None:
-        probabilities = np.zeros((len(value), len(classes)))
-        probabilities[:, known] = predict_proba(X)
-        observed = probabilities[np.arange(len(value)), np.searchsorted(classes, y)]
+    value = possible_labels(estimator.predict(X), classes, len(y))
+    trained = getattr(estimator, "classes_", None)
+    if trained is None:
+        return Prediction(value)
+    if _method(estimator, "predict_proba") is not None:
+        probabilities = class_probabilities(estimator, X, classes, len(y))
+        observed = probabilities[np.arange(len(y)), np.searchsorted(classes, y)]
         log_density = np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
         return Prediction(value, probabilities, log_density=log_density)
     decide = _method(estimator, "decision_function")
-    if decide is not None and known is not None and len(known) == len(classes):
-        return Prediction(value, ranking=np.asarray(decide(X), dtype=np.float64))
+    if decide is not None and len(trained) == len(classes):
+        return Prediction(value, ranking=possible_ranking(decide(X), len(y), len(classes)))
     return Prediction(value)
+
+
+def class_probabilities(estimator: Any, X: Any, classes: Any, n_samples: int) -> Floats:
+    """Return the checked probabilities of all classes; zero for those the estimator was not trained on."""
+    trained = np.asarray(estimator.classes_)
+    columns = known_labels(trained, classes, "classes_ holds")
+    if len(np.unique(columns)) < len(columns):
+        raise ImpossiblePrediction("classes_ holds a label more than once.")
+    probabilities = np.zeros((n_samples, len(classes)))
+    probabilities[:, columns] = possible_probabilities(estimator.predict_proba(X), n_samples, len(columns))
+    return probabilities
 
 
 def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Prediction:
     """Return values, and where there is a predictive distribution its log density and interval."""
+    n_samples = len(y)
     model, Z = final_step(estimator, X)
-    spread = _spread(model, Z)
-    # Some regressions return a column; beside a row of observations it would spread to a square.
-    value = np.asarray(estimator.predict(X), dtype=np.float64).reshape(len(y))
+    spread = _spread(model, Z, n_samples)
+    value = possible_values(estimator.predict(X), n_samples)
     log_density = interval = None
     tail = norm.ppf((1 + INTERVAL_PROBABILITY) / 2)
     if spread is not None:
@@ -158,9 +179,9 @@ def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Pred
         interval = np.column_stack([value - tail * spread, value + tail * spread])
     density, quantiles = _method(model, "log_predictive_density"), _method(model, "predict_interval")
     if density is not None:
-        log_density = density(Z, y)
+        log_density = possible_log_density(density(Z, y), n_samples)
     if quantiles is not None:
-        interval = quantiles(Z, INTERVAL_PROBABILITY)
+        interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY), n_samples)
     return Prediction(value, log_density=log_density, interval=interval)
 
 
@@ -171,12 +192,11 @@ def final_step(estimator: Any, X: Any) -> tuple[Any, Any]:
     return estimator, X
 
 
-def _spread(model: Any, Z: Any) -> Floats | None:
+def _spread(model: Any, Z: Any, n_samples: int) -> Floats | None:
     """Return predictive standard deviations where ``predict`` offers them, as in scikit-learn."""
     if "return_std" not in signature(model.predict).parameters:
         return None
-    spread = np.asarray(model.predict(Z, return_std=True)[1], dtype=np.float64)
-    return spread if spread.shape == (Z.shape[0],) and (spread > 0).all() else None
+    return possible_spread(model.predict(Z, return_std=True)[1], n_samples)
 
 
 def _method(estimator: Any, name: str) -> Callable[..., Any] | None:

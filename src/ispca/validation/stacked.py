@@ -13,8 +13,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..reduction.records import Floats
 from .candidates import default_candidates
-from .prediction import predict_values
-from .stacking import Stacked
+from .possible import possible_values
+from .prediction import class_probabilities, predict_values
+from .stacking import Stacked, normal_part
 from .weights import pool_temperature, sharpened
 
 BISECTIONS = 60
@@ -116,8 +117,9 @@ class StackedClassifier(ClassifierMixin, Stacked):
             In the order of ``classes_``.
         """
         check_is_fitted(self)
-        parts = zip(self.weights_, self.estimators_.values(), strict=True)
-        mixture: Floats = sum(weight * estimator.predict_proba(X) for weight, estimator in parts)
+        count = _num_samples(X)
+        parts = self._of_each(lambda estimator: class_probabilities(estimator, X, self.classes_, count))
+        mixture: Floats = sum(weight * part for weight, part in zip(self.weights_, parts, strict=True))
         return sharpened(mixture, self.temperature_)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -200,10 +202,9 @@ class StackedRegressor(RegressorMixin, Stacked):
         """Return mean and spread of every candidate's prediction, candidates in rows."""
         check_is_fitted(self)
         nothing = np.zeros(_num_samples(X))
-        predictions = [predict_values(estimator, X, nothing) for estimator in self.estimators_.values()]
-        mean = np.array([prediction.value for prediction in predictions])
-        width = np.array([np.diff(np.asarray(prediction.interval))[:, 0] for prediction in predictions])
-        return mean, width / (2 * norm.ppf(0.95))
+        predictions = self._of_each(lambda estimator: normal_part(predict_values(estimator, X, nothing)))
+        mean, spread = np.array(predictions).swapaxes(0, 1)
+        return mean, spread
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the mean of the mixture, and on demand its standard deviation.
@@ -222,7 +223,9 @@ class StackedRegressor(RegressorMixin, Stacked):
         """
         check_is_fitted(self)
         if not return_std:
-            return self.weights_ @ np.array([estimator.predict(X) for estimator in self.estimators_.values()])
+            count = _num_samples(X)
+            values = self._of_each(lambda estimator: possible_values(estimator.predict(X), count))
+            return self.weights_ @ np.array(values)
         mean, spread = self._normal_parts(X)
         centre = self.weights_ @ mean
         return centre, np.sqrt(self.weights_ @ (spread**2 + (mean - centre) ** 2))
@@ -275,6 +278,6 @@ class StackedRegressor(RegressorMixin, Stacked):
         """
         check_is_fitted(self)
         y = np.asarray(y, dtype=np.float64)
-        parts = np.array([predict_values(item, X, y).log_density for item in self.estimators_.values()])
+        parts = np.array(self._of_each(lambda estimator: predict_values(estimator, X, y).log_density))
         density: Floats = logsumexp(parts, axis=0, b=self.weights_[:, None])
         return density

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_array, column_or_1d, get_tags
@@ -20,7 +22,8 @@ from ..models.base import Horseshoe
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from .comparison import checked_data, named_estimators, target_is_classes
-from .prediction import Prediction, prepared
+from .possible import ImpossiblePrediction
+from .prediction import INTERVAL_PROBABILITY, Prediction, prepared
 from .splits import make_splits
 from .store import Failure
 from .tables import as_table
@@ -102,6 +105,18 @@ class Stacked(BaseEstimator):
         self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
         return predictions
 
+    def _of_each(self, predict: Callable[[Any], Any]) -> list[Any]:
+        """Return what every candidate predicts; one that predicts the impossible is named, not averaged."""
+        found = []
+        for name, estimator in self.estimators_.items():
+            try:
+                found.append(predict(estimator))
+            except ImpossiblePrediction as error:
+                raise ValueError(
+                    f"The candidate {name!r} cannot predict these samples: {error} Fit the stack without it."
+                ) from error
+        return found
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
@@ -144,16 +159,26 @@ def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
                 f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked: it needs "
                 "predict_proba, or for regression predict(X, return_std=True)."
             )
-        # Minus infinity is an opinion: what happened is impossible.
-        if np.isnan(outcome.log_density).any() or np.isposinf(outcome.log_density).any():
-            notify(f"The candidate {name!r} is left out: its predictive density is infinite or not a number.")
-            return False
+        if outcome.probabilities is None:
+            try:
+                normal_part(outcome)
+            except ImpossiblePrediction as error:
+                notify(f"The candidate {name!r} is left out: {error}")
+                return False
     return True
+
+
+def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of the normal distribution that stands for a prediction in a mixture."""
+    width = np.diff(np.asarray(prediction.interval), axis=1)[:, 0]
+    if not (np.isfinite(width) & (width > 0)).all():
+        raise ImpossiblePrediction("Its 90% intervals are empty or infinite.")
+    return prediction.value, width / (2 * norm.ppf((1 + INTERVAL_PROBABILITY) / 2))
 
 
 def _first_error(outcomes: dict[Any, Any]) -> str:
     errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
-    return next((f"The first error: {error}" for error in errors), "None gives a finite density.")
+    return next((f"The first error: {error}" for error in errors), "None gives finite intervals.")
 
 
 def _table(

@@ -1,7 +1,8 @@
-"""Finished fits on disk: one small JSON file each, written at once and whole, read again after a kill."""
+"""Finished fits on disk: one small JSON file each with its checksum, written whole, read again after a kill."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import numpy as np
 from .prediction import Prediction
 
 # Raised when the meaning of a record changes, so that old ones are not taken for new ones.
-FORMAT = 1
+FORMAT = 2
 # A half-written file: the key, and a name of its own.
 PART = re.compile(r"[0-9a-f]{32}\.[0-9a-f]{32}\.part")
 # A file that is still half-written after so long will never be finished.
@@ -36,10 +37,19 @@ Outcome = Prediction | Failure
 
 
 class Store:
-    """A directory of finished fits."""
+    """A directory of finished fits.
 
-    def __init__(self, directory: Path) -> None:
+    Parameters
+    ----------
+    directory : Path
+        Where the files are.
+    lasting : bool, default=True
+        Whether they must last through a power failure; a directory that is deleted in the end is faster without.
+    """
+
+    def __init__(self, directory: Path, lasting: bool = True) -> None:
         self._directory = directory
+        self._lasting = lasting
 
     def path(self, key: str) -> Path:
         """Return the file of a fit."""
@@ -61,26 +71,30 @@ class Store:
         """Write a finished fit whole or not at all."""
         target = self.path(key)
         temporary = target.with_name(f"{key}.{uuid.uuid4().hex}.part")
-        content: dict[str, Any] = {"format": FORMAT, "kind": type(outcome).__name__, **_plain(outcome)}
+        record: dict[str, Any] = {"format": FORMAT, "kind": type(outcome).__name__, **_plain(outcome)}
         try:
             with open(temporary, "w") as file:
-                json.dump(content, file)
+                json.dump({"checksum": _checksum(key, record), "record": record}, file)
                 file.flush()
-                os.fsync(file.fileno())
+                if self._lasting:
+                    os.fsync(file.fileno())
             # The file appears under its name only when it is complete, whenever the process is killed.
             os.replace(temporary, target)
+            if self._lasting:
+                _sync_folder(self._directory)
         finally:
             temporary.unlink(missing_ok=True)
 
     def read(self, key: str) -> Outcome | None:
-        """Return a finished fit; None where there is none, or a file that is not one."""
+        """Return a finished fit; None where there is none, or a file that is not as it was written."""
         try:
             content = json.loads(self.path(key).read_text())
-            if content.pop("format") != FORMAT:
+            record = content["record"]
+            if content["checksum"] != _checksum(key, record) or record.pop("format") != FORMAT:
                 return None
-            kind = content.pop("kind")
-            return Failure(**content) if kind == "Failure" else _prediction(content)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            kind = record.pop("kind")
+            return Failure(**record) if kind == "Failure" else _prediction(record)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
     def finished(self, keys: list[str]) -> int:
@@ -94,6 +108,22 @@ class Store:
             with suppress(OSError):
                 if PART.fullmatch(leftover.name) and time.time() - leftover.stat().st_mtime > SECONDS_TO_WRITE:
                     leftover.unlink()
+
+
+def _checksum(key: str, record: dict[str, Any]) -> str:
+    """Hash a record with the key it belongs to: under another name it is no record."""
+    # Numbers are read as they were written, so that the same record gives the same text again.
+    return hashlib.sha256(json.dumps([key, record], sort_keys=True).encode()).hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names of new files last through a power failure, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _plain(outcome: Outcome) -> dict[str, Any]:

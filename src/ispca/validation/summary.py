@@ -10,7 +10,9 @@ from ..reduction.records import Floats
 CONFIDENCE = 0.95
 
 
-def interval(values: Floats, test_to_train: float) -> tuple[float, float, float]:
+def interval(
+    values: Floats, test_to_train: float, limits: tuple[float, float] = (-np.inf, np.inf)
+) -> tuple[float, float, float]:
     """Return the mean over splits and the ends of its 95 % interval.
 
     Training parts overlap, so the results of the splits are alike and their spread over the root of
@@ -22,6 +24,8 @@ def interval(values: Floats, test_to_train: float) -> tuple[float, float, float]
         One value per split; NaN where there is none.
     test_to_train : float
         Size of the test part over that of the training part.
+    limits : tuple of float, default=(-inf, inf)
+        Smallest and largest possible value: the interval is symmetric, and is cut off there.
 
     Returns
     -------
@@ -31,15 +35,15 @@ def interval(values: Floats, test_to_train: float) -> tuple[float, float, float]
     Examples
     --------
     >>> import numpy as np
-    >>> mean, low, high = interval(np.array([0.8, 0.9, 0.85, 0.95]), 0.25)
+    >>> mean, low, high = interval(np.array([0.8, 0.9, 0.85, 0.95]), 0.25, (0.0, 1.0))
     >>> round(mean, 3), round(low, 3), round(high, 3)
-    (0.875, 0.73, 1.02)
+    (0.875, 0.73, 1.0)
     """
     values = values[~np.isnan(values)]
     count = len(values)
-    if count < 2:
+    if count < 2 or not np.isfinite(values).all():
         return (float(values.mean()) if count else np.nan), np.nan, np.nan
     error = np.sqrt((1 / count + test_to_train) * values.var(ddof=1))
     reach = student_t.ppf((1 + CONFIDENCE) / 2, count - 1) * error
     mean = float(values.mean())
-    return mean, mean - float(reach), mean + float(reach)
+    return mean, max(mean - float(reach), limits[0]), min(mean + float(reach), limits[1])

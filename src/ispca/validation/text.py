@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .failed_fits import NEVER, RULE
+
 if TYPE_CHECKING:
     from .comparison import Comparison
 
@@ -21,6 +23,9 @@ def comparison_text(result: Comparison) -> str:
     if second:
         header.append(second)
     header.append("seconds")
+    failed = bool(result.errors)
+    if failed:
+        header.append("failed")
     rows = []
     for row in table:
         cells = [row["method"], _number(row[main]), _range(row, main), _difference(row, main)]
@@ -29,6 +34,8 @@ def comparison_text(result: Comparison) -> str:
         if second:
             cells.append(_number(row[second]))
         cells.append(_seconds(row))
+        if failed:
+            cells.append(f"{row['n_failed']} of {len(result.splits)}" if row["n_failed"] else "-")
         rows.append(cells)
     widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
     lines = [
@@ -40,7 +47,10 @@ def comparison_text(result: Comparison) -> str:
 def _remarks(result: Comparison) -> list[str]:
     remarks = []
     if result.errors:
-        remarks.append(f"{len(result.errors)} fits failed: see .errors")
+        n_failed = len(result.errors)
+        remarks.append(f"{n_failed} {'fit' if n_failed == 1 else 'fits'} failed: see .errors. {RULE}.")
+        if (result.table["n_failed"] == len(result.splits)).any():
+            remarks.append(f"{NEVER}.")
     unconverged = int(result.table["n_unconverged"].sum())
     if unconverged:
         remarks.append(f"{unconverged} posteriors have not converged: see n_unconverged in .table")

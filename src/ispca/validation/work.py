@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,14 @@ from threadpoolctl import threadpool_limits
 from .._checks import integer_seed
 from .._progress import progress
 from .._sharing import sharing
+from .fingerprint import estimator_fingerprint
+from .limited import run_limited
 from .prediction import fit_and_predict, prepared, rows
 from .splits import Split
 from .store import FORMAT, Failure, Outcome, Store
+
+# Seconds; a clock of the system cannot be set to more than some decades.
+LONGEST_TIMEOUT = 1e8
 
 _in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
@@ -44,16 +51,28 @@ class Work:
         return int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
 
     def keys(self) -> dict[tuple[int, str], str]:
-        """Return a name for each fit that tells its data, samples, estimator and seed."""
+        """Return a name for each fit that tells its data, samples, estimator (parameters and code) and seed."""
         # Another version of the program may give other numbers: its fits are not mixed with these.
         data = joblib.hash((_content(self.X), self.y, FORMAT, version("ispca")))
         # Clones, because what an estimator has learned elsewhere does not count.
-        estimators = {name: _estimator_hash(name, clone(estimator)) for name, estimator in self.estimators.items()}
+        estimators = {name: _fingerprint(name, clone(estimator)) for name, estimator in self.estimators.items()}
         return {
             (number, name): joblib.hash((data, split.train, split.test, self.split_seed(number), estimator))
             for number, split in enumerate(self.splits)
             for name, estimator in estimators.items()
         }
+
+
+def checked_timeout(timeout: Any) -> float | None:
+    """Return the seconds a fit may take; None for no limit."""
+    if timeout is None:
+        return None
+    number = float(timeout) if isinstance(timeout, Real) and not isinstance(timeout, bool) else np.nan
+    if not 0 < number <= LONGEST_TIMEOUT:
+        raise ValueError(
+            f"timeout must be None or a positive number of seconds up to {LONGEST_TIMEOUT:g}, got {timeout!r}."
+        )
+    return number
 
 
 def resumable_seed(random_state: Any, resume: Any) -> int:
@@ -66,10 +85,15 @@ def resumable_seed(random_state: Any, resume: Any) -> int:
     return integer_seed(random_state)
 
 
-def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[int, str], Outcome]:
-    """Do the fits that are not in the store yet, and return all of them by split and method."""
+def run(
+    work: Work, resume: Any, n_jobs: int | None, label: str, timeout: float | None = None
+) -> dict[tuple[int, str], Outcome]:
+    """Do the fits that are not in the store yet, and return all of them by split and method.
+
+    Fits that took longer than ``timeout`` seconds are not stored: with more time they may succeed.
+    """
     with _directory(resume) as directory:
-        store = Store(directory)
+        store = Store(directory, lasting=resume is not None)
         store.open()
         store.sweep()
         keys = work.keys()
@@ -81,20 +105,25 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
         chunks = list(portions(missing, n_workers))
         # Inside a fit of another comparison, that one shows the progress.
         shown = 0 if _in_a_fit.get() else len(all_keys)
+        stopped: dict[str, Outcome] = {}
         with progress(label, shown, lambda: store.finished(all_keys)):
-            if n_workers == 1 or len(chunks) < 2:
+            if timeout is not None and chunks:
+                task = partial(_do, work, store, keys)
+                reasons = run_limited(task, chunks, n_workers, timeout)
+                stopped = {keys[place]: Failure(why) for place, why in reasons.items()}
+            elif n_workers == 1 or len(chunks) < 2:
                 for chunk in chunks:
-                    _do(work, store, chunk, keys)
+                    _do_all(work, store, keys, chunk)
             else:
-                tasks = (joblib.delayed(_do)(work, store, chunk, keys) for chunk in chunks)
+                tasks = (joblib.delayed(_do_all)(work, store, keys, chunk) for chunk in chunks)
                 joblib.Parallel(n_jobs=n_workers, pre_dispatch=n_workers, batch_size=1)(tasks)
-        outcomes = {place: store.read(key) for place, key in keys.items()}
+        outcomes = {place: stopped.get(key) or store.read(key) for place, key in keys.items()}
     return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
 
 
-def _estimator_hash(name: str, estimator: Any) -> str:
+def _fingerprint(name: str, estimator: Any) -> str:
     try:
-        return str(joblib.hash(estimator))
+        return estimator_fingerprint(estimator)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(
             f"{name!r} cannot be pickled, so it can neither be recognised again nor sent to workers: use "
@@ -151,8 +180,15 @@ def locked(part: Any) -> Any:
     return part
 
 
-def _do(work: Work, store: Store, places: Sequence[tuple[int, str]], keys: dict[tuple[int, str], str]) -> None:
-    """Fit some methods on one split with one thread, and store each result at once."""
+def _do_all(work: Work, store: Store, keys: dict[tuple[int, str], str], places: Sequence[tuple[int, str]]) -> None:
+    for _ in _do(work, store, keys, places):
+        pass
+
+
+def _do(
+    work: Work, store: Store, keys: dict[tuple[int, str], str], places: Sequence[tuple[int, str]]
+) -> Iterator[None]:
+    """Fit some methods on one split with one thread, store each result at once, and yield after each."""
     number = places[0][0]
     split = work.splits[number]
     # Inside a worker everything is serial: parallel workers are all the parallelism there is.
@@ -167,3 +203,4 @@ def _do(work: Work, store: Store, places: Sequence[tuple[int, str]], keys: dict[
             except Exception as error:  # a failing fit is a result too
                 outcome = Failure(f"{type(error).__name__}: {error}")
             store.write(keys[place], outcome)
+            yield
