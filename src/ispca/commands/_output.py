@@ -1,7 +1,7 @@
 """What ``--out`` names: checked and locked before the work, put in its place whole, and never lost.
 
 A new folder, or one that ``--force`` replaces, is written beside its name and renamed. An empty folder, a mount
-point and the current folder are written in place: all finished files are first put into ``ispca-new-results`` in it,
+point and the current folder are written in place: all finished files first go into ``ispca-new-results`` in it,
 which is there until the last of them is in its place. The next run finishes what a kill has interrupted.
 """
 
@@ -71,12 +71,12 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
     """Yield a file to write to; it takes the place of ``path`` when the block ends well."""
     with ExitStack() as stack:
         with _refusal(path):
+            if path.exists() and not path.is_file():
+                raise UsageError(f"{path} is not a regular file: choose another --out.")
             target = path.resolve()
             stack.callback(_remove_empty, _make(target.parent))
             _lock(stack, target.parent, atomic.stem_of(target))
             before = _file_state(target)
-            if before is not None and not target.is_file():
-                raise UsageError(f"{path} is not a regular file: choose another --out.")
             if before is not None and not force:
                 raise UsageError(f"{path} already exists: choose another --out, or overwrite it with --force.")
             temporary = atomic.new_file(target)
@@ -176,19 +176,18 @@ def _remove_empty(folders: list[Path]) -> None:
 
 def _lock_folder(stack: ExitStack, target: Path) -> bool:
     """Lock the output; return whether it must be written in place."""
-    present = target.is_dir()
-    if present:
+    in_place = False
+    if present := target.is_dir():
         _lock(stack, target, INSIDE)
-        names = {name for name in os.listdir(target) if name != LOCK}
-        if not names or NEW in names or os.path.ismount(target) or _is_current(target):
-            return True
+        empty = os.listdir(target) == [LOCK]
+        in_place = empty or os.path.ismount(target) or _is_current(target)
     try:
         _lock(stack, target.parent, atomic.stem_of(target))
     except OSError:
         if not present:
             raise
         return True
-    return False
+    return in_place
 
 
 def _lock(stack: ExitStack, folder: Path, stem: str) -> None:
