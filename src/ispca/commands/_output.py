@@ -45,7 +45,7 @@ def output_folder(path: Path, force: bool, own: Collection[str]) -> Iterator[Pat
             target = path.resolve()
             if target.exists() and not target.is_dir():
                 raise UsageError(f"{path} is a file, not a folder: choose another --out.")
-            stack.callback(_remove_empty, _make(target.parent))
+            _make(stack, target.parent)
             inside = _lock_folder(stack, target)
             _finish_killed_run(target, own, force)
             before = _folder_state(target)
@@ -74,7 +74,7 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
             if path.exists() and not path.is_file():
                 raise UsageError(f"{path} is not a regular file: choose another --out.")
             target = path.resolve()
-            stack.callback(_remove_empty, _make(target.parent))
+            _make(stack, target.parent)
             _lock(stack, target.parent, atomic.stem_of(target))
             before = _file_state(target)
             if before is not None and not force:
@@ -161,16 +161,16 @@ def _unsaved(temporary: Path, target: Path) -> Path:
     return kept
 
 
-def _make(folder: Path) -> list[Path]:
-    """Make a folder and those above it; return the new ones, innermost first."""
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+def _make(stack: ExitStack, folder: Path) -> None:
+    """Make a folder and those above it; the new ones go again if nothing has come into them."""
+    missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
+    stack.callback(_remove_empty, missing)
     folder.mkdir(parents=True, exist_ok=True)
-    return missing
 
 
 def _remove_empty(folders: list[Path]) -> None:
-    with suppress(OSError):
-        for folder in folders:
+    for folder in folders:
+        with suppress(OSError):
             folder.rmdir()
 
 
