@@ -13,6 +13,7 @@ import numpy as np
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|nan)", re.IGNORECASE)
 _SPECIAL = re.compile(r'[",\r\n]')
+_ANY = re.compile(rf"\A{_FORMULA.pattern}|{_SPECIAL.pattern}")
 
 
 def open_csv(path: Path) -> TextIO:
@@ -35,7 +36,7 @@ def write_labelled(file: TextIO, header: Iterable[Any], labels: Iterable[Sequenc
     for texts, row in zip(labels, values, strict=True):
         numbers = row.tolist() if isinstance(row, np.ndarray) else row
         # Eight digits are more than the posterior has, and half the file.
-        file.write(",".join(map(cell, texts)) + (",%.8g" * len(numbers) + "\n") % tuple(numbers))
+        file.write(",".join([cell(text) for text in texts]) + (",%.8g" * len(numbers) + "\n") % tuple(numbers))
 
 
 def cell(value: Any, escape: bool = True) -> str:
@@ -47,11 +48,10 @@ def cell(value: Any, escape: bool = True) -> str:
     >>> cell("=1+1"), cell("a,b"), cell("-1"), cell(-0.5), cell(None)
     ("'=1+1", '"a,b"', '-1', '-0.5', '')
     """
-    if value is None:
-        return ""
-    text = str(value)
     if not isinstance(value, str):
-        return text
-    if escape and _FORMULA.match(text) and not _NUMBER.fullmatch(text):
-        text = "'" + text
-    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
+        return "" if value is None else str(value)
+    if _ANY.search(value) is None:
+        return value
+    if escape and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
+        value = "'" + value
+    return '"' + value.replace('"', '""') + '"' if _SPECIAL.search(value) else value

@@ -54,7 +54,7 @@ def output_folder(path: Path, force: bool, own: Collection[str]) -> Iterator[Pat
                 raise UsageError(f"{path} already exists: choose another --out, or overwrite it with --force.")
             place, stem = (target, INSIDE) if inside else (target.parent, atomic.stem_of(target))
             temporary = atomic.new_folder(place, stem)
-        with _removed_on_error(temporary):
+        with _removed_on_error(temporary, target):
             yield temporary
         with _kept_on_error(temporary, target):
             for entry in sorted(temporary.iterdir()):
@@ -80,7 +80,7 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
             if before is not None and not force:
                 raise UsageError(f"{path} already exists: choose another --out, or overwrite it with --force.")
             temporary = atomic.new_file(target)
-        with _removed_on_error(temporary):
+        with _removed_on_error(temporary, target):
             yield temporary
         with _kept_on_error(temporary, target):
             atomic.sync(temporary)
@@ -114,11 +114,16 @@ def _refusal(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _removed_on_error(temporary: Path) -> Iterator[None]:
+def _removed_on_error(temporary: Path, target: Path) -> Iterator[None]:
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         atomic.remove(temporary)
+        # Python does not say which file had no space left.
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise OSError(
+                f"Could not write to {target} ({error.strerror}): free some space, or choose another --out."
+            ) from error
         raise
 
 
