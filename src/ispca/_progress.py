@@ -6,7 +6,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from ._terminal import encodable, printable
 
 WIDTH = 30
 SECONDS_BEFORE = 1.0
@@ -64,8 +66,10 @@ def _repeated(text: Callable[[], str]) -> Iterator[None]:
     stream, stop, start = sys.stderr, threading.Event(), time.monotonic()
 
     def show() -> None:
-        stream.write("\r" + text())
-        stream.flush()
+        now = printable(text()).replace("\n", " ")
+        with suppress(OSError, ValueError):
+            stream.write("\r" + encodable(now, stream))
+            stream.flush()
 
     def watch() -> None:
         pause = SECONDS_BEFORE
@@ -82,7 +86,8 @@ def _repeated(text: Callable[[], str]) -> Iterator[None]:
         watcher.join()
         if time.monotonic() - start >= SECONDS_BEFORE:
             show()
-            stream.write("\n")
+            with suppress(OSError, ValueError):
+                stream.write("\n")
 
 
 def line(what: str, finished: int, total: int, newly: int, elapsed: float) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
 
+from ._terminal import tell
 from .commands import UsageError, compare, datasets, fit, paper, predict
 from .persistence import ModelFileError
 from .tables import TableError
@@ -75,21 +75,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(args, "quiet", False):
             warnings.simplefilter("ignore")
         elif not args.debug:
-            warnings.showwarning = lambda message, *_, **__: print(f"ispca: {message}", file=sys.stderr)
+            warnings.showwarning = lambda message, *_, **__: tell(f"ispca: {message}")
         return _run(args)
 
 
 def _run(args: argparse.Namespace) -> int:
     try:
-        code = int(COMMANDS[args.command].run(args))
-        sys.stdout.flush()
-        return code
+        return int(COMMANDS[args.command].run(args))
     except BrokenPipeError:
-        # The reader, say head, has seen enough; Python must not complain when it closes the pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader, say head, has seen enough.
         return OK
     except KeyboardInterrupt:
-        print("ispca: interrupted", file=sys.stderr)
+        tell("ispca: interrupted")
         return INTERRUPTED
     except Exception as error:
         if args.debug:
@@ -98,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
         message = (
             " ".join(lines) if isinstance(error, (ValueError, OSError, ImportError)) and lines else repr(error)
         )
-        print(f"ispca: {message}", file=sys.stderr)
+        tell(f"ispca: {message}")
         if isinstance(error, (TableError, ModelFileError)):
             return UNUSABLE
         return USAGE if isinstance(error, UsageError) else FAILURE

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Bunch
 
+from ._atomic import whole_file
+from ._csv import open_csv, write_labelled
 from .datasets import make_expression
 from .models import HorseshoeClassifier
 from .plots import coefficient_table
@@ -61,13 +63,14 @@ def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
     directory.mkdir(exist_ok=True)
     names = ispca.get_feature_names_out()
     scores, weights = directory / "scores.csv", directory / "weights.csv"
-    np.savetxt(scores, Z, delimiter=",", header=",".join(names), comments="", fmt="%.6g")
-    rows = [",".join(["gene", *names])]
-    rows += [
-        ",".join([gene, *(f"{value:.6g}" for value in column)])
-        for gene, column in zip(data["feature_names"], ispca.components_.T, strict=True)
-    ]
-    weights.write_text("\n".join(rows) + "\n")
+    samples = ((f"sample {i + 1}",) for i in range(len(Z)))
+    genes = ((name,) for name in data["feature_names"])
+    for path, kind, labels, values in (
+        (scores, "sample", samples, Z),
+        (weights, "gene", genes, ispca.components_.T),
+    ):
+        with whole_file(path) as temporary, open_csv(temporary) as file:
+            write_labelled(file, [kind, *names], labels, values)
     print(f"\nThe new features are in {scores}, the weight of every gene in {weights}.")
 
 
@@ -81,7 +84,8 @@ def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
     summary = summarize(model, data.data, data.target, cv=cv, target_name="class", **names)
     print("\n".join(summary["prediction"]["text"][1:4]))
     path = directory / "report.html"
-    path.write_text(to_html(summary), encoding="utf-8", newline="\n")
+    with whole_file(path) as temporary:
+        temporary.write_text(to_html(summary), encoding="utf-8", newline="\n")
     print(f"\nThe report is in {path.resolve()}: open it in any browser.")
 
 

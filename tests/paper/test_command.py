@@ -176,7 +176,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(arguments, message, tmp_path
 def test_out_must_be_a_folder(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["paper", "toy", "--out", str(tmp_path / "file")]) == 2
-    assert "is no folder" in capsys.readouterr().err
+    assert "is a file, not a folder" in capsys.readouterr().err
 
 
 def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch, capsys):

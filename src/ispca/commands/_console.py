@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from .._progress import progress, silence
+from .._terminal import show, tell
 from ..tables import Table, read_table
 from ..tables.missing import TREATMENTS
 from ..tables.target import KINDS
-from . import UsageError
 
 
 class Console:
@@ -28,14 +27,14 @@ class Console:
     def note(self, text: str) -> None:
         """Tell something beside the result."""
         if not self._quiet:
-            print(f"ispca: {text}", file=sys.stderr)
+            tell(f"ispca: {text}")
 
     def result(self, text: str, values: Any) -> None:
         """Print the result, as text or as JSON."""
         if self._json:
-            print(json.dumps(values, indent=2, default=plain))
+            show(json.dumps(values, indent=2, default=plain).replace("\x7f", "\\u007f"))
         elif not self._quiet:
-            print(text)
+            show(text)
 
     def silence(self) -> Any:
         """Return a context without progress lines, if the user wants silence."""
@@ -123,19 +122,3 @@ def read_supervised(args: argparse.Namespace) -> Table:
             missing=args.missing,
             progress=hear,
         )
-
-
-def check_output(path: Path, force: bool, own: tuple[str, ...]) -> None:
-    """Refuse to overwrite, before any work: what is there without --force, what is not ours in any case."""
-    if not path.exists() and not path.is_symlink():
-        return
-    if not path.is_dir():
-        raise UsageError(f"{path} is there and is no directory: choose another --out.")
-    present = sorted(entry.name for entry in path.iterdir())
-    foreign = [name for name in present if name not in own]
-    if foreign:
-        raise UsageError(
-            f"{path} holds files that are not of this command ({', '.join(foreign[:3])}): choose another --out."
-        )
-    if present and not force:
-        raise UsageError(f"{path} is there already: choose another --out, or overwrite it with --force.")

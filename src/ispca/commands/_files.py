@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._csv import open_csv, write_labelled
 from ..models import original_coefficients
-from ..models.coefficients import INTERCEPT
 from ..persistence import save_model
 from ..report import write_report
 from ..report.parts import Context
@@ -47,17 +45,21 @@ def write_files(
     """Write every file of a fit into a folder; return the strongest features."""
     names = component_names(model[0])
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
-    write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
+    _write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
     labels = ((name,) for name in table.features)
-    write_csv(folder / LOADINGS, ["feature", *names], labels, model[0].components_.T)
+    _write_csv(folder / LOADINGS, ["feature", *names], labels, model[0].components_.T)
     coefficients = original_coefficients(model)
-    rows = coefficient_rows(model, coefficients)
-    write_csv(folder / COEFFICIENTS, list(COLUMNS), ((*row[:2],) for row in rows), (row[2:] for row in rows))
+    rows, n_intercepts = coefficient_rows(model, coefficients)
+    _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))
     details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     save_model(model, folder / MODEL, details)
     _write_report(folder, model, table, request, {"scores": scores, "coefficients": coefficients})
-    features = [row for row in rows if row[0] != INTERCEPT]
-    return [dict(zip(COLUMNS, row, strict=True)) for row in features[:5]]
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows[n_intercepts:][:5]]
+
+
+def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
+    with open_csv(path) as file:
+        write_labelled(file, header, labels, values)
 
 
 def _write_report(
@@ -90,24 +92,15 @@ def component_names(reduction: Any) -> list[str]:
     return [f"{kind}_{k + 1}" for k, kind in enumerate(kinds)]
 
 
-def coefficient_rows(model: Pipeline, table: Any) -> list[tuple[Any, ...]]:
-    """Return the coefficients of the original features, the largest effect per standard deviation first."""
+def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]], int]:
+    """Return the coefficients, and how many of the rows are intercepts.
+
+    Intercepts come first, then the original features, the largest effect per standard deviation first.
+    """
     spread = np.concatenate([[0.0], model[0].scale_])
     per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
-    # The intercept, whose effect this way is zero, comes first.
-    order = np.argsort(np.where(table["feature"] == INTERCEPT, -np.inf, -np.abs(per_sd)), kind="stable")
+    # Each class begins with its intercept; a feature may bear the same name.
+    intercept = np.arange(len(table)) % len(spread) == 0
+    order = np.argsort(np.where(intercept, -np.inf, -np.abs(per_sd)), kind="stable")
     columns = [table["feature"], table["target_class"], per_sd, *(table[name] for name in COLUMNS[3:])]
-    return list(zip(*(column[order].tolist() for column in columns), strict=True))
-
-
-def write_csv(path: Path, header: Sequence[str], labels: Iterable[Sequence[str]], values: Any) -> None:
-    """Write rows of labels and numbers."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerow(header)
-        # Labels are quoted where need be; numbers need no quotes, and are written faster without the writer.
-        writer = csv.writer(file, lineterminator="")
-        for texts, row in zip(labels, values, strict=True):
-            numbers = row.tolist() if isinstance(row, np.ndarray) else row
-            writer.writerow(texts)
-            # Eight digits are more than the posterior has, and half the file.
-            file.write((",%.8g" * len(numbers) + "\n") % tuple(numbers))
+    return list(zip(*(column[order].tolist() for column in columns), strict=True)), int(intercept.sum())

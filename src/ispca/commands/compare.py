@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import difflib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from .._atomic import whole_folder
+from .._csv import open_csv, write_table
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..validation import Comparison, paper_methods
 from ..validation import compare as compare_methods
@@ -19,11 +19,11 @@ from ._console import (
     add_data_options,
     add_missing_option,
     add_output_options,
-    check_output,
     finite,
     positive,
     read_supervised,
 )
+from ._output import output_folder
 from .fit import default_components
 
 SUMMARY = "compare the methods of the paper on DATA, refitted whole in random splits"
@@ -55,13 +55,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, compare, print and write."""
     console = Console(args)
-    if args.out is not None:
-        check_output(args.out, args.force, (TABLE, PICTURE))
     if args.jobs == 0:
         raise UsageError("--jobs 0 does nothing: pass a number of processes, or -1 for all cores.")
+    # The names are checked before a large file is read.
+    chosen_methods(paper_methods(), args.methods)
+    opened = nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PICTURE))
+    result, written = None, []
+    try:
+        with opened as folder:
+            result = compared(args, console)
+            if folder is not None:
+                written = write_files(folder, result, console)
+    except BaseException:
+        written = []
+        raise
+    finally:
+        # Whatever happens to the files, the table is not lost.
+        if result is not None:
+            tell_result(result, args, written, console)
+    return 0
+
+
+def compared(args: argparse.Namespace, console: Console) -> Comparison:
+    """Read DATA and compare the methods on it."""
     with console.silence():
-        # The names are checked before a large file is read.
-        chosen_methods(paper_methods(), args.methods)
         table = read_supervised(args)
         for note in table.notes:
             console.note(note)
@@ -71,16 +88,15 @@ def run(args: argparse.Namespace) -> int:
         methods = paper_methods(args.components or default_components(table), regression=regression, model=model)
         options = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume, "random_state": args.seed}
         options["timeout"] = args.timeout
-        result = compare_methods(chosen_methods(methods, args.methods), table.X, table.target, **options)
-    if args.out is not None:
-        with whole_folder(args.out) as folder:
-            write_table(folder / TABLE, result)
-            draw(folder / PICTURE, result, console)
+        return compare_methods(chosen_methods(methods, args.methods), table.X, table.target, **options)
+
+
+def tell_result(result: Comparison, args: argparse.Namespace, written: list[str], console: Console) -> None:
+    """Print the table, and which files were written."""
     values = {"splits": args.splits, "baseline": result.baseline, "methods": rows(result)}
     values["errors"] = [{"split": number, "method": name, "error": text} for number, name, text in result.errors]
-    written = [] if args.out is None else [str(path) for path in sorted(args.out.iterdir())]
-    console.result(str(result) + (f"\n\nWritten: {', '.join(written)}" if written else ""), values)
-    return 0
+    files = ", ".join(str(args.out / name) for name in written)
+    console.result(str(result) + (f"\n\nWritten: {files}" if files else ""), values)
 
 
 def seconds(text: str) -> float:
@@ -113,13 +129,13 @@ def rows(result: Comparison) -> list[dict[str, Any]]:
     return [finite(dict(zip(table.dtype.names or (), row.tolist(), strict=True))) for row in table]
 
 
-def write_table(path: Path, result: Comparison) -> None:
-    """Write the table as CSV."""
+def write_files(folder: Path, result: Comparison, console: Console) -> list[str]:
+    """Write table and picture into a folder; return their names."""
     table = result.table
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.dtype.names or ())
-        writer.writerows(row.tolist() for row in table)
+    with open_csv(folder / TABLE) as file:
+        write_table(file, table.dtype.names or (), (row.tolist() for row in table))
+    draw(folder / PICTURE, result, console)
+    return sorted(entry.name for entry in folder.iterdir())
 
 
 def draw(path: Path, result: Comparison, console: Console) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
+from .._terminal import show, tell
 from ..datasets.loading import describe
 from ..datasets.records import Dataset
 from ..datasets.registry import find, list_datasets
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         if args.download:
             raise UsageError("--download needs the name of a data set.")
         entries = [_entry(record) for record in list_datasets()]
-        print(json.dumps(entries, indent=2) if args.json else _table(entries))
+        show(json.dumps(entries, indent=2) if args.json else _table(entries))
         return 0
     try:
         record = find(args.name)
@@ -41,13 +41,13 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     if args.download:
         if locate(record) is None and record.sources:
-            print(f"Downloading {record.sources[0].url}", file=sys.stderr)
+            tell(f"Downloading {record.sources[0].url}")
         obtain(record)
     entry = _entry(record)
     if args.json:
-        print(json.dumps(entry, indent=2))
+        show(json.dumps(entry, indent=2))
     else:
-        print(f"{describe(record)}\nPresent: {entry['path'] or 'not present'}")
+        show(f"{describe(record)}\nPresent: {entry['path'] or 'not present'}")
     return 0
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._atomic import whole_folder
 from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..tables import Table
@@ -23,12 +22,12 @@ from ._console import (
     add_data_options,
     add_missing_option,
     add_output_options,
-    check_output,
     positive,
     read_supervised,
     whole_number,
 )
 from ._files import FILES, REPORTS, ReportRequest, write_files
+from ._output import output_folder
 from ._summary import summary_text, summary_values
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model on them"
@@ -61,15 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, fit, write, and say what was found."""
     console = Console(args)
-    check_output(args.out, args.force, FILES)
     start = time.perf_counter()
-    with console.silence():
+    with console.silence(), output_folder(args.out, args.force, FILES) as folder:
         table = read_supervised(args)
         for note in table.notes:
             console.note(note)
         model, scores = fit_model(table, args.method, args.components, args.draws, args.seed, console)
         # The splits have a progress line of their own.
-        with nullcontext() if args.cv else waiting("Writing"), whole_folder(args.out) as folder:
+        with nullcontext() if args.cv else waiting("Writing"):
             strongest = write_files(folder, model, table, scores, _request(args))
     seconds = time.perf_counter() - start
     values = summary_values(model, table, args.out, seconds, strongest, args.format)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .._terminal import show
 from ..paper.context import DRAWS, SPLITS, Context
 from ..paper.names import NAMES, checked_names, script
 from ..paper.output import write_verdicts
@@ -17,6 +18,7 @@ from ..paper.sets import select
 from ..paper.verdicts import Verdict
 from ..plots.canvas import load_pyplot
 from . import UsageError
+from ._output import check_shared_folder
 
 SUMMARY = "compute the paper's figures and tables beside what the paper says"
 EXAMPLE = """example:
@@ -57,10 +59,10 @@ def run(args: argparse.Namespace) -> int:
         verdicts = {name: _make(name, context) for name in names}
     if args.json:
         rows = [{"name": name, **vars(verdict)} for name, found in verdicts.items() for verdict in found]
-        print(json.dumps(rows, indent=2))
+        show(json.dumps(rows, indent=2))
     else:
         for name, found in verdicts.items():
-            print("\n".join(f"{name}: {verdict}" for verdict in found))
+            show("\n".join(f"{name}: {verdict}" for verdict in found))
     return 0
 
 
@@ -75,8 +77,7 @@ def _checked(args: argparse.Namespace) -> tuple[list[str], Path]:
     if args.jobs == 0:
         raise UsageError("--jobs 0 does no work: pass a number of processes, or -1 for one per CPU.")
     out = Path(args.out)
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {args.out} is no folder.")
+    check_shared_folder(out)
     return names, out
 
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import io
-import sys
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._atomic import whole_file
+from .._csv import open_csv, write_table
 from .._progress import waiting
+from .._terminal import show
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..persistence import ModelFileError, load_model
 from ..tables import Table, TableError, read_table
 from ..tables.missing import fill
 from ..tables.records import count, listing
-from . import UsageError
 from ._console import Console, add_data_options, add_missing_option, add_output_options, finite, reading
+from ._output import output_file
 
 SUMMARY = "predict the target of new samples with a model of ispca fit"
 USAGE = "ispca predict MODEL DATA [options]"
@@ -48,8 +48,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Load the model, read the data, predict."""
     console = Console(args)
-    if args.out is not None and args.out.exists() and not (args.force and args.out.is_file()):
-        raise UsageError(f"{args.out} is there already: choose another --out, or overwrite it with --force.")
+    opened = nullcontext() if args.out is None else output_file(args.out, args.force)
+    with opened as temporary:
+        columns = predicted(args, console)
+        text = as_csv(columns)
+        if temporary is not None:
+            with open_csv(temporary) as file:
+                file.write(text)
+    rows = [finite(dict(zip(columns, row, strict=True))) for row in zip(*map(list, columns.values()), strict=True)]
+    if args.out is not None:
+        samples = count(len(columns["id"]), "sample")
+        console.result(f"{samples} predicted: {args.out}", rows)
+    elif args.json:
+        console.result(text, rows)
+    else:
+        # The predictions are the result, also of a quiet command.
+        show(text.removesuffix("\n"), raw=True)
+    return 0
+
+
+def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+    """Return the columns of the table: the names of the samples, and what the model says of them."""
     with console.silence():
         model = load_pipeline(args.model)
         names = tuple(str(name) for name in model[0].feature_names_in_)
@@ -61,19 +80,7 @@ def run(args: argparse.Namespace) -> int:
         X, kept = matched(table, names, model[0].mean_, args, console)
         with waiting("Predicting"):
             columns = predictions(model, X)
-    columns = {"id": table.ids[kept], **columns}
-    text = as_csv(columns)
-    if args.out is not None:
-        with whole_file(args.out) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    rows = [finite(dict(zip(columns, row, strict=True))) for row in zip(*map(list, columns.values()), strict=True)]
-    if args.out is not None:
-        console.result(f"{count(len(kept), 'sample')} predicted: {args.out}", rows)
-    elif args.json or not args.quiet:
-        console.result(text.rstrip("\n"), rows)
-    else:
-        sys.stdout.write(text)
-    return 0
+    return {"id": table.ids[kept], **columns}
 
 
 def load_pipeline(path: Path) -> Pipeline:
@@ -156,7 +163,5 @@ def predictions(model: Pipeline, X: Any) -> dict[str, Any]:
 def as_csv(columns: dict[str, Any]) -> str:
     """Return the columns as CSV with all digits."""
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
+    write_table(file, columns, zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
     return file.getvalue()

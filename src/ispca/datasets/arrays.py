@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import uuid
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._atomic import whole_file
 from .records import Dataset, DatasetError
 
 # Rows of dexter and count-blog carry a part of the challenge, or a day.
@@ -120,17 +119,8 @@ def write_npz(path: Path, arrays: Arrays) -> None:
     stored |= {"url": np.array(arrays.url), "file_sha256": np.array(arrays.file_sha256)}
     optional = {"classes": arrays.classes, "feature_names": arrays.feature_names}
     stored |= {name: values for name, values in optional.items() if values is not None}
-    # Not tempfile, whose files only their owner may read: a cache may be shared.
-    temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex}.part")
-    try:
-        with temporary.open("xb") as file:
-            np.savez_compressed(file, **stored)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **stored)
 
 
 def verify(record: Dataset, arrays: Arrays, where: str) -> bool:

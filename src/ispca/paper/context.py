@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .._terminal import tell
 from .sets import Selection
 
 # As in the paper: 4 chains of so many warm-up and so many kept draws, and so many splits.
@@ -47,4 +47,4 @@ class Context:
     def say(self, text: str) -> None:
         """Tell of progress."""
         if not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+            tell(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._atomic import whole_file
+from .._csv import write_table
 from ..plots.canvas import load_pyplot
 from .context import Context
 from .verdicts import Verdict
@@ -32,7 +32,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         temporary.write_bytes(content)
 
 
-def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]], escape: bool = True) -> None:
     """Write a table: columns in order of first appearance, numbers to five digits after the point.
 
     Parameters
@@ -41,13 +41,13 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         The file.
     rows : sequence of mappings
         Column names and values; what a row does not have stays empty, and so does NaN.
+    escape : bool, default=True
+        Whether text that begins like a formula is escaped; not for our own sentences.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
-    write_bytes(path, text.getvalue().encode())
+    write_table(text, columns, ([_cell(row.get(name)) for name in columns] for row in rows), escape)
+    write_bytes(path, text.getvalue().encode(errors="replace"))
 
 
 def _cell(value: Any) -> Any:
@@ -76,7 +76,7 @@ def write_figure(figure: Any, stem: Path) -> None:
 def write_verdicts(context: Context, name: str, verdicts: Sequence[Verdict], seconds: float) -> None:
     """Write the verdicts of a figure or table, and beside them when, with what and how they were made."""
     rows = [{"claim": v.claim, "verdict": v.status, "detail": v.detail, "rule": v.rule} for v in verdicts]
-    write_csv(context.out / f"{name}-verdicts.csv", rows)
+    write_csv(context.out / f"{name}-verdicts.csv", rows, escape=False)
     content = {"name": name, **settings(context), "seconds": round(seconds, 1)}
     write_bytes(context.out / f"{name}-settings.json", (json.dumps(content, indent=2) + "\n").encode())
 

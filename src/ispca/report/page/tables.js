@@ -28,8 +28,9 @@ function compareCells(a, b, kind, direction) {
 function csvCell(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return String(value);
-  // A spreadsheet would run a text that begins like a formula.
-  const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : value;
+  // A spreadsheet would run a text that begins like a formula; the same rule as in _csv.py.
+  const number = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|nan)$/i.test(value);
+  const text = /^[=+\-@\t\r]/.test(value) && !number ? "'" + value : value;
   return '"' + text.replaceAll('"', '""') + '"';
 }
 

@@ -1,0 +1,417 @@
+"""``--out`` as users give it: refused before the work where it cannot be used, and other files are safe."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from ispca._atomic import whole_file
+from ispca.cli import main
+from ispca.commands import UsageError, _output, compare, fit, predict
+from ispca.commands._output import output_file, output_folder
+
+SHORT = ["--components", "4", "--draws", "60", "--quiet"]
+TARGET = ["--target", "diagnosis", "--drop", "score"]
+FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "report.html", "scores.csv"]
+
+
+def names(folder):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def command(data, out, *more):
+    return ["fit", str(data), *TARGET, "--out", str(out), *SHORT, *more]
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Fail where an output is refused only after the data was read."""
+
+    def work(*args, **options):
+        raise AssertionError("work before the output was checked")
+
+    for module in (fit, compare):
+        monkeypatch.setattr(module, "read_supervised", work)
+    monkeypatch.setattr(predict, "load_pipeline", work)
+
+
+def bad_outputs(folder):
+    (folder / "file").write_text("mine")
+    (folder / "full").mkdir()
+    (folder / "full" / "thesis.doc").write_text("mine")
+    (folder / "link").symlink_to(folder / "full")
+    (folder / "loop").symlink_to(folder / "loop")
+    return {
+        "file": "is a file, not a folder",
+        "file/below": "Cannot write to",
+        "full": "contains other files (thesis.doc)",
+        "link": "contains other files (thesis.doc)",
+        "loop": "Cannot write to",
+        "n" * 300: "File name too long",
+        "a/" + "n" * 300 + "/b": "File name too long",
+        "/": "contains other files",
+        "/proc/here": "Cannot write to /proc/here",
+    }
+
+
+def test_outputs_that_cannot_be_used(data, tmp_path, no_work, one_line):
+    place = tmp_path / "place"
+    place.mkdir()
+    cases = bad_outputs(place)
+    before = names(place)
+    for out, message in cases.items():
+        for force in ([], ["--force"]):
+            assert main(command(data, place / out, *force)) == 2, out
+            assert message in one_line()
+            assert main(["compare", str(data), *TARGET, "--out", str(place / out), *force]) == 2, out
+            assert message in one_line()
+    for out in ("full", "file/below", "n" * 300, "/proc/here", "/dev/null"):
+        assert main(["predict", "model", str(data), "--out", str(place / out), "--force"]) == 2
+        assert "--out" in one_line()
+    assert main(["paper", "toy", "--out", str(place / "file" / "below")]) == 2
+    assert "Cannot write to" in one_line()
+    assert names(place) == before
+    assert (place / "full" / "thesis.doc").read_text() == "mine"
+
+
+def test_nothing_is_left_of_a_failure(data, tmp_path):
+    assert main(["fit", str(data), "--target", "nothing", "--out", str(tmp_path / "a" / "b" / "c")]) == 3
+    assert names(tmp_path) == ["data.csv"]
+
+
+@pytest.mark.parametrize("length", [190, 240, 255])
+def test_long_names(tmp_path, length):
+    out = tmp_path / ("n" * length)
+    for force in (False, True):
+        with output_folder(out, force, FILES) as folder:
+            (folder / "scores.csv").write_text("new")
+    assert names(tmp_path) == [out.name]
+
+
+def test_links_and_the_current_folder(data, tmp_path, monkeypatch):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "dangling").symlink_to(tmp_path / "made")
+    for out in ("link", "dangling"):
+        assert main(command(data, tmp_path / out)) == 0
+        assert (tmp_path / out).is_symlink()
+        assert names(tmp_path / out) == FILES
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    inode = os.stat(".").st_ino
+    for more in ([], ["--force"]):
+        assert main(command(data, ".", *more)) == 0
+    # A shell that is in the folder still sees it.
+    assert os.stat(".").st_ino == inode
+    assert sorted(os.listdir(".")) == FILES
+    assert names(tmp_path) == ["dangling", "data.csv", "here", "link", "made", "real"]
+
+
+def test_a_mount_point_is_written_in_place(tmp_path, monkeypatch):
+    out = tmp_path / "volume"
+    out.mkdir()
+    inode = out.stat().st_ino
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == out)
+    for text in ("old", "new"):
+        with output_folder(out, True, FILES) as folder:
+            # On the same file system: a rename across the border of a mount fails.
+            assert folder.parent == out
+            (folder / "scores.csv").write_text(text)
+        assert (out / "scores.csv").read_text() == text
+    assert names(out) == ["scores.csv"]
+    assert out.stat().st_ino == inode
+
+
+@pytest.mark.skipif(os.name != "posix", reason="users")
+def test_without_permission(request):
+    """A parent that cannot be written to: refused for a new folder, no obstacle for one that is there."""
+    # Not pytest's folder, which belongs to its user alone.
+    place = Path(tempfile.mkdtemp())
+    request.addfinalizer(lambda: shutil.rmtree(place))
+    for name in ("empty", "old"):
+        (place / name).mkdir(parents=True)
+        (place / name).chmod(0o777)
+    (place / "old" / "scores.csv").write_text("old")
+    place.chmod(0o555)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.chdir(place)
+            if os.getuid() == 0:
+                os.setuid(65534)
+            with pytest.raises(UsageError, match="Permission denied"), output_folder(Path("new"), False, FILES):
+                pass
+            with pytest.raises(UsageError, match="Permission denied"), output_file(Path("new.csv"), False):
+                pass
+            for name in ("empty", "old"):
+                with output_folder(Path(name), True, FILES) as folder:
+                    (folder / "scores.csv").write_text("new")
+                assert os.listdir(name) == ["scores.csv"]
+                assert Path(name, "scores.csv").read_text() == "new"
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    place.chmod(0o755)
+
+
+@pytest.mark.parametrize("present", [False, True])
+def test_what_appears_during_the_run_is_never_replaced(data, tmp_path, monkeypatch, capsys, present):
+    out = tmp_path / "out"
+    if present:
+        assert main(command(data, out)) == 0
+    real = fit.write_files
+
+    def meanwhile(folder, *args):
+        out.mkdir(exist_ok=True)
+        (out / "thesis.doc").write_text("years of work")
+        return real(folder, *args)
+
+    monkeypatch.setattr(fit, "write_files", meanwhile)
+    assert main(command(data, out, "--force")) == 1
+    line = capsys.readouterr().err
+    assert "something else was written there in the meantime" in line
+    assert f"The finished results are in {out}.unsaved" in line
+    assert (out / "thesis.doc").read_text() == "years of work"
+    assert names(tmp_path / "out.unsaved") == FILES
+    assert names(tmp_path) == ["data.csv", "out", "out.unsaved"]
+    assert names(out) == sorted([*(FILES if present else []), "thesis.doc"])
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_that_appears_or_changes_during_the_run(tmp_path, force):
+    out = tmp_path / "table.csv"
+    if force:
+        out.write_text("old")
+
+    def run():
+        with output_file(out, force) as temporary:
+            temporary.write_text("new")
+            out.write_text("of somebody else")
+
+    with pytest.raises(OSError, match="in the meantime"):
+        run()
+    assert out.read_text() == "of somebody else"
+    assert (tmp_path / "table.csv.unsaved").read_text() == "new"
+    assert names(tmp_path) == ["table.csv", "table.csv.unsaved"]
+
+
+def test_what_comes_in_the_last_moment_is_brought_back(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "scores.csv").write_text("old")
+    real = _output.atomic.exchange
+
+    def late(first, second):
+        (out / "thesis.doc").write_text("years of work")
+        return real(first, second)
+
+    monkeypatch.setattr(_output.atomic, "exchange", late)
+    with output_folder(out, True, FILES) as folder:
+        (folder / "scores.csv").write_text("new")
+    assert names(tmp_path) == ["out"]
+    assert {one.name: one.read_text() for one in out.iterdir()} == {
+        "scores.csv": "new",
+        "thesis.doc": "years of work",
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compare_prints_its_table_in_any_case(data, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "out"
+    real = compare.write_files
+
+    def meanwhile(*args):
+        out.mkdir()
+        (out / "thesis.doc").write_text("years of work")
+        return real(*args)
+
+    monkeypatch.setattr(compare, "write_files", meanwhile)
+    small = ["--splits", "2", "--components", "3", "--draws", "60", "--jobs", "1", "--methods", "pca"]
+    assert main(["compare", str(data), *TARGET, "--out", str(out), *small]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.startswith("2 splits\nmethod")
+    assert "Written" not in captured.out
+    assert f"{out}.unsaved" in captured.err
+    assert "comparison.csv" in names(tmp_path / "out.unsaved")
+
+
+def test_two_fits_to_one_output(data, tmp_path, capsys):
+    code = """
+        import sys
+        from ispca.cli import main
+        from ispca.commands import fit
+        real = fit.write_files
+        def slow(*args):
+            print("ready", flush=True)
+            sys.stdin.readline()
+            return real(*args)
+        fit.write_files = slow
+        sys.exit(main(sys.argv[1:]))
+    """
+    out = tmp_path / "out"
+    start = [sys.executable, "-c", textwrap.dedent(code), *command(data, out)]
+    first = subprocess.Popen(start, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert first.stdout.readline() == "ready\n"
+    for force in ([], ["--force"]):
+        assert main(command(data, out, *force)) == 2
+        assert f"Another run is writing to {out}: wait until it ends" in capsys.readouterr().err
+    first.communicate("go\n", timeout=60)
+    assert first.returncode == 0
+    assert names(out) == FILES
+    assert names(tmp_path) == ["data.csv", "out"]
+
+
+KILLED_FITS = """
+    import os, pickle, shutil, signal, sys
+    from pathlib import Path
+    from faults import FINE, Fault, in_child, n_calls
+    from ispca.cli import main
+    from ispca.commands import fit
+
+    # Each model is fitted once, in a child: a process with threads must not fork.
+    models, real = {}, fit.fit_model
+    def fit_model(table, method, n_components, n_draws, seed, console):
+        if seed not in models:
+            models[seed] = real(table, method, n_components, n_draws, seed, console)
+            Path(sys.argv[2] + str(seed)).write_bytes(pickle.dumps(models[seed]))
+        return models[seed]
+    fit.fit_model = fit_model
+
+    data, place = sys.argv[1], Path(sys.argv[2])
+    out = place / "out"
+    def job(seed):
+        return lambda: sys.exit(3) if main(["fit", data, *sys.argv[3:], "--out", str(out), "--force", "--seed",
+                                            str(seed)]) else None
+    def content(folder):
+        return {one.name: one.read_bytes() for one in folder.iterdir()}
+
+    def set_up(seed):
+        assert in_child(job(seed))[0] == FINE
+        return content(out)
+
+    for seed in (1, 2):
+        set_up(seed)
+        models[seed] = pickle.loads(Path(sys.argv[2] + str(seed)).read_bytes())
+    new, old = set_up(2), set_up(1)
+    shutil.copytree(out, place / "old")
+    assert new.keys() == old.keys() and new != old
+    total = n_calls(job(2), place)
+    assert content(out) == new
+    seen = set()
+    for number in range(1, total + 1):
+        shutil.rmtree(out)
+        shutil.copytree(place / "old", out)
+        outcome, said = in_child(job(2), Fault(place, number))
+        assert outcome == -signal.SIGKILL, said
+        found = content(out)
+        found.pop(".ispca.lock", None)
+        assert found in (old, new), number
+        seen.add(found == new)
+    assert seen == {False, True}
+    assert in_child(job(2))[0] == FINE
+    assert sorted(os.listdir(place)) == ["old", "out"]
+    assert content(out) == new
+    print(total)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="exchange of names")
+def test_a_real_fit_killed_at_every_call(data, tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(
+        [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+    options = [*TARGET, "--components", "2", "--draws", "4", "--quiet", "--method", "PCA"]
+    start = [sys.executable, "-c", textwrap.dedent(KILLED_FITS), str(data), str(place), *options]
+    result = subprocess.run(start, capture_output=True, text=True, timeout=600, env=environment, check=False)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 30
+
+
+def test_new_files_obey_the_umask_and_nobody_changes_it(tmp_path):
+    """Another thread must never see, or use, a umask that was changed for a moment."""
+    before = os.umask(0o027)
+    real, calls = os.umask, []
+    try:
+        os.umask = lambda mask: calls.append(mask) or real(mask)
+        with whole_file(tmp_path / "file") as temporary:
+            temporary.write_text("x")
+        with output_file(tmp_path / "table", False) as temporary:
+            temporary.write_text("x")
+        with output_folder(tmp_path / "out", False, FILES) as folder:
+            (folder / "scores.csv").write_text("x")
+    finally:
+        os.umask = real
+        os.umask(before)
+    assert calls == []
+    modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
+    assert modes == {"file": 0o640, "table": 0o640, "out": 0o750}
+
+
+def test_a_folder_that_is_replaced_keeps_its_mode(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "scores.csv").write_text("old")
+    out.chmod(0o700)
+    with output_folder(out, True, FILES) as folder:
+        (folder / "scores.csv").write_text("new")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+
+
+def test_whole_files_of_many_threads(tmp_path):
+    path = tmp_path / "file"
+
+    def write(number):
+        for _ in range(20):
+            with whole_file(path) as temporary:
+                temporary.write_text(str(number) * 1000)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() in {str(number) * 1000 for number in range(4)}
+    assert names(tmp_path) == ["file"]
+
+
+def test_an_old_lock_is_no_obstacle(data, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".ispca.lock").touch()
+    (tmp_path / ".out.lock").touch()
+    assert main(command(data, out)) == 0
+    assert names(out) == FILES
+    assert names(tmp_path) == ["data.csv", "out"]
+
+
+@pytest.mark.skipif(os.name != "posix" or shutil.which("bash") is None, reason="shell")
+@pytest.mark.parametrize("where", [">/dev/full", ">&-"])
+def test_standard_output_that_is_full_or_closed(data, tmp_path, where):
+    start = [sys.executable, "-m", "ispca", *command(data, tmp_path / "out")[:-1]]
+    line = " ".join(map(str, start)) + " " + where
+    result = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 1
+    assert "ispca: Could not write to standard output" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "Exception ignored" not in result.stderr
+    assert names(tmp_path / "out") == FILES
+
+
+def test_notes_without_standard_error(data, tmp_path):
+    """Notes are dropped; they do not end up in the result."""
+    line = " ".join(map(str, [sys.executable, "-m", "ispca", *command(data, tmp_path / "out")[:-1]])) + " 2>&-"
+    result = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0
+    assert result.stdout.startswith("40 samples")
