@@ -212,6 +212,7 @@ FORGERIES = {
     "intercepts of another shape": (lambda d, a: put(a, draws(d)["intercept"], np.zeros((2, 3))), "intercept"),
     "other parameter": (lambda d, a: first_step(d)["parameters"].update(nonsense=1), "the parameters of ISPCA"),
     "value of a parameter": (lambda d, a: first_step(d)["parameters"].update(whiten="perhaps"), "whiten"),
+    "a number": (lambda d, a: d.update(model=1), "does not contain a model"),
     "nothing": (lambda d, a: d.update(model=[]), "unknown kind"),
     "deep": (lambda d, a: d.update(model=deep(400)), "levels deep"),
     "long number": (lambda d, a: fitted(d).update(n_components_=10**2000), "digits"),

@@ -113,6 +113,14 @@ class Content:
     limit: int
 
 
+def decode_model(node: Any, content: Content) -> Any:
+    """Return the model that a description stands for."""
+    model = decode(node, content)
+    if not isinstance(model, Pipeline) and not _is_estimator(model):
+        raise ContentError("it does not contain a model")
+    return model
+
+
 def decode(node: Any, content: Content) -> Any:
     """Return the value that a description stands for."""
     if isinstance(node, str):

@@ -14,7 +14,7 @@ import numpy as np
 from .._atomic import whole_file
 from .archive import open_archive, write_archive
 from .limits import LARGEST_COUNT, ContentError, parse_json
-from .nodes import Content, decode, encode
+from .nodes import Content, decode_model, encode
 
 NAME = "ispca model"
 # Raised when files of this version can no longer be read by older programs.
@@ -120,7 +120,7 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> Any:
         count = description.get("arrays")
         if type(count) is not int or count != archive.n_arrays:
             raise ContentError("it does not contain the arrays that its description counts")
-        return decode(description["model"], Content(archive.arrays(), archive.limit))
+        return decode_model(description["model"], Content(archive.arrays(), archive.limit))
 
 
 def read_details(path: Any, *, max_bytes: int | None = None) -> dict[str, Any]:
