@@ -77,6 +77,7 @@ def _use(step: Any, Z: np.ndarray) -> np.ndarray:
         assert step.predict_proba(Z).shape == (N_NEW, len(step.classes_))
     else:
         assert step.predict_interval(Z).shape == (N_NEW, 2)
+        predicted = np.nan_to_num(predicted)
     assert len(step.log_predictive_density(Z, predicted)) == N_NEW
     assert len(original_coefficients(step)) > 0
     assert str(step.diagnostics_)

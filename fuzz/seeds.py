@@ -150,17 +150,21 @@ def annotated_file(parts: dict[str, Any]) -> bytes:
             if name == "kind":
                 file.require_group("X").attrs["encoding-type"] = f"{values}_matrix"
             elif name == "X/shape":
-                file.require_group("X").attrs["shape"] = values
+                file.require_group("X").attrs["shape"] = _storable(values)
             elif isinstance(values, tuple):
                 # A shape without data takes no room in the file.
                 file.create_dataset(name, values, np.float64, chunks=True, fillvalue=1.0)
             else:
-                kept = values.dtype.kind in "biufSc"
-                text = None if kept else values.astype(str).astype(object)
-                file.create_dataset(
-                    name, data=values if kept else text, dtype=None if kept else h5py.string_dtype()
-                )
+                file.create_dataset(name, data=_storable(values))
     return buffer.getvalue()
+
+
+def _storable(values: np.ndarray) -> np.ndarray:
+    import h5py
+
+    if values.dtype.kind in "biufSc":
+        return values
+    return values.astype(str).astype(h5py.string_dtype())
 
 
 def _sparse(X: np.ndarray, kind: str = "csr") -> dict[str, np.ndarray]:

@@ -163,6 +163,15 @@ def test_encrypted_members_are_refused(members, tmp_path):
             read(sign(tmp_path / "bad", bytes(content)))
 
 
+def test_members_larger_than_the_file_are_refused(members, tmp_path):
+    content = bytearray(write(tmp_path / "bad", members).read_bytes())
+    place = content.index(b"PK\1\2") + 20
+    content[place : place + 4] = b"\xff\xff\xff\xff"
+    for read in (load_model, read_details):
+        with pytest.raises(ModelFileError, match="larger than the file"):
+            read(sign(tmp_path / "bad", bytes(content)))
+
+
 def test_members_that_do_not_belong(members, tmp_path):
     lists = [
         members | {"array99.npy": b""},

@@ -73,7 +73,7 @@ def _digest(file: BinaryIO, size: int) -> bytes:
 class Archive:
     """The checked members of an open model file."""
 
-    def __init__(self, archive: zipfile.ZipFile, limit: int) -> None:
+    def __init__(self, archive: zipfile.ZipFile, size: int, limit: int) -> None:
         self._archive = archive
         self.limit = limit
         members = archive.infolist()
@@ -84,6 +84,9 @@ class Archive:
         for member in members:
             if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ContentError(f"its member {member.filename} is encrypted or compressed in an unknown way")
+            # zipfile asks the system for as many bytes as the list of members says, before it reads any.
+            if member.compress_size > size:
+                raise ContentError(f"its member {member.filename} is said to be larger than the file")
         self._sizes = {member.filename: member.file_size for member in members}
 
     def description(self) -> Any:
@@ -143,7 +146,7 @@ def open_archive(path: Path, max_bytes: int | None) -> Iterator[Archive]:
             raise ContentError("it was altered since it was written: its checksum is wrong")
         _check_directory(file, size)
         with zipfile.ZipFile(file) as archive:
-            yield Archive(archive, limit)
+            yield Archive(archive, size, limit)
 
 
 def _check_ends(file: BinaryIO, size: int) -> None:
