@@ -86,18 +86,24 @@ def _use(step: Any, Z: np.ndarray) -> np.ndarray:
 
 def summary(error: BaseException) -> tuple[str, str]:
     """Return the kind and place of a failure in a line, and the end of its traceback."""
-    frames = traceback.extract_tb(error.__traceback__)
+    first = _errors(error)[-1]
+    frames = traceback.extract_tb(first.__traceback__)
     own = [frame for frame in frames if "ispca" in frame.filename] or frames
     place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
-    kind = "MemoryError or a hidden one" if lacks_memory(error) else type(error).__name__
-    text = "".join(traceback.format_exception(error))
-    return f"{kind} at {place}", text[-3000:]
+    kind = type(error).__name__ if first is error else f"{type(error).__name__} after {type(first).__name__}"
+    # The first error, even where "from None" hides it.
+    texts = ["".join(traceback.format_exception(item, chain=False)) for item in (first, error)]
+    return f"{kind} at {place}", "\nthen\n".join(text[-2500:] for text in dict.fromkeys(texts))
 
 
-def lacks_memory(error: BaseException | None) -> bool:
+def lacks_memory(error: BaseException) -> bool:
     """Tell whether an error, or one that it replaced, was a lack of memory: the limit held, the reader did not."""
-    while error is not None:
-        if isinstance(error, MemoryError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    return any(isinstance(item, MemoryError) for item in _errors(error))
+
+
+def _errors(error: BaseException) -> list[BaseException]:
+    """Return the error, the one that it replaced, and so on."""
+    chain = [error]
+    while (previous := chain[-1].__cause__ or chain[-1].__context__) is not None and previous not in chain:
+        chain.append(previous)
+    return chain

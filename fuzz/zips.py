@@ -10,7 +10,9 @@ import zipfile
 import zlib
 
 DATE = (1980, 1, 1, 0, 0, 0)
+# More than a reader may take; a table of text takes several times as much memory as its text.
 BOMB_BYTES = 3 * 2**29
+TEXT_BOMB_BYTES = 2**29
 _BLOCK = 2**20
 DIGITS = 64
 # Fields of an entry in the list of members: version, flags, method, checksum, sizes, lengths, offset.
@@ -64,7 +66,7 @@ def signed(content: bytes) -> bytes:
     return content[:-DIGITS] + hashlib.sha256(content[:-DIGITS]).hexdigest().encode()
 
 
-def deflate_bomb(start: bytes, pattern: bytes, n_bytes: int = BOMB_BYTES) -> tuple[bytes, int]:
+def deflate_bomb(start: bytes, pattern: bytes, n_bytes: int) -> tuple[bytes, int]:
     """Return a deflate stream of the start and then a repeated pattern, and the length it unpacks to."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     first = packer.compress(start) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -77,7 +79,7 @@ def deflate_bomb(start: bytes, pattern: bytes, n_bytes: int = BOMB_BYTES) -> tup
 
 def bomb_member(content: bytes, name: str, start: bytes, pattern: bytes, comment: bytes = b"") -> bytes:
     """Return the archive with one member replaced by a bomb; its checksum is wrong, which is noticed last."""
-    stream, size = deflate_bomb(start, pattern)
+    stream, size = deflate_bomb(start, pattern, BOMB_BYTES)
     members = unpack(content)
     members[name] = stream
     members = {name: members.pop(name)} | members
@@ -91,5 +93,5 @@ def bomb_member(content: bytes, name: str, start: bytes, pattern: bytes, comment
 
 def gzip_bomb(start: bytes, pattern: bytes) -> bytes:
     """Return a gzip file that unpacks to the start and then a repeated pattern."""
-    stream, size = deflate_bomb(start, pattern)
+    stream, size = deflate_bomb(start, pattern, TEXT_BOMB_BYTES)
     return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + stream + struct.pack("<II", 0, size % 2**32)

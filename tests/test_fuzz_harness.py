@@ -75,7 +75,7 @@ FAULTS = {
     "abort": "killed by signal 6 (SIGABRT)",
     "leave": "exited with code 9",
     "hog": "MemoryError",
-    "hidden_hog": "MemoryError",
+    "hidden_hog": "Documented after MemoryError",
     "wrong_error": "KeyError at",
     "panic": "BaseException at",
     "busy": "took too long",
@@ -109,19 +109,21 @@ def test_documented_errors_are_no_failures(tmp_path):
 
 def test_the_same_seed_makes_the_same_files():
     script = """
-import hashlib, sys
+import hashlib
 from fuzz.cases import KINDS, make_case
 from fuzz.seeds import make_seeds
-seeds, digest = make_seeds(KINDS), hashlib.sha256()
-for number in range(200):
-    case = make_case(int(sys.argv[1]), number, seeds, KINDS)
-    digest.update(f"{case.kind} {case.options}".encode() + case.content)
-print(digest.hexdigest())
+seeds = make_seeds(KINDS)
+for seed in (5, 6):
+    digest = hashlib.sha256()
+    for number in range(200):
+        case = make_case(seed, number, seeds, KINDS)
+        digest.update(f"{case.kind} {case.options}".encode() + case.content)
+    print(digest.hexdigest())
 """
-    first, again, other = (run("-c", script, seed) for seed in ("5", "5", "6"))
-    assert first == again
-    assert first[0] == 0
-    assert first[1] != other[1]
+    (code, first), again = run("-c", script), run("-c", script)
+    assert (code, first) == again
+    assert code == 0
+    assert len(set(first.split())) == 2
 
 
 def test_every_kind_of_file_is_made_and_every_valid_one_accepted(tmp_path):

@@ -202,7 +202,7 @@ def _attribute(owner: Any, name: str) -> Any:
 
 def _integer(owner: Any, name: str, least: int) -> int:
     value = _attribute(owner, name)
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**62:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**62:
         raise ContentError(f"its {name} is not an integer from {least} on")
     return int(value)
 
