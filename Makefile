@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser lint docs bench fuzz clean
+.PHONY: demo test test-browser lint docs bench fuzz fuzz-files clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
@@ -63,3 +63,7 @@ fuzz: $(VENV)/python
 	$(CMAKE) -S . -B build/fuzz -DISPCA_FUZZ=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="$(SANITIZE)"
 	$(CMAKE) --build build/fuzz
 	build/fuzz/fuzz 10000
+
+# Mutated data and model files; ARGS="--seconds 600 --seed 7" for more. What fails is kept in build/fuzz-files.
+fuzz-files: $(VENV)/installed
+	$(BIN)/python -m fuzz $(ARGS)

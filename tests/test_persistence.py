@@ -10,7 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
-from ispca.persistence import ModelFileError, load_model, read_details, save_model, storing
+from ispca.persistence import ModelFileError, load_model, read_details, save_model
+from ispca.persistence.archive import write_archive
 
 SHORT = {"n_draws": 20, "n_warmup": 40, "n_chains": 2, "retry": False, "random_state": 0}
 
@@ -126,10 +127,10 @@ def test_truncated_and_foreign_files(file, tmp_path):
         "pickle": b"\x80\x04\x95",
     }.items():
         (tmp_path / name).write_bytes(wrong)
-        with pytest.raises(ModelFileError, match=r"no model of ispca|cut off|altered"):
+        with pytest.raises(ModelFileError, match=r"not a model of ispca|cut off|altered"):
             load_model(tmp_path / name)
     np.savez(tmp_path / "foreign.npz", X=np.ones(3))
-    with pytest.raises(ModelFileError, match="no model of ispca"):
+    with pytest.raises(ModelFileError, match="not a model of ispca"):
         load_model(tmp_path / "foreign.npz")
     with pytest.raises(ModelFileError, match="There is no model file"):
         load_model(tmp_path / "none")
@@ -143,7 +144,7 @@ def forged(file, change, tmp_path):
         description = json.loads(archive.read("model.json"))
         arrays = [np.load(io.BytesIO(archive.read(f"array{k}.npy"))) for k in range(description["arrays"])]
     change(description, arrays)
-    storing._write(tmp_path / "forged", json.dumps(description).encode(), arrays)
+    write_archive(tmp_path / "forged", json.dumps(description).encode(), arrays)
     return tmp_path / "forged"
 
 
@@ -151,23 +152,82 @@ def first_step(description):
     return description["model"]["pipeline"][0][1]
 
 
+def fitted(description):
+    return first_step(description)["fitted"]
+
+
+def draws(description):
+    return description["model"]["pipeline"][1][1]["fitted"]["posterior_"]["fields"]
+
+
+def put(arrays, node, values):
+    """Replace the array that a node refers to."""
+    arrays[node["array"]] = np.asarray(values)
+
+
 FORGERIES = {
     "newer": (lambda d, a: d.update(version=99), "newer version"),
-    "other format": (lambda d, a: d.update(format="other"), "no model of ispca"),
-    "foreign class": (lambda d, a: first_step(d).update(estimator="os.system"), "foreign class"),
+    "version 0": (lambda d, a: d.update(version=0), "positive integer"),
+    "negative version": (lambda d, a: d.update(version=-1), "positive integer"),
+    "version true": (lambda d, a: d.update(version=True), "positive integer"),
+    "version 1.0": (lambda d, a: d.update(version=1.0), "positive integer"),
+    "other format": (lambda d, a: d.update(format="other"), "not a model of ispca"),
+    "no model": (lambda d, a: d.pop("model"), "damaged"),
+    "foreign class": (lambda d, a: first_step(d).update(estimator="os.system"), "does not belong"),
+    "class of another type": (lambda d, a: first_step(d).update(estimator=[]), "does not belong"),
     "foreign kind": (lambda d, a: d.update(model={"pickle": "x"}), "unknown kind"),
     "foreign record": (
-        lambda d, a: first_step(d)["fitted"].update(a_={"record": "Popen", "fields": {}}),
-        "foreign",
+        lambda d, a: fitted(d).update(a_={"record": "Popen", "fields": {}}),
+        "does not belong",
     ),
-    "method": (lambda d, a: first_step(d)["fitted"].update(transform="x"), "not its own"),
-    "hidden": (lambda d, a: first_step(d)["fitted"].update(__class__="x"), "not its own"),
-    "no array": (lambda d, a: first_step(d)["fitted"].update(mean_={"array": 999}), "not there"),
-    "other shape": (lambda d, a: first_step(d)["fitted"].update(n_components_=99), "shape"),
-    "other parameter": (lambda d, a: first_step(d)["parameters"].update(nonsense=1), "does not make a model"),
-    "nothing": (lambda d, a: d.update(model=[]), "describes nothing"),
-    "deep": (lambda d, a: d.update(model=deep(400)), "refused"),
-    "too many arrays": (lambda d, a: d.update(arrays=1000), "cannot be read"),
+    "record without fields": (
+        lambda d, a: fitted(d).update(a_={"record": "Step", "fields": {}}),
+        "fields of a Step",
+    ),
+    "method": (lambda d, a: fitted(d).update(transform="x"), "does not belong"),
+    "hidden": (lambda d, a: fitted(d).update(__class__="x"), "does not belong"),
+    "no array": (lambda d, a: fitted(d).update(mean_={"array": 999}), "does not exist"),
+    "array true": (lambda d, a: fitted(d).update(mean_={"array": True}), "does not exist"),
+    "attribute missing": (lambda d, a: fitted(d).pop("n_features_in_"), "n_features_in_ is missing"),
+    "other shape": (lambda d, a: fitted(d).update(n_components_=99), "n_supervised_|shape"),
+    "number as text": (lambda d, a: fitted(d).update(n_components_="4"), "not an integer"),
+    "shape is not an array": (lambda d, a: fitted(d).update(mean_=[0.0]), "unknown kind"),
+    "mean is a number": (lambda d, a: fitted(d).update(mean_=0.0), "mean_ is not an array"),
+    "text for numbers": (lambda d, a: put(a, fitted(d)["mean_"], ["x"] * 60), "mean_ is not an array"),
+    "integers for numbers": (lambda d, a: put(a, fitted(d)["mean_"], [1] * 60), "mean_ is not an array"),
+    "infinite mean": (lambda d, a: put(a, fitted(d)["mean_"], [np.inf] * 60), "NaN or infinity"),
+    "scale of zero": (lambda d, a: put(a, fitted(d)["scale_"], [0.0] * 60), "out of range"),
+    "step is not a step": (lambda d, a: fitted(d).update(steps_={"list": [1]}), "not a list of steps"),
+    "index out of range": (
+        lambda d, a: put(a, fitted(d)["steps_"]["list"][0]["fields"]["features"], [10**6]),
+        "out of range",
+    ),
+    "equal classes": (
+        lambda d, a: put(a, d["model"]["pipeline"][1][1]["fitted"]["classes_"], ["a", "a"]),
+        "classes_ are not",
+    ),
+    "draws not a number": (lambda d, a: a[draws(d)["coef"]["array"]].fill(np.nan), "NaN or infinity"),
+    "no draws": (lambda d, a: put(a, draws(d)["tau"], np.empty((2, 0))), "no draws"),
+    "noise of a classifier": (lambda d, a: draws(d).update(sigma=draws(d)["tau"]), "noise"),
+    "intercepts of another shape": (lambda d, a: put(a, draws(d)["intercept"], np.zeros((2, 3))), "intercept"),
+    "other parameter": (lambda d, a: first_step(d)["parameters"].update(nonsense=1), "the parameters of ISPCA"),
+    "value of a parameter": (lambda d, a: first_step(d)["parameters"].update(whiten="perhaps"), "whiten"),
+    "a number": (lambda d, a: d.update(model=1), "does not contain a model"),
+    "nothing": (lambda d, a: d.update(model=[]), "unknown kind"),
+    "deep": (lambda d, a: d.update(model=deep(400)), "levels deep"),
+    "long number": (lambda d, a: fitted(d).update(n_components_=10**2000), "digits"),
+    "long text": (lambda d, a: d.update(written_by="x" * 2**21), "characters"),
+    "half a character": (lambda d, a: d["model"]["pipeline"][0].__setitem__(0, chr(0xD800)), "not Unicode"),
+    "two steps of one name": (
+        lambda d, a: d["model"]["pipeline"][0].__setitem__(0, "horseshoeclassifier"),
+        "name",
+    ),
+    "steps that do not fit": (lambda d, a: d["model"]["pipeline"].reverse(), "fit together"),
+    "step is a number": (lambda d, a: d["model"]["pipeline"][0].__setitem__(1, 1), "not a step"),
+    "step of three": (lambda d, a: d["model"]["pipeline"][0].append(1), "damaged"),
+    "too many arrays": (lambda d, a: d.update(arrays=1000), "arrays that its description counts"),
+    "arrays true": (lambda d, a: d.update(arrays=True), "arrays that its description counts"),
+    "arrays negative": (lambda d, a: d.update(arrays=-1), "arrays that its description counts"),
 }
 
 
@@ -185,10 +245,14 @@ def test_a_forged_file_is_refused_even_with_the_right_checksum(file, tmp_path, f
         load_model(forged(file, change, tmp_path))
 
 
-def test_a_file_that_would_fill_the_memory_is_refused(file, monkeypatch):
-    monkeypatch.setattr(storing, "LARGEST_CONTENT", 1000)
-    with pytest.raises(ModelFileError, match="GiB"):
-        load_model(file)
+def test_details_that_are_something_else_and_a_limit_that_is_none(file, tmp_path):
+    with pytest.raises(ModelFileError, match="details"):
+        read_details(forged(file, lambda d, a: d.update(details=[1]), tmp_path))
+    with pytest.raises(ModelFileError, match="positive integer"):
+        read_details(forged(file, lambda d, a: d.update(version=0), tmp_path))
+    for wrong in (0, 1e9, "4 GB"):
+        with pytest.raises(ValueError, match="max_bytes must be"):
+            load_model(file, max_bytes=wrong)
 
 
 def test_what_cannot_be_stored(problem, tmp_path):
@@ -196,6 +260,19 @@ def test_what_cannot_be_stored(problem, tmp_path):
     foreign = make_pipeline(ISPCA(2), LogisticRegression()).fit(X, y > 0)
     with pytest.raises(ValueError, match=r"LogisticRegression.*cannot be stored"):
         save_model(foreign, tmp_path / "model")
+    reduction = ISPCA(2, random_state=0).fit(X, y)
+    nested = make_pipeline(make_pipeline(reduction))
+    with pytest.raises(ValueError, match=r"Pipeline.*cannot be stored"):
+        save_model(nested, tmp_path / "model")
+    with pytest.raises(ValueError, match="not fitted"):
+        save_model(ISPCA(2), tmp_path / "model")
+    reduction.mean_[0] = np.nan
+    with pytest.raises(ValueError, match="cannot be stored: its mean_ contains NaN"):
+        save_model(reduction, tmp_path / "model")
+    reduction.mean_[0] = 0
+    for wrong in ({"deep": deep(100)}, {"long": 10**100}, {"text": "x" * 2**21}):
+        with pytest.raises(ValueError, match="This model cannot be stored"):
+            save_model(reduction, tmp_path / "model", wrong)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -104,7 +104,7 @@ def test_files_that_are_no_models(fitted, data, tmp_path, one_line):
     for name, content in {"text.csv": b"a,b\n", "cut": (fitted / "model.ispca").read_bytes()[:-9]}.items():
         (tmp_path / name).write_bytes(content)
         assert main(["predict", str(tmp_path / name), str(data)]) == 3
-        assert "no model of ispca" in one_line()
+        assert "not a model of ispca" in one_line()
     changed = bytearray((fitted / "model.ispca").read_bytes())
     changed[len(changed) // 2] ^= 4
     (tmp_path / "changed").write_bytes(changed)

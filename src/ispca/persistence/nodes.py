@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from ..models.classifier import HorseshoeClassifier
 from ..models.diagnostics import Diagnostics
@@ -15,17 +17,15 @@ from ..models.posterior import Posterior
 from ..models.regressor import HorseshoeRegressor
 from ..reduction.records import Step
 from ..transformers import ISPCA, SPCA
+from .archive import STORABLE
+from .checks import check_estimator, check_pipeline
+from .limits import ContentError
 
 ESTIMATORS: dict[str, Any] = {
     kind.__name__: kind for kind in (ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor)
 }
 RECORDS: dict[str, Any] = {kind.__name__: kind for kind in (Step, Posterior, Diagnostics)}
 FITTED = re.compile(r"[a-z][a-z0-9_]*_|_supervised_loadings")
-NUMERIC = "biufU"
-
-
-class NodeError(ValueError):
-    """An object that cannot be stored, or a description that makes no sense."""
 
 
 def encode(value: Any, arrays: list[np.ndarray]) -> Any:
@@ -42,30 +42,57 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
         return {type(value).__name__: [encode(item, arrays) for item in value]}
     name = type(value).__name__
     if isinstance(value, Pipeline):
-        return {"pipeline": [[step, encode(part, arrays)] for step, part in value.steps]}
-    if ESTIMATORS.get(name) is type(value):
+        return _encode_pipeline(value, arrays)
+    if _is_estimator(value):
         return _encode_estimator(value, arrays)
     if RECORDS.get(name) is type(value):
         return {"record": name, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
-    raise NodeError(
+    raise _foreign(value)
+
+
+def _foreign(value: Any) -> ContentError:
+    return ContentError(
         f"{value!r:.60} cannot be stored: only {', '.join(ESTIMATORS)} and pipelines of them can, without pickle."
     )
+
+
+def _is_estimator(value: Any) -> bool:
+    return ESTIMATORS.get(type(value).__name__) is type(value)
 
 
 def _encode_array(value: np.ndarray, arrays: list[np.ndarray]) -> Any:
     if value.dtype == object:
         if value.ndim == 1 and all(isinstance(item, str) for item in value):
             return {"strings": value.tolist()}
-        raise NodeError(
+        raise ContentError(
             "An array of Python objects cannot be stored: use labels that are all text or all numbers."
         )
-    if value.dtype.kind not in NUMERIC:
-        raise NodeError(f"An array of {value.dtype} cannot be stored.")
+    if value.dtype.kind not in STORABLE:
+        raise ContentError(f"An array of {value.dtype} cannot be stored.")
     arrays.append(value)
     return {"array": len(arrays) - 1}
 
 
+def _encode_pipeline(value: Pipeline, arrays: list[np.ndarray]) -> Any:
+    for _, part in value.steps:
+        if not _is_estimator(part):
+            raise _foreign(part)
+    node = {"pipeline": [[step, encode(part, arrays)] for step, part in value.steps]}
+    _storable(value, check_pipeline)
+    return node
+
+
+def _storable(value: Any, check: Callable[[Any], None]) -> None:
+    """Store nothing that could not be read again."""
+    try:
+        check(value)
+    except ContentError as error:
+        raise ContentError(f"This {type(value).__name__} cannot be stored: {error}.") from None
+
+
 def _encode_estimator(value: Any, arrays: list[np.ndarray]) -> Any:
+    check_is_fitted(value)
+    _storable(value, check_estimator)
     parameters = value.get_params(deep=False)
     # A generator has moved on since the fit; a seed says how to repeat it.
     if not isinstance(parameters["random_state"], int | np.integer):
@@ -78,105 +105,128 @@ def _encode_estimator(value: Any, arrays: list[np.ndarray]) -> Any:
     }
 
 
-def decode(node: Any, arrays: list[np.ndarray]) -> Any:
+@dataclass(frozen=True)
+class Content:
+    """What a description refers to: the arrays of its file, and how many bytes all of it may take."""
+
+    arrays: list[np.ndarray]
+    limit: int
+
+
+def decode_model(node: Any, content: Content) -> Any:
+    """Return the model that a description stands for."""
+    model = decode(node, content)
+    if not isinstance(model, Pipeline) and not _is_estimator(model):
+        raise ContentError("it does not contain a model")
+    return model
+
+
+def decode(node: Any, content: Content) -> Any:
     """Return the value that a description stands for."""
-    if node is None or isinstance(node, bool | str | int | float):
+    if isinstance(node, str):
+        return _text(node)
+    if node is None or isinstance(node, bool | int | float):
         return node
     if not isinstance(node, dict) or not node:
-        raise NodeError("it describes nothing known")
+        raise ContentError("its description contains an entry of an unknown kind")
     kind = next(iter(node))
-    if kind not in _DECODERS:
-        raise NodeError(f"it holds an unknown kind of value, {kind!r:.40}")
-    return _DECODERS[kind](node, arrays)
+    if kind not in _DECODERS or tuple(node) != _DECODERS[kind][0]:
+        raise ContentError(f"its description contains an entry of an unknown kind, {kind!r:.40}")
+    return _DECODERS[kind][1](node, content)
 
 
-def _array(node: Any, arrays: list[np.ndarray]) -> np.ndarray:
-    return arrays[_index(node["array"], len(arrays))]
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
+        raise ContentError("a text in its description is not Unicode")
+    return value
 
 
-def _index(number: Any, count: int) -> int:
-    if not isinstance(number, int) or not 0 <= number < count:
-        raise NodeError("it refers to an array that is not there")
-    return number
+def _array(node: Any, content: Content) -> np.ndarray:
+    number = node["array"]
+    if type(number) is not int or not 0 <= number < len(content.arrays):
+        raise ContentError("its description refers to an array that does not exist")
+    return content.arrays[number]
 
 
-def _strings(node: Any, arrays: list[np.ndarray]) -> np.ndarray:
-    if not all(isinstance(item, str) for item in node["strings"]):
-        raise NodeError("a list of names holds something else")
-    return np.array(node["strings"], dtype=object)
+def _strings(node: Any, content: Content) -> np.ndarray:
+    return np.array([_text(item) for item in _items(node["strings"])], dtype=object)
 
 
-def _scalar(node: Any, arrays: list[np.ndarray]) -> Any:
-    return decode(node["scalar"], arrays)[()]
+def _items(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ContentError("its description contains something else where a list is expected")
+    return value
 
 
-def _list(node: Any, arrays: list[np.ndarray]) -> list[Any]:
-    return [decode(item, arrays) for item in node["list"]]
+def _entries(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ContentError("its description contains something else where named values are expected")
+    return value
 
 
-def _tuple(node: Any, arrays: list[np.ndarray]) -> tuple[Any, ...]:
-    return tuple(decode(item, arrays) for item in node["tuple"])
+def _scalar(node: Any, content: Content) -> Any:
+    value = decode(node["scalar"], content)
+    if not isinstance(value, np.ndarray) or value.ndim:
+        raise ContentError("its description contains an array where a single value is expected")
+    return value[()]
 
 
-def _record(node: Any, arrays: list[np.ndarray]) -> Any:
-    if node["record"] not in RECORDS:
-        raise NodeError(f"it holds a foreign record, {node['record']!r:.40}")
-    return RECORDS[node["record"]](**{name: decode(item, arrays) for name, item in node["fields"].items()})
+def _list(node: Any, content: Content) -> list[Any]:
+    return [decode(item, content) for item in _items(node["list"])]
 
 
-def _pipeline(node: Any, arrays: list[np.ndarray]) -> Pipeline:
-    steps = [(str(name), decode(part, arrays)) for name, part in node["pipeline"]]
-    if not steps or any(type(part).__name__ not in ESTIMATORS for _, part in steps):
-        raise NodeError("its pipeline holds something that is no step")
-    return Pipeline(steps)
+def _tuple(node: Any, content: Content) -> tuple[Any, ...]:
+    return tuple(decode(item, content) for item in _items(node["tuple"]))
 
 
-def _estimator(node: Any, arrays: list[np.ndarray]) -> Any:
-    if node["estimator"] not in ESTIMATORS:
-        raise NodeError(f"it holds a foreign class, {node['estimator']!r:.40}")
-    kind = ESTIMATORS[node["estimator"]]
-    estimator = kind(**{name: decode(item, arrays) for name, item in node["parameters"].items()})
-    for name, item in node["fitted"].items():
+def _record(node: Any, content: Content) -> Any:
+    kind = _known(RECORDS, node["record"])
+    stored = _entries(node["fields"])
+    if set(stored) != {field.name for field in fields(kind)}:
+        raise ContentError(f"its description does not contain the fields of a {kind.__name__}")
+    return kind(**{name: decode(item, content) for name, item in stored.items()})
+
+
+def _known(kinds: dict[str, Any], name: Any) -> Any:
+    if not isinstance(name, str) or name not in kinds:
+        raise ContentError(f"it contains a class that does not belong in a model file, {name!r:.40}")
+    return kinds[name]
+
+
+def _pipeline(node: Any, content: Content) -> Pipeline:
+    steps = []
+    for entry in _items(node["pipeline"]):
+        name, part = _items(entry)
+        steps.append((_text(name), decode(part, content)))
+    if not all(_is_estimator(part) for _, part in steps):
+        raise ContentError("its pipeline contains something that is not a step")
+    pipeline = Pipeline(steps)
+    check_pipeline(pipeline)
+    return pipeline
+
+
+def _estimator(node: Any, content: Content) -> Any:
+    kind = _known(ESTIMATORS, node["estimator"])
+    parameters = _entries(node["parameters"])
+    if set(parameters) != set(kind().get_params(deep=False)):
+        raise ContentError(f"its description does not contain the parameters of {kind.__name__}")
+    estimator = kind(**{name: decode(item, content) for name, item in parameters.items()})
+    for name, item in _entries(node["fitted"]).items():
         if not FITTED.fullmatch(name) or hasattr(kind, name):
-            raise NodeError(f"it sets an attribute that is not its own, {name!r:.40}")
-        setattr(estimator, name, decode(item, arrays))
-    _check_consistent(estimator)
+            raise ContentError(f"it sets an attribute that does not belong to {kind.__name__}, {name!r:.40}")
+        setattr(estimator, name, decode(item, content))
+    check_estimator(estimator, content.limit)
     return estimator
 
 
-def _check_consistent(estimator: Any) -> None:
-    """Refuse parts that do not fit together."""
-    width = estimator.n_features_in_
-    if hasattr(estimator, "components_"):
-        shapes = {
-            "components_": (estimator.n_components_, width),
-            "directions_": (estimator.n_components_, width),
-            "mean_": (width,),
-            "scale_": (width,),
-        }
-    else:
-        posterior = estimator.posterior_
-        shapes = {"coef_": (*posterior.coef.shape[2:-1], width)}
-        if hasattr(estimator, "classes_"):
-            many = len(estimator.classes_)
-            shapes = {"coef_": (many if many > 2 else 1, width)}
-        if posterior.coef.shape[:2] != posterior.tau.shape or posterior.coef.shape[-1] != width:
-            raise NodeError("its draws do not fit its features")
-    for name, shape in shapes.items():
-        if getattr(estimator, name).shape != shape:
-            raise NodeError(f"its {name} does not have the shape {shape}")
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is not None and names.shape != (width,):
-        raise NodeError("its feature names are not as many as its features")
-
-
-_DECODERS = {
-    "array": _array,
-    "strings": _strings,
-    "scalar": _scalar,
-    "list": _list,
-    "tuple": _tuple,
-    "record": _record,
-    "pipeline": _pipeline,
-    "estimator": _estimator,
+# The keys of each kind of entry in order, and what reads it.
+_DECODERS: dict[str, tuple[tuple[str, ...], Callable[[Any, Content], Any]]] = {
+    "array": (("array",), _array),
+    "strings": (("strings",), _strings),
+    "scalar": (("scalar",), _scalar),
+    "list": (("list",), _list),
+    "tuple": (("tuple",), _tuple),
+    "record": (("record", "fields"), _record),
+    "pipeline": (("pipeline",), _pipeline),
+    "estimator": (("estimator", "parameters", "fitted"), _estimator),
 }

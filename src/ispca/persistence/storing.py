@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import zipfile
-import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 
 from .._atomic import whole_file
-from .nodes import NodeError, decode, encode
+from .archive import open_archive, write_archive
+from .limits import LARGEST_COUNT, ContentError, parse_json
+from .nodes import Content, decode_model, encode
 
 NAME = "ispca model"
 # Raised when files of this version can no longer be read by older programs.
 VERSION = 1
-DESCRIPTION = "model.json"
-# The comment at the end of the archive: this, and the sha256 of all bytes before it.
-MARK = b"ispca model sha256 "
-DIGITS = 64
-LARGEST_CONTENT = 2**34
-_EPOCH = (1980, 1, 1, 0, 0, 0)
-_DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, KeyError, TypeError, AttributeError)
-_MORE_DAMAGED = (NotImplementedError, RecursionError, IndexError, OverflowError, MemoryError)
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or no longer the one that was written; the message is a sentence."""
+    """A file that is not a model, or that was altered or cut off; the message is a sentence."""
 
 
 def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> None:
@@ -40,7 +32,7 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
     ----------
     model : Pipeline, ISPCA, SPCA, HorseshoeClassifier or HorseshoeRegressor
         A fitted model. All posterior draws are kept, in double precision, so that a loaded model predicts the same
-        numbers. A ``random_state`` that is no whole number is stored as None.
+        numbers. A ``random_state`` that is not an integer is stored as None.
     path : path
         The file; it appears when it is complete, in the place of one that may be there.
     details : dict, optional
@@ -74,8 +66,20 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
         "model": encode(model, arrays),
         "arrays": len(arrays),
     }
+    content = json.dumps(description, indent=1).encode()
+    _check_storable(content, arrays)
     with whole_file(Path(path)) as temporary:
-        _write(temporary, json.dumps(description, indent=1).encode(), arrays)
+        write_archive(temporary, content, arrays)
+
+
+def _check_storable(content: bytes, arrays: list[np.ndarray]) -> None:
+    """Refuse what `load_model` would refuse whatever its limit of memory."""
+    try:
+        parse_json(content)
+    except ContentError as error:
+        raise ContentError(f"This model cannot be stored: {error}.") from None
+    if len(arrays) >= LARGEST_COUNT:
+        raise ContentError(f"This model cannot be stored: it has more than {LARGEST_COUNT - 1:,} arrays.")
 
 
 def _program() -> str:
@@ -84,38 +88,16 @@ def _program() -> str:
     return f"ispca {__version__}"
 
 
-def _write(path: Path, description: bytes, arrays: list[np.ndarray]) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.comment = MARK + b"0" * DIGITS
-        archive.writestr(_member(DESCRIPTION), description)
-        for number, values in enumerate(arrays):
-            buffer = io.BytesIO()
-            np.save(buffer, values, allow_pickle=False)
-            archive.writestr(_member(_array_name(number)), buffer.getbuffer())
-    content = path.read_bytes()[:-DIGITS]
-    with open(path, "rb+") as file:
-        file.seek(len(content))
-        file.write(hashlib.sha256(content).hexdigest().encode())
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    # Equal models make equal files: no clock.
-    member = zipfile.ZipInfo(name, _EPOCH)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    return member
-
-
-def _array_name(number: int) -> str:
-    return f"array{number}.npy"
-
-
-def load_model(path: Any) -> Any:
+def load_model(path: Any, *, max_bytes: int | None = None) -> Any:
     """Read a model that `save_model` has written.
 
     Parameters
     ----------
     path : path
         The file.
+    max_bytes : int, optional
+        Largest memory, in bytes, that the content may take. By default 100 times the size of the file, but at
+        least 256 MiB and at most 4 GiB; a file that takes more is refused before it is unpacked.
 
     Returns
     -------
@@ -125,85 +107,78 @@ def load_model(path: Any) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is something else, cut off, altered, or written by a newer version. Nothing in it is executed.
+        If the file is something else, cut off, altered, damaged, too large, or written by a newer version.
+        Nothing in it is executed.
 
     Examples
     --------
     >>> from ispca.persistence import load_model
     >>> load_model("model.ispca").predict(X_new)  # doctest: +SKIP
     """
-    path = Path(path)
-    description, arrays = _read(path)
-    try:
-        return decode(description["model"], arrays)
-    except NodeError as error:
-        raise ModelFileError(f"{path} is refused: {error}.") from None
-    except (*_DAMAGED, *_MORE_DAMAGED):
-        raise ModelFileError(f"{path} is refused: its description does not make a model.") from None
+    with _boundary(Path(path), max_bytes), open_archive(Path(path), max_bytes) as archive:
+        description = _checked(archive.description())
+        count = description.get("arrays")
+        if type(count) is not int or count != archive.n_arrays:
+            raise ContentError("it does not contain the arrays that its description counts")
+        return decode_model(description["model"], Content(archive.arrays(), archive.limit))
 
 
-def read_details(path: Any) -> dict[str, Any]:
+def read_details(path: Any, *, max_bytes: int | None = None) -> dict[str, Any]:
     """Return the details that were stored with a model.
 
     Parameters
     ----------
     path : path
         A file that `save_model` has written.
+    max_bytes : int, optional
+        Largest memory, in bytes, that the content may take; see `load_model`.
 
     Returns
     -------
     details : dict
         What was given to `save_model`.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model file or cannot be read.
     """
-    details = _read(Path(path), with_arrays=False)[0]["details"]
-    return details if isinstance(details, dict) else {}
+    with _boundary(Path(path), max_bytes), open_archive(Path(path), max_bytes) as archive:
+        details = _checked(archive.description())["details"]
+        if not isinstance(details, dict):
+            raise ContentError("its details are not named values")
+        return details
 
 
-def _read(path: Path, with_arrays: bool = True) -> tuple[dict[str, Any], list[np.ndarray]]:
-    content = _checked_content(path)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > LARGEST_CONTENT:
-                raise ModelFileError(f"{path} is refused: it would take more than {LARGEST_CONTENT >> 30} GiB.")
-            description = json.loads(archive.read(DESCRIPTION))
-            _check_description(path, description)
-            numbers = range(description["arrays"] if with_arrays else 0)
-            arrays = [_array(archive, _array_name(number)) for number in numbers]
-    except ModelFileError:
-        raise
-    except (*_DAMAGED, *_MORE_DAMAGED):
-        raise ModelFileError(f"{path} is refused: its content cannot be read.") from None
-    return description, arrays
-
-
-def _checked_content(path: Path) -> bytes:
+@contextmanager
+def _boundary(path: Path, max_bytes: int | None) -> Iterator[None]:
+    """Turn every failure to read a file into one error that names the file and the reason."""
+    if max_bytes is not None and (not isinstance(max_bytes, Integral) or max_bytes < 1):
+        raise ValueError(f"max_bytes must be None or a positive integer, got {max_bytes!r}.")
     if not path.is_file():
         raise ModelFileError(f"There is no model file {path}.")
-    content = path.read_bytes()
-    end = len(content) - DIGITS
-    if content[:4] != b"PK\3\4":
-        raise ModelFileError(f"{path} is no model of ispca: it was written by another program.")
-    if content[max(end - len(MARK), 0) : max(end, 0)] != MARK:
-        raise ModelFileError(
-            f"{path} is no model of ispca, or it was cut off or altered: its checksum is missing."
-        )
-    if hashlib.sha256(content[:end]).hexdigest().encode() != content[end:]:
-        raise ModelFileError(f"{path} was altered since it was written: its checksum is wrong.")
-    return content
+    try:
+        yield
+    except ContentError as error:
+        raise ModelFileError(f"Could not load {path}: {error}.") from None
+    except PermissionError:
+        raise ModelFileError(f"Could not load {path}: you have no permission to read it.") from None
+    except MemoryError as error:
+        raise ModelFileError(f"Could not load {path}: it needs more memory than there is.") from error
+    # The content comes from outside: whatever it makes zipfile, json or NumPy raise, the file is damaged.
+    except Exception as error:
+        raise ModelFileError(f"Could not load {path}: its content is damaged.") from error
 
 
-def _check_description(path: Path, description: Any) -> None:
+def _checked(description: Any) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("format") != NAME:
-        raise ModelFileError(f"{path} is no model of ispca.")
+        raise ContentError("it is not a model of ispca")
     version = description.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise ModelFileError(
-            f"{path} was written by a newer version of ispca ({description.get('written_by')!s:.40}): "
-            "upgrade with pip install -U ispca."
+    if type(version) is not int or version < 1:
+        raise ContentError(f"its version must be a positive integer, got {version!r:.40}")
+    if version > VERSION:
+        raise ContentError(
+            f"it was written by a newer version of ispca ({description.get('written_by')!r:.40}). "
+            "Upgrade ispca to read it"
         )
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    data = archive.read(name)
-    values: np.ndarray = npy.read_array(io.BytesIO(data), allow_pickle=False)
-    return values
+    return description

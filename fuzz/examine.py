@@ -1,0 +1,109 @@
+"""What is done with a file: it is read, a model is used, and every outcome but two kinds is a failure."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .cases import Case
+
+N_NEW = 3
+
+
+def documented(error: BaseException) -> bool:
+    """Tell whether an error is one of the two that bad files may give, and not for lack of memory."""
+    from ispca.persistence import ModelFileError
+    from ispca.tables import TableError
+
+    return isinstance(error, TableError | ModelFileError) and not lacks_memory(error)
+
+
+def examine(path: Path, case: Case) -> None:
+    """Read a file, and use what comes out as a user would."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if case.kind == "model":
+            _examine_model(path)
+        else:
+            _examine_table(path, case.options)
+
+
+def _examine_table(path: Path, options: dict[str, Any]) -> None:
+    import scipy.sparse as sp
+
+    from ispca.tables import read_table
+
+    table = read_table(path, **options)
+    assert table.X.shape == (len(table.ids), len(table.features))
+    if sp.issparse(table.X):
+        # Sums over both axes visit every index.
+        assert (table.X @ np.ones(table.X.shape[1])).shape == (table.X.shape[0],)
+        assert (table.X.T @ np.ones(table.X.shape[0])).shape == (table.X.shape[1],)
+    if table.target is not None:
+        assert len(table.target) == len(table.ids)
+
+
+def _examine_model(path: Path) -> None:
+    from sklearn.pipeline import Pipeline
+
+    from ispca.persistence import load_model, read_details
+
+    assert isinstance(read_details(path), dict)
+    model = load_model(path)
+    repr(model)
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    Z = np.random.default_rng(0).normal(size=(N_NEW, steps[0].n_features_in_))
+    for step in steps:
+        # Values that are finite but absurd may overflow; every step is tried with what it accepts.
+        Z = np.clip(np.nan_to_num(_use(step, Z)), -1e3, 1e3)
+
+
+def _use(step: Any, Z: np.ndarray) -> np.ndarray:
+    """Call what a step offers, and return what it makes of Z."""
+    from ispca import original_coefficients
+
+    if hasattr(step, "components_"):
+        new = step.transform(Z)
+        assert step.inverse_transform(np.zeros((N_NEW, step.n_components_))).shape == Z.shape
+        assert len(step.get_feature_names_out()) == step.n_components_
+        return new
+    predicted = step.predict(Z)
+    assert len(predicted) == N_NEW
+    if hasattr(step, "classes_"):
+        assert step.predict_proba(Z).shape == (N_NEW, len(step.classes_))
+    else:
+        assert step.predict_interval(Z).shape == (N_NEW, 2)
+        predicted = np.nan_to_num(predicted)
+    assert len(step.log_predictive_density(Z, predicted)) == N_NEW
+    assert len(original_coefficients(step)) > 0
+    assert str(step.diagnostics_)
+    return Z
+
+
+def summary(error: BaseException) -> tuple[str, str]:
+    """Return the kind and place of a failure in a line, and the end of its traceback."""
+    first = _errors(error)[-1]
+    frames = traceback.extract_tb(first.__traceback__)
+    own = [frame for frame in frames if "ispca" in frame.filename] or frames
+    place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
+    kind = type(error).__name__ if first is error else f"{type(error).__name__} after {type(first).__name__}"
+    # The first error, even where "from None" hides it.
+    texts = ["".join(traceback.format_exception(item, chain=False)) for item in (first, error)]
+    return f"{kind} at {place}", "\nthen\n".join(text[-2500:] for text in dict.fromkeys(texts))
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Tell whether an error, or one that it replaced, was a lack of memory: the limit held, the reader did not."""
+    return any(isinstance(item, MemoryError) for item in _errors(error))
+
+
+def _errors(error: BaseException) -> list[BaseException]:
+    """Return the error, the one that it replaced, and so on."""
+    chain = [error]
+    while (previous := chain[-1].__cause__ or chain[-1].__context__) is not None and previous not in chain:
+        chain.append(previous)
+    return chain

@@ -1,0 +1,44 @@
+"""Model files of every kind that can be stored, fitted to a little data."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import make_pipeline
+
+from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor
+from ispca.persistence import save_model
+
+
+def make_models() -> list[bytes]:
+    """Return the content of a file per kind of model."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(16, 6))
+    X[:, :3] += 3 * rng.normal(size=16)[:, None]
+    value = X[:, :3].sum(axis=1)
+    two, three = np.array(["a", "b"])[(value > 0) * 1], np.digitize(value, [-2, 2])
+    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(6)])
+    short = {"n_draws": 4, "n_warmup": 4, "n_chains": 2, "retry": False, "random_state": 0}
+    reduction: dict[str, Any] = {"n_components": 2, "n_permutations": 20, "random_state": 0}
+    pairs = [
+        (ISPCA(**reduction, alpha=None), frame, three),
+        (ISPCA(**reduction, exclude=[5]), X, value),
+        (SPCA(**reduction, n_features=3), frame, two),
+        (HorseshoeClassifier(**short), X, two),
+        (HorseshoeRegressor(**short), frame, value),
+        (make_pipeline(ISPCA(**reduction, whiten=True), HorseshoeClassifier(**short)), frame, three),
+        (make_pipeline(ISPCA(**reduction, whiten=True), HorseshoeClassifier(**short)), frame, two),
+        (make_pipeline(SPCA(**reduction, whiten=True, n_features=3), HorseshoeRegressor(**short)), X, value),
+    ]
+    contents = []
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model, data, target in pairs:
+            save_model(model.fit(data, target), Path(folder) / "model", {"target": "state", "n_samples": 16})
+            contents.append((Path(folder) / "model").read_bytes())
+    return contents

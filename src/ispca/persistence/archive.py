@@ -1,0 +1,178 @@
+"""The archive of a model file: written with a checksum, and read with every size checked before it is used."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import os
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+
+from .limits import JSON_EXPANSION, LARGEST_COUNT, ContentError, check_memory, memory_limit, parse_json
+
+DESCRIPTION = "model.json"
+START = b"PK\3\4"
+# The comment at the end of the archive: this, and the sha256 of all bytes before it.
+MARK = b"ispca model sha256 "
+DIGITS = 64
+STORABLE = "biufU"
+LARGEST_CODE_POINT = 0x10FFFF
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_BLOCK = 2**20
+_HEADER = 1000
+# The last records of a zip file: offsets count from its end.
+_END = struct.Struct("<4s4H2LH")
+_LOCATOR = struct.Struct("<4sLQL")
+_END64 = struct.Struct("<4sQ2H2L4Q")
+_LARGEST_ENTRY = 46 + len("array00000.npy") + 32
+
+
+def write_archive(path: Path, description: bytes, arrays: list[np.ndarray]) -> None:
+    """Write the description and the arrays, then the checksum."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.comment = MARK + b"0" * DIGITS
+        archive.writestr(_member(DESCRIPTION), description)
+        for number, values in enumerate(arrays):
+            buffer = io.BytesIO()
+            np.save(buffer, values, allow_pickle=False)
+            archive.writestr(_member(_array_name(number)), buffer.getbuffer())
+    with open(path, "rb+") as file:
+        digest = _digest(file, path.stat().st_size - DIGITS)
+        file.seek(-DIGITS, os.SEEK_END)
+        file.write(digest)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    # Equal models make equal files: no clock.
+    member = zipfile.ZipInfo(name, _EPOCH)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
+
+
+def _array_name(number: int) -> str:
+    return f"array{number}.npy"
+
+
+def _digest(file: BinaryIO, size: int) -> bytes:
+    file.seek(0)
+    digest = hashlib.sha256()
+    while size > 0 and (block := file.read(min(size, _BLOCK))):
+        digest.update(block)
+        size -= len(block)
+    return digest.hexdigest().encode()
+
+
+class Archive:
+    """The checked members of an open model file."""
+
+    def __init__(self, archive: zipfile.ZipFile, size: int, limit: int) -> None:
+        self._archive = archive
+        self.limit = limit
+        members = archive.infolist()
+        self.n_arrays = len(members) - 1
+        expected = {DESCRIPTION, *map(_array_name, range(self.n_arrays))}
+        if len(members) > LARGEST_COUNT or {member.filename for member in members} != expected:
+            raise ContentError("it does not have the members of a model file")
+        for member in members:
+            if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ContentError(f"its member {member.filename} is encrypted or compressed in an unknown way")
+            # zipfile asks the system for as many bytes as the list of members says, before it reads any.
+            if member.compress_size > size:
+                raise ContentError(f"its member {member.filename} is said to be larger than the file")
+        self._sizes = {member.filename: member.file_size for member in members}
+
+    def description(self) -> Any:
+        """Return the parsed JSON."""
+        check_memory(self._sizes[DESCRIPTION] * JSON_EXPANSION, self.limit)
+        return parse_json(self._archive.read(DESCRIPTION))
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return all arrays."""
+        check_memory(sum(self._sizes.values()), self.limit)
+        return [self._array(_array_name(number)) for number in range(self.n_arrays)]
+
+    def _array(self, name: str) -> np.ndarray:
+        with self._archive.open(name) as stream:
+            self._check_header(stream, name)
+        with self._archive.open(name) as stream:
+            values: np.ndarray = npy.read_array(stream, allow_pickle=False, max_header_size=_HEADER)
+        _check_values(values, name)
+        return values
+
+    def _check_header(self, stream: Any, name: str) -> None:
+        """Refuse an array whose header does not agree with the size of its member."""
+        if npy.read_magic(stream) != (1, 0):
+            raise ContentError(f"{name} has an unknown format")
+        shape, _, dtype = npy.read_array_header_1_0(stream, max_header_size=_HEADER)
+        sound = dtype.kind in STORABLE and not dtype.shape and dtype.itemsize > 0
+        if not sound or any(isinstance(n, bool) or n < 0 for n in shape):
+            raise ContentError(f"{name} is not an array of numbers or text")
+        # An array without elements can still have a huge axis, and sums over the other one would fill the memory.
+        check_memory(math.prod(max(n, 1) for n in shape) * dtype.itemsize, self.limit)
+        if self._sizes[name] != stream.tell() + math.prod(shape) * dtype.itemsize:
+            raise ContentError(f"the header of {name} does not agree with its size")
+
+
+def _check_values(values: np.ndarray, name: str) -> None:
+    """Refuse bytes that are neither true nor false, and text that is not Unicode."""
+    kind = values.dtype.kind
+    if kind == "b" and values.size and values.view(np.uint8).max() > 1:
+        raise ContentError(f"{name} contains values that are neither true nor false")
+    if kind == "U" and values.size and values.dtype.itemsize:
+        points = np.ascontiguousarray(values).reshape(-1).view(values.dtype.byteorder.replace("|", "=") + "u4")
+        if points.max() > LARGEST_CODE_POINT:
+            raise ContentError(f"{name} contains text that is not Unicode")
+
+
+@contextmanager
+def open_archive(path: Path, max_bytes: int | None) -> Iterator[Archive]:
+    """Open a model file after checking its start, its end and its checksum, in this order."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        limit = memory_limit(size, max_bytes)
+        _check_ends(file, size)
+        check_memory(size, limit)
+        file.seek(size - DIGITS)
+        stored = file.read()
+        if _digest(file, size - DIGITS) != stored:
+            raise ContentError("it was altered since it was written: its checksum is wrong")
+        _check_directory(file, size)
+        with zipfile.ZipFile(file) as archive:
+            yield Archive(archive, size, limit)
+
+
+def _check_ends(file: BinaryIO, size: int) -> None:
+    if file.read(len(START)) != START:
+        raise ContentError("it is not a model of ispca: it was written by another program")
+    file.seek(max(size - DIGITS - len(MARK), 0))
+    if file.read(len(MARK)) != MARK:
+        raise ContentError("it is not a model of ispca, or it was cut off or altered: its checksum is missing")
+
+
+def _check_directory(file: BinaryIO, size: int) -> None:
+    """Bound the list of members before zipfile reads it."""
+    comment = len(MARK) + DIGITS
+    place = size - comment - _END.size
+    signature, *_, n_bytes, _, n_comment = _END.unpack(_read_at(file, place, _END.size))
+    if signature != b"PK\5\6" or n_comment != comment:
+        raise ContentError("its list of members is damaged")
+    place -= _LOCATOR.size
+    if place >= _END64.size and _read_at(file, place, 4) == b"PK\6\7":
+        n_bytes = _END64.unpack(_read_at(file, place - _END64.size, _END64.size))[8]
+    if n_bytes > LARGEST_COUNT * _LARGEST_ENTRY:
+        raise ContentError(f"it has more than {LARGEST_COUNT:,} members")
+
+
+def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
+    if place < 0:
+        raise ContentError("its list of members is damaged")
+    file.seek(place)
+    return file.read(size)
