@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the scripts one after the other, then print all verdicts."""
-    names, out = _checked(args)
+    names, out = _checked(args), Path(args.out)
     try:
         load_pyplot()
     except ImportError as error:
@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
             selection = select(args.sets)
         except ValueError as error:
             raise UsageError(str(error)) from error
+        check_shared_folder(out)
         context = Context(out, selection, args.splits, args.draws, args.jobs, args.quiet)
         if selection.absent:
             context.say(f"not present: {', '.join(selection.absent)}")
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _checked(args: argparse.Namespace) -> tuple[list[str], Path]:
+def _checked(args: argparse.Namespace) -> list[str]:
     try:
         names = checked_names(args.names)
     except ValueError as error:
@@ -76,9 +77,7 @@ def _checked(args: argparse.Namespace) -> tuple[list[str], Path]:
             raise UsageError(f"--{option} {getattr(args, option)} is too few: at least {least}.")
     if args.jobs == 0:
         raise UsageError("--jobs 0 does no work: pass a number of processes, or -1 for one per CPU.")
-    out = Path(args.out)
-    check_shared_folder(out)
-    return names, out
+    return names
 
 
 def _make(name: str, context: Context) -> list[Verdict]:
