@@ -21,6 +21,8 @@ from .seeds import Seed, make_seeds
 def main() -> int:
     """Run the campaign, or one case of it; return 1 if a file failed."""
     args = _arguments()
+    # Python warns of a fork beside threads; those that libraries start here are idle.
+    warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)
     seeds = _seeds_from_a_child(args.kinds)
     plan = Plan(
         lambda number: make_case(args.seed, number, seeds, args.kinds),
@@ -33,10 +35,7 @@ def main() -> int:
         return _run_one(plan, args.only)
     limits = Limits(args.seconds, args.files)
     began = time.monotonic()
-    with warnings.catch_warnings():
-        # The parent has no threads of its own; those of libraries survive a fork.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        outcome = run_campaign(plan, limits, args.jobs, args.keep)
+    outcome = run_campaign(plan, limits, args.jobs, args.keep)
     return _report(outcome, time.monotonic() - began, args)
 
 
