@@ -155,6 +155,8 @@ def check_columns(X: Any) -> None:
             f"X has {len(bad)} column(s) that are not real numbers: {_listing(bad)}. "
             "Drop them or turn them into numbers first."
         )
+    if any(getattr(dtype, "fill_value", 0) != 0 for dtype in dtypes):
+        raise ValueError("X has sparse columns with a fill value other than 0: pass X.sparse.to_dense().")
 
 
 def _not_numeric(dtype: Any) -> bool:
@@ -196,8 +198,9 @@ def _column_ranges(X: Any) -> tuple[np.ndarray, np.ndarray]:
     columns = X.indices if X.format == "csr" else np.repeat(np.arange(n_features), np.diff(X.indptr))
     full = np.bincount(columns, minlength=n_features) >= n
     low[full], high[full] = np.inf, -np.inf
-    np.minimum.at(low, columns, X.data[: len(columns)])
-    np.maximum.at(high, columns, X.data[: len(columns)])
+    with np.errstate(invalid="ignore"):  # NaN stays NaN
+        np.minimum.at(low, columns, X.data[: len(columns)])
+        np.maximum.at(high, columns, X.data[: len(columns)])
     return low, high
 
 
