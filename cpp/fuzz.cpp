@@ -76,7 +76,7 @@ bool finite(const std::vector<double>& values) {
 // Runs the chains, then goes on from their packed state; returns whether all draws are finite.
 bool run_case(const Case& c, const Kernels& kernels) {
   const Problem problem =
-      make_problem(c.model, {c.n, c.columns, c.classes, c.x.data(), c.y.data()}, c.prior, kernels, c.n % 2 == 0);
+      make_problem(c.model, {c.n, c.columns, c.classes, c.x.data(), c.y.data()}, c.prior, kernels, c.n % 2 == 0, [] {});
   auto states = fresh_states(c.chains, c.settings.seed);
   for (int part = 0; part < 2; ++part) {
     const std::size_t D = c.settings.n_draws, H = problem.outputs, P = problem.coefficients();
