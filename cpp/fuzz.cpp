@@ -49,7 +49,7 @@ Case make_case(Random& random) {
   Case c;
   c.model = static_cast<Model>(between(random, 0, 2));
   c.n = between(random, 2, 30);
-  c.columns = between(random, 1, 8);
+  c.columns = random.uniform() < 0.3 ? between(random, 8, 60) : between(random, 1, 8);  // often more than samples
   c.classes = c.model == Model::softmax ? between(random, 2, 6) : 2;
   fill_data(random, c);
   c.prior.tau0 = power_of_ten(random, -6, 3);

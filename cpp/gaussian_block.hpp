@@ -24,7 +24,7 @@ class GaussianBlock {
   virtual Residual residual(CentredState& state) = 0;
   // log p(y | scales, sigma) without the coefficients, up to what does not depend on tau and c.
   virtual double evidence(CentredState& state, const ScaleUpdates& scales) = 0;
-  // Draws intercept and coefficients from their joint normal distribution.
+  // Draws intercept and coefficients from their joint normal distribution; for wide data sigma before them.
   virtual void draw(Random& random, CentredState& state, const ScaleUpdates& scales) = 0;
 };
 
