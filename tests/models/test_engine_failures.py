@@ -88,20 +88,17 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(
     "call",
     [
-        "sample(20, 3, n_draws=10**9)",
-        "sample(20, 3000, 'gaussian', n_draws=1)",
-        "sample(3001, 3000, 'gaussian', n_draws=1)",
-        "sample(20, 3000, sampler='blocked', n_chains=2, n_threads=2, n_draws=1)",
-        "engine.lasso_path('gaussian', np.ones((1, 9)), np.full(9, 1 / 9), X=np.ones((9, 9)), lambdas=[1.0] * 10**7)",
+        "sample(20, 3, n_draws=10**7)",
+        "sample(5001, 5000, 'gaussian', n_draws=1)",
+        "sample(20, 4000, sampler='blocked', n_chains=2, n_threads=2, n_draws=1)",
+        "engine.lasso_path('gaussian', np.ones((1, 9)), np.full(9, 1 / 9), X=np.eye(9), lambdas=[1.0] * 10**7)",
     ],
+    ids=["draws", "gram", "thread", "lasso"],
 )
 def test_too_little_memory_is_a_memory_error(call):
-    # Threads fit; the arrays of the problem do not.
-    prepare = "big = rng.normal\nallow(150e6)\n" if "lasso" in call else "allow(220e6)\n"
-    result = run(f"{prepare}try:\n    {call}\nexcept MemoryError:\n    print('MemoryError')\n", preexec_fn=None)
-    assert result.returncode == 0, result.stderr
-    if "20, 3000, 'gaussian'" not in call:  # needs no matrix of 3000 x 3000 any more
-        assert result.stdout.strip() == "MemoryError"
+    code = f"allow(350e6)\ntry:\n    {call}\nexcept MemoryError:\n    print('MemoryError')\n"
+    result = run(code, preexec_fn=None)
+    assert result.stdout.strip() == "MemoryError", result.stderr
 
 
 @pytest.mark.parametrize("n_draws", [2**61, 2**62, 2**63 - 1])
@@ -127,12 +124,74 @@ time.sleep(0.3)
     assert result.returncode == 0, result.stderr
 
 
+# Samples, features, and settings; one step of each takes 10 to 60 seconds.
 SLOW = {
-    "blocked": "sample(3100, 3000, 'gaussian', sampler='blocked', n_chains=1)",
-    "wide": "sample(1500, 3000, 'gaussian', sampler='blocked', n_chains=1)",
-    "gram": "sample(100_000, 2000, 'gaussian', n_chains=1)",
-    "curvature": "sample(100_000, 1000, sampler='blocked', n_chains=1)",
-    "nuts": "sample(100_000, 500, n_chains=1, max_treedepth=20)",
-    "lasso": "engine.lasso_path('gaussian', rng.normal(size=(1, 2000)), np.full(2000, 1 / 2000), "
-    "X=rng.normal(size=(6000, 2000)), lambdas=[1e-4])",
+    "gram": (3100, 3000, "engine.sample('gaussian', X, X[:, 0].copy(), tau0=0.1, sampler='blocked', n_chains=1)"),
+    "wide": (1000, 3000, "engine.sample('gaussian', X, X[:, 0].copy(), tau0=0.1, sampler='blocked', n_chains=1)"),
+    "curvature": (20_000, 1500, "engine.sample('logistic', X, y, tau0=0.1, sampler='blocked', n_chains=1)"),
+    "lasso": (
+        4000,
+        1500,
+        "engine.lasso_path('binomial', y[None, :1500], np.ones(1500) / 1500, X=X, lambdas=[1e-4])",
+    ),
 }
+
+
+@pytest.mark.parametrize(("n", "k", "call"), SLOW.values(), ids=list(SLOW))
+def test_an_interrupt_is_heard_within_an_iteration(n, k, call):
+    code = f"""
+X = rng.normal(size=({n}, {k})) + rng.normal(size={k})
+y = (rng.normal(size={n}) > 0).astype(float)
+print("ready", flush=True)
+try:
+    {call}
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    with subprocess.Popen([sys.executable, "-c", PROBLEM + code], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=10)[0] == "stopped\n"
+        finally:
+            process.kill()
+
+
+def state_of(**settings):
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20.0) % 2
+    options = {"tau0": 0.1, "n_chains": 1, "n_warmup": 20, "n_draws": 5, **settings}
+    return lambda state=None: engine.sample("logistic", X, y, state=state, **options)
+
+
+HEADER, RANDOM, STEP = 6, 4, 1
+
+
+@pytest.mark.parametrize("sampler", ["nuts", "blocked"])
+@pytest.mark.parametrize(
+    ("where", "number"),
+    [
+        (slice(HEADER, HEADER + RANDOM), 0.0),  # a stream of zeros, in which a normal is never found
+        (HEADER + RANDOM, np.inf),
+        (HEADER + RANDOM + STEP, np.nan),
+        (HEADER + RANDOM + STEP + 9, np.inf),  # inside the position, and after it the metric
+        (-1, 0.0),
+        (-1, -1.0),
+        (-1, np.nan),
+    ],
+)
+def test_a_state_that_no_chain_leaves_is_refused(sampler, where, number):
+    sample = state_of(sampler=sampler)
+    numbers = np.frombuffer(sample()["state"]).copy()
+    numbers[where] = number
+    with pytest.raises(ValueError, match="state holds"):
+        sample(numbers.tobytes())
+
+
+def test_a_state_that_claims_too_many_chains_is_refused():
+    sample = state_of()
+    for chains in (0, 2, 2**32, 2**61, 2**64 - 1):
+        words = np.frombuffer(sample()["state"], dtype=np.uint64).copy()
+        words[HEADER - 1] = chains
+        with pytest.raises(ValueError, match="wrong length"):
+            sample(words.tobytes())
