@@ -10,8 +10,9 @@ constexpr double kTrajectory = 4.0;  // in whitened units; measured, with jitter
 constexpr int kMostSteps = 256;
 }  // namespace
 
-BetaHmc::BetaHmc(const Problem& problem)
+BetaHmc::BetaHmc(const Problem& problem, const Poll& poll)
     : problem_(problem),
+      poll_(poll),
       outputs_(problem.outputs),
       columns_(problem.columns),
       block_(columns_ + 1),
@@ -33,7 +34,7 @@ void BetaHmc::collect(CentredState& state) {
 void BetaHmc::use_collected() {
   if (collected_ == 0) return;
   for (std::size_t i = 0; i < squares_.size(); ++i) squares_[i] = std::sqrt(squares_[i] / collected_);
-  likelihood_->curvature(squares_.data(), curvature_.data());
+  likelihood_->curvature(squares_.data(), curvature_.data(), poll_);
   std::fill_n(squares_.data(), squares_.size(), 0.0);
   collected_ = 0;
 }
@@ -47,7 +48,7 @@ void BetaHmc::factorise() {
     double* factor = factor_.data() + h * square;
     std::copy_n(curvature, square, factor);
     for (std::size_t i = 0; i < block_; ++i) factor[i * block_ + i] += precision_[h * block_ + i];
-    if (problem_.kernels->cholesky(block_, factor)) continue;
+    if (cholesky(*problem_.kernels, block_, factor, poll_)) continue;
     std::fill_n(factor, square, 0.0);
     for (std::size_t i = 0; i < block_; ++i)
       factor[i * block_ + i] = std::sqrt(curvature[i * block_ + i] + precision_[h * block_ + i]);
@@ -56,6 +57,7 @@ void BetaHmc::factorise() {
 
 // U = -l + theta^T diag(precision) theta / 2; leaves dU/dtheta in gradient_.
 double BetaHmc::potential(const std::vector<double>& theta) {
+  poll_();
   for (std::size_t h = 0; h < outputs_; ++h) {
     intercept_[h] = theta[h * block_];
     std::copy_n(theta.data() + h * block_ + 1, columns_, beta_.data() + h * columns_);

@@ -19,7 +19,7 @@ struct BetaUpdate {
 // With M = L L^T and momentum p = L r, r ~ N(0, I), the whitened form is theta' = L^-T r, r' = L^-1 grad.
 class BetaHmc {
  public:
-  explicit BetaHmc(const Problem& problem);
+  BetaHmc(const Problem& problem, const Poll& poll);
 
   GlmLikelihood& likelihood() { return *likelihood_; }
   Buffer<double>& curvature() { return curvature_; }
@@ -36,6 +36,7 @@ class BetaHmc {
   void drift(double step);
 
   const Problem& problem_;
+  const Poll& poll_;  // called before every evaluation of the likelihood
   const std::size_t outputs_, columns_, block_;  // block_ = K + 1
   std::unique_ptr<GlmLikelihood> likelihood_;
   Buffer<double> curvature_, factor_, squares_;

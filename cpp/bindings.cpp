@@ -5,9 +5,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "density.hpp"
 #include "dispatch.hpp"
@@ -26,19 +30,70 @@ using Vector = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device
 using Indices = nb::ndarray<const std::int32_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 using Pointers = nb::ndarray<const std::int64_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 
-// A NumPy array that owns zeroed memory.
+// A NumPy array that owns zeroed memory, or a MemoryError. calloc hands out pages when they are first written to, so a
+// run that asks for too many draws does not fill the memory before it has begun.
 template <class T>
 struct Array {
   T* data;
   nb::object object;
   explicit Array(const std::vector<std::size_t>& shape) {
+    constexpr std::size_t kMost = PTRDIFF_MAX / sizeof(T);
     std::size_t size = 1;
-    for (std::size_t extent : shape) size *= extent;
-    data = new T[std::max<std::size_t>(size, 1)]();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    for (std::size_t extent : shape) {
+      if (extent > 0 && size > kMost / extent) throw std::bad_alloc();
+      size *= extent;
+    }
+    std::unique_ptr<void, decltype(&std::free)> memory(std::calloc(std::max<std::size_t>(size, 1), sizeof(T)),
+                                                       &std::free);
+    if (!memory) throw std::bad_alloc();
+    data = static_cast<T*>(memory.get());
+    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    memory.release();
     object = nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner));
   }
 };
+
+// The GIL, given up while this object lives.
+//
+// A thread that asks for the GIL while Python shuts down is ended by unwinding its stack (before Python 3.14). No C++
+// frame survives that, and std::terminate would take the process along, so the thread is put to sleep instead: the
+// process is about to end anyway.
+class Released {
+ public:
+  Released() : state_(PyEval_SaveThread()) {}
+  ~Released() { take(); }
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+  // Runs Python's signal handlers; true if one of them has raised.
+  bool interrupted() {
+    take();
+    const bool raised = PyErr_CheckSignals() != 0;
+    state_ = PyEval_SaveThread();
+    return raised;
+  }
+
+ private:
+  void take() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+  }
+  PyThreadState* state_;
+};
+
+// Calls task(interrupted) without the GIL; what it throws arrives here, an interrupt as the exception of its handler.
+template <class Task>
+auto without_gil(const Task& task) {
+  try {
+    Released released;
+    return task([&released] { return released.interrupted(); });
+  } catch (const Interrupted&) {
+    throw nb::python_error();  // KeyboardInterrupt by default
+  }
+}
 
 Problem read_problem(const std::string& model, const Matrix& x, const Vector& y, std::int64_t classes,
                      const Prior& prior, const std::string& kernel, const std::string& precision) {
@@ -48,8 +103,9 @@ Problem read_problem(const std::string& model, const Matrix& x, const Vector& y,
   const RawData raw{x.shape(0), x.shape(1), static_cast<std::size_t>(classes), x.data(), y.data()};
   const Model parsed = parse_model(model);
   const Kernels& kernels = choose_kernels(kernel);
-  nb::gil_scoped_release release;
-  return make_problem(parsed, raw, prior, kernels, precision == "double");
+  return without_gil([&](const auto& interrupted) {
+    return make_problem(parsed, raw, prior, kernels, precision == "double", poll_now_and_then(interrupted));
+  });
 }
 
 // The arrays of a result, chains first.
@@ -92,11 +148,6 @@ void check_settings(std::int64_t chains, std::int64_t warmup, std::int64_t draws
   if (depth < 1 || depth > 20) throw std::invalid_argument("max_treedepth must lie between 1 and 20");
 }
 
-bool python_signals() {
-  nb::gil_scoped_acquire acquire;
-  return PyErr_CheckSignals() != 0;
-}
-
 nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std::int64_t n_classes, double tau0,
                 double slab_df, double slab_scale, double intercept_scale, double sigma_scale,
                 const std::string& sampler, std::int64_t n_chains, std::int64_t n_warmup, std::int64_t n_draws,
@@ -115,12 +166,9 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
   std::vector<ChainOutput> outputs;
   for (std::size_t c = 0; c < states.size(); ++c) outputs.push_back(result.chain(c, settings.n_draws, problem));
   const auto threads = static_cast<std::size_t>(std::max<std::int64_t>(n_threads, 1));
-  bool complete = false;
-  {
-    nb::gil_scoped_release release;
-    complete = run_chains(problem, settings, states, outputs, threads, python_signals);
-  }
-  if (!complete) throw nb::python_error();  // the signal handler's exception, KeyboardInterrupt by default
+  without_gil([&](const auto& interrupted) {
+    if (!run_chains(problem, settings, states, outputs, threads, interrupted)) throw Interrupted();
+  });
   for (std::size_t c = 0; c < states.size(); ++c) result.step.data[c] = states[c].step;
   nb::dict out = result.dict(noise);
   const std::string packed = pack_states(states, problem, settings.sampler);
@@ -137,8 +185,11 @@ nb::tuple log_density(const std::string& model, const Matrix& x, const Vector& y
   if (q.shape(0) != density.size())
     throw std::invalid_argument("q must have " + std::to_string(density.size()) + " entries");
   Array<double> gradient({density.size()});
-  double value = 0;
-  for (std::int64_t i = 0; i < std::max<std::int64_t>(repeat, 1); ++i) value = density(q.data(), gradient.data);
+  const double value = without_gil([&](const auto& interrupted) {
+    const Poll poll = poll_now_and_then(interrupted);
+    for (std::int64_t i = 1; i < repeat; ++i) poll(), density(q.data(), gradient.data);
+    return density(q.data(), gradient.data);
+  });
   return nb::make_tuple(value, gradient.object);
 }
 
@@ -191,12 +242,11 @@ nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight,
   problem.y = y.data();
   problem.weight = weight.data();
   const LassoSettings settings{lambdas, static_cast<std::size_t>(n_lambdas), ratio, tolerance};
-  LassoPath path;
-  {
-    nb::gil_scoped_release release;
-    path = lasso_path(problem, settings, python_signals);
-  }
-  if (path.interrupted) throw nb::python_error();
+  const LassoPath path = without_gil([&](const auto& interrupted) {
+    LassoPath found = lasso_path(problem, settings, interrupted);
+    if (found.interrupted) throw Interrupted();
+    return found;
+  });
   const std::size_t L = path.lambdas.size(), C = problem.outputs;
   nb::dict out;
   out["lambdas"] = to_array(path.lambdas, {L});

@@ -1,6 +1,5 @@
 // One chain: what it is asked for, what it carries from call to call, and where its draws go.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -46,8 +45,8 @@ struct ChainOutput {
 std::size_t position_size(const Problem& problem, Sampler sampler);
 std::size_t metric_size(const Problem& problem, Sampler sampler);
 
-// Runs until done or until stop is set; each leaves `state` ready to continue.
-void run_nuts(const Problem&, const Settings&, ChainState&, const ChainOutput&, const std::atomic<bool>& stop);
-void run_blocked(const Problem&, const Settings&, ChainState&, const ChainOutput&, const std::atomic<bool>& stop);
+// Runs until done, and leaves `state` ready to continue, or until `poll` throws.
+void run_nuts(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
+void run_blocked(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
 
 }  // namespace ispca

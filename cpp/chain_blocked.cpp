@@ -47,13 +47,13 @@ BetaUpdate sweep(Random& random, const Problem& problem, BetaHmc& hmc, ScaleUpda
 
 // The metric is learnt in windows that grow by 1.8 and end at 80 % of the warm-up.
 Tuning warm_up(Random& random, const Problem& problem, const Settings& settings, BetaHmc& hmc, ScaleUpdates& scales,
-               CentredState& state, const std::atomic<bool>& stop) {
+               CentredState& state) {
   Tuning tuning;
   DualAveraging averaging(std::clamp(settings.target_accept, 0.5, 0.99), tuning.step, 0.7);
   hmc.collect(state);
   hmc.use_collected();
   std::size_t closes = 25;
-  for (std::size_t i = 0; i < settings.n_warmup && !stop; ++i) {
+  for (std::size_t i = 0; i < settings.n_warmup; ++i) {
     tuning.step = averaging.update(sweep(random, problem, hmc, scales, state, tuning).accept);
     tuning.width = std::clamp(0.95 * tuning.width + 0.15 * tuning.last_move, 0.01, 2.0);  // three mean moves wide
     if (closes >= 0.8 * static_cast<double>(settings.n_warmup)) continue;
@@ -70,22 +70,22 @@ Tuning warm_up(Random& random, const Problem& problem, const Settings& settings,
 }  // namespace
 
 void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
-                 const std::atomic<bool>& stop) {
-  if (problem.model == Model::gaussian) return run_blocked_gaussian(problem, settings, chain, output, stop);
+                 const Poll& poll) {
+  if (problem.model == Model::gaussian) return run_blocked_gaussian(problem, settings, chain, output, poll);
   Random random(chain.random);
   const bool fresh = !(chain.step > 0);
   CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);
-  BetaHmc hmc(problem);
+  BetaHmc hmc(problem, poll);
   ScaleUpdates scales(problem);
   Tuning tuning;
   if (fresh) {
-    tuning = warm_up(random, problem, settings, hmc, scales, state, stop);
+    tuning = warm_up(random, problem, settings, hmc, scales, state);
   } else {
     std::copy_n(chain.metric.begin(), hmc.curvature().size(), hmc.curvature().data());
     tuning.width = chain.metric.back();
     tuning.step = chain.step;
   }
-  for (std::size_t d = 0; d < settings.n_draws && !stop; ++d) {
+  for (std::size_t d = 0; d < settings.n_draws; ++d) {
     const BetaUpdate result = sweep(random, problem, hmc, scales, state, tuning);
     write_centred(problem, state, output.draw(d, problem));
     output.accept[d] = result.accept;

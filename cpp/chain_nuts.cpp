@@ -21,14 +21,13 @@ void find_start(const Density& density, Random& random, Nuts& nuts) {
   nuts.set_position(q.data());
 }
 
-double warm_up(Random& random, const Density& density, const Settings& settings, Nuts& nuts,
-               const std::atomic<bool>& stop) {
+double warm_up(Random& random, const Density& density, const Settings& settings, Nuts& nuts) {
   double step = nuts.find_step(random, 0.1);
   if (settings.n_warmup == 0) return step;
   DualAveraging averaging(settings.target_accept, step);
   RunningVariance variance(density.size());
   Windows windows(settings.n_warmup);
-  for (std::size_t i = 0; i < settings.n_warmup && !stop; ++i) {
+  for (std::size_t i = 0; i < settings.n_warmup; ++i) {
     const Transition result = nuts.transition(random, step);
     step = averaging.update(result.accept);
     if (windows.collects(i)) variance.add(nuts.position());
@@ -44,18 +43,18 @@ double warm_up(Random& random, const Density& density, const Settings& settings,
 }  // namespace
 
 void run_nuts(const Problem& problem, const Settings& settings, ChainState& state, const ChainOutput& output,
-              const std::atomic<bool>& stop) {
+              const Poll& poll) {
   Density density(problem);
-  Nuts nuts(density, *problem.kernels, settings.max_treedepth);
+  Nuts nuts(density, *problem.kernels, settings.max_treedepth, poll);
   Random random(state.random);
   if (state.step > 0) {
     std::copy(state.metric.begin(), state.metric.end(), nuts.inverse_metric());
     nuts.set_position(state.position.data());
   } else {
     find_start(density, random, nuts);
-    state.step = warm_up(random, density, settings, nuts, stop);
+    state.step = warm_up(random, density, settings, nuts);
   }
-  for (std::size_t d = 0; d < settings.n_draws && !stop; ++d) {
+  for (std::size_t d = 0; d < settings.n_draws; ++d) {
     const Transition result = nuts.transition(random, state.step);
     density.write(nuts.position(), output.draw(d, problem));
     output.accept[d] = result.accept;

@@ -71,7 +71,7 @@ double Density::operator()(const double* q, double* gradient) {
 void Density::start(Random& random, double spread, double* q) const {
   for (std::size_t i = 0; i < layout_.size(); ++i) q[i] = spread * (2 * random.uniform() - 1);
   if (!layout_.noise) return;
-  const GramData& data = problem_.gaussian;
+  const GaussianData& data = problem_.gaussian;
   const double floor = data.sigma_floor * 10, sd = std::sqrt(data.y_squares / data.n);
   q[layout_.log_sigma()] += std::log(std::max(sd, floor));
   q[0] = data.y_mean + q[0] * std::max(sd, floor) / std::sqrt(data.n);

@@ -49,7 +49,7 @@ Case make_case(Random& random) {
   Case c;
   c.model = static_cast<Model>(between(random, 0, 2));
   c.n = between(random, 2, 30);
-  c.columns = between(random, 1, 8);
+  c.columns = random.uniform() < 0.3 ? between(random, 8, 60) : between(random, 1, 8);  // often more than samples
   c.classes = c.model == Model::softmax ? between(random, 2, 6) : 2;
   fill_data(random, c);
   c.prior.tau0 = power_of_ten(random, -6, 3);
@@ -76,7 +76,7 @@ bool finite(const std::vector<double>& values) {
 // Runs the chains, then goes on from their packed state; returns whether all draws are finite.
 bool run_case(const Case& c, const Kernels& kernels) {
   const Problem problem =
-      make_problem(c.model, {c.n, c.columns, c.classes, c.x.data(), c.y.data()}, c.prior, kernels, c.n % 2 == 0);
+      make_problem(c.model, {c.n, c.columns, c.classes, c.x.data(), c.y.data()}, c.prior, kernels, c.n % 2 == 0, [] {});
   auto states = fresh_states(c.chains, c.settings.seed);
   for (int part = 0; part < 2; ++part) {
     const std::size_t D = c.settings.n_draws, H = problem.outputs, P = problem.coefficients();

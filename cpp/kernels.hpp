@@ -78,8 +78,9 @@ struct Kernels {
   // sum_j (log u_j - beta_j^2 u_j) / 2 with u_j = 1/c2 + a_j / tau2: log density of beta given its scales
   double (*scale_terms)(std::size_t size, double inverse_c2, double inverse_tau2, const double* a,
                         const double* beta_squared);
-  // Cholesky factor L of the lower triangle, in place, with L^T above; false if not positive definite
-  bool (*cholesky)(std::size_t size, double* matrix);
+  // Columns [from, to) of the Cholesky factor L of the lower triangle, in place, with L^T above; those before must
+  // be done. False if the matrix is not positive definite
+  bool (*cholesky)(std::size_t size, std::size_t from, std::size_t to, double* matrix);
   void (*solve_lower)(std::size_t size, const double* factor, double* x);  // x <- L^-1 x
   void (*solve_upper)(std::size_t size, const double* factor, double* x);  // x <- L^-T x
   LassoKernels lasso;

@@ -25,8 +25,8 @@ void multiply(size_t size, const double* matrix, const double* x, double* out) {
 // A = L L^T from the lower triangle; L replaces it, and L^T the upper one, so that both can be walked by rows.
 // Column by column: scale column k, then subtract its outer product from what is left (no dot products, whose
 // latency would dominate at this size).
-bool cholesky(size_t size, double* matrix) {
-  for (size_t k = 0; k < size; ++k) {
+bool cholesky(size_t size, size_t from, size_t to, double* matrix) {
+  for (size_t k = from; k < to; ++k) {
     double* column = matrix + k * size;  // column k of L, laid out in row k of L^T
     if (!(column[k] > 0)) return false;
     column[k] = std::sqrt(column[k]);

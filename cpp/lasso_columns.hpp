@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "interrupt.hpp"
 #include "kernels.hpp"
 
 namespace ispca {
@@ -70,7 +71,7 @@ struct Columns {
 // Weighted mean of each column and the inverse of its weighted standard deviation; 0 for a constant column.
 struct Standardisation {
   std::vector<double> mean, inverse_sd;
-  Standardisation(const Columns& x, const double* weight);
+  Standardisation(const Columns& x, const double* weight, const Poll& poll);
 };
 
 }  // namespace ispca

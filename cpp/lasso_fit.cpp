@@ -21,16 +21,17 @@ constexpr double kGramNumbers = 3e7;        // held by the rows of the Hessian
 
 }  // namespace
 
-LassoFit::LassoFit(const LassoProblem& problem, double tolerance)
-    : problem_(problem), rows_(problem.x.rows), count_(problem.x.count), outputs_(problem.outputs),
-      standard_(problem.x, problem.weight),
+LassoFit::LassoFit(const LassoProblem& problem, double tolerance, const Poll& poll)
+    : problem_(problem), poll_(poll), rows_(problem.x.rows), count_(problem.x.count), outputs_(problem.outputs),
+      standard_(problem.x, problem.weight, poll),
       likelihood_(problem.family, problem.outputs, problem.x.rows, problem.y, problem.weight),
-      naive_(problem.x, standard_), gram_(problem.x, standard_, problem.outputs),
+      naive_(problem.x, standard_, poll), gram_(problem.x, standard_, problem.outputs, poll),
       b_(problem.outputs * problem.x.count), b0_(likelihood_.intercepts()),
       member_(problem.outputs * problem.x.count) {
   tolerance_ = tolerance * std::max(likelihood_.null_loss(), 1e-300);
   screens_.reserve(outputs_);
   for (std::size_t c = 0; c < outputs_; ++c) {
+    poll();
     screens_.emplace_back(problem.x, standard_, problem.weight);
     screens_[c].refresh(likelihood_.residual(c), 0, &member_[c * count_]);
   }
@@ -128,6 +129,7 @@ void LassoFit::freeze() {
 
 void LassoFit::newton(double lambda) {
   for (int step = 0; step < kMostNewtonSteps; ++step) {
+    poll_();
     const bool gram = use_gram() || (!frozen_eta_.empty() && gram_.memory() >= kGramNumbers);
     const double undone = gram ? gram_step(lambda) : naive_step(lambda);
     if (problem_.family == Family::multinomial) {
@@ -205,6 +207,7 @@ double LassoFit::shorten(double lambda) {
   double penalty = move_to(0, eta, b, b0);
   const double before = likelihood_.loss() + lambda * penalty;
   for (double share = 1; share > 1e-6; share /= 2) {
+    poll_();
     penalty = move_to(share, eta, b, b0);
     if (likelihood_.loss() + lambda * penalty <= before) break;
   }
@@ -237,6 +240,7 @@ void LassoFit::centre() {
 bool LassoFit::grow(double lambda) {
   bool again = false;
   for (std::size_t c = 0; c < outputs_; ++c) {
+    poll_();
     screens_[c].refresh(likelihood_.residual(c), lambda * (1 - kOptimal), &member_[c * count_]);
     for (std::size_t j : screens_[c].fresh()) {
       if (member_[c * count_ + j] || !(std::fabs(screens_[c].gradient(j)) > lambda * (1 + kOptimal))) continue;

@@ -13,7 +13,7 @@ namespace ispca {
 // Coefficients, sets and gradients are indexed by coordinate = output * features + feature.
 class LassoFit {
  public:
-  LassoFit(const LassoProblem& problem, double tolerance);
+  LassoFit(const LassoProblem& problem, double tolerance, const Poll& poll);
   double largest_gradient() const;
   // Goes from the solution at the penalty `previous` to that at `lambda`.
   void solve(double lambda, double previous);
@@ -40,6 +40,7 @@ class LassoFit {
   void centre();
 
   const LassoProblem& problem_;
+  const Poll& poll_;
   const std::size_t rows_, count_, outputs_;
   double tolerance_, threshold_ = 0;
   Standardisation standard_;

@@ -110,6 +110,7 @@ const GramDescent::Row& GramDescent::row(std::size_t k) {
   if (row.weighted.empty()) start_row(k);
   const std::size_t known = row.values.size();
   if (known == slots_.size()) return row;
+  poll_();
   memory_ += static_cast<double>(slots_.size() - known);
   row.values.resize(slots_.size());
   for (std::size_t c = 0; c < outputs_; ++c) {
@@ -169,11 +170,13 @@ double GramDescent::visit(std::size_t k) {
 void GramDescent::descend(double tolerance) {
   for (int cycle = 0; cycle < kMostCycles;) {
     double largest = 0;
+    poll_();
     for (std::size_t k = 0; k < b_.size(); ++k) largest = std::max(largest, visit(k));
     ++cycle;
     if (largest <= tolerance) return;
     for (int inner = 1; cycle < kMostCycles && largest > tolerance; ++cycle, ++inner) {
       largest = 0;
+      poll_();
       for (std::size_t k = 0; k < b_.size(); ++k)
         if (b_[k] != 0) largest = std::max(largest, visit(k));
       if (largest > tolerance && inner % kCyclesBeforeJump == 0 && jump()) break;
@@ -197,7 +200,7 @@ bool GramDescent::jump() {
     factor_[k * size + k] *= 1 + 1e-10;
     step_[k] = gradient_[support_[k]] - std::copysign(lambda_, b_[support_[k]]);
   }
-  if (!x_.kernels->cholesky(size, factor_.data())) return false;
+  if (!cholesky(*x_.kernels, size, factor_.data(), poll_)) return false;
   x_.kernels->solve_lower(size, factor_.data(), step_.data());
   x_.kernels->solve_upper(size, factor_.data(), step_.data());
   double share = 1;

@@ -13,8 +13,8 @@ namespace ispca {
 // the Hessian, the expensive part, serves many steps and several penalties. Intercepts are profiled out.
 class GramDescent {
  public:
-  GramDescent(const Columns& x, const Standardisation& standard, std::size_t outputs)
-      : x_(x), standard_(standard), outputs_(outputs), by_output_(outputs) {}
+  GramDescent(const Columns& x, const Standardisation& standard, std::size_t outputs, const Poll& poll)
+      : x_(x), standard_(standard), poll_(poll), outputs_(outputs), by_output_(outputs) {}
 
   void freeze(const LassoLikelihood& likelihood);
   void add(std::size_t coordinate);
@@ -41,6 +41,7 @@ class GramDescent {
 
   const Columns& x_;
   const Standardisation& standard_;
+  const Poll& poll_;
   std::size_t outputs_;
   double lambda_ = 0, memory_ = 0;
   std::vector<double> curvature_, mean_, weight_;  // of the freeze; one output: curvature_, several: mean_

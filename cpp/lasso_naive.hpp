@@ -16,7 +16,8 @@ inline double soft_threshold(double value, double lambda) {
 // where d_eta is the change of the predictor since b = start. The intercept is profiled out.
 class NaiveDescent {
  public:
-  NaiveDescent(const Columns& x, const Standardisation& standard) : x_(x), standard_(standard) {}
+  NaiveDescent(const Columns& x, const Standardisation& standard, const Poll& poll)
+      : x_(x), standard_(standard), poll_(poll) {}
 
   // Changes b (of all features, standardised units) and eta; returns the change of the intercept that goes with
   // standardised columns. The largest squared step of a last cycle, in units of the loss, is below `tolerance`.
@@ -35,6 +36,7 @@ class NaiveDescent {
 
   const Columns& x_;
   const Standardisation& standard_;
+  const Poll& poll_;
   const std::vector<std::size_t>* set_ = nullptr;
   double lambda_ = 0, total_ = 0, initial_ = 0;   // total_: sum of the curvatures; initial_: first intercept step
   std::vector<double> b_, first_, diagonal_;      // per feature of the set

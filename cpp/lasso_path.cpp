@@ -7,9 +7,16 @@
 #include "lasso_fit.hpp"
 
 namespace ispca {
+namespace {
 
-Standardisation::Standardisation(const Columns& x, const double* weight) : mean(x.count), inverse_sd(x.count) {
+constexpr std::size_t kColumnsPerPoll = 32;
+
+}  // namespace
+
+Standardisation::Standardisation(const Columns& x, const double* weight, const Poll& poll)
+    : mean(x.count), inverse_sd(x.count) {
   for (std::size_t j = 0; j < x.count; ++j) {
+    if (j % kColumnsPerPoll == 0) poll();
     double sums[2];
     x.moments(j, weight, sums);
     mean[j] = sums[0];
@@ -40,19 +47,12 @@ std::vector<double> penalties(const LassoSettings& settings, double first) {
   return lambdas;
 }
 
-}  // namespace
-
-LassoPath lasso_path(const LassoProblem& problem, const LassoSettings& settings, const std::function<bool()>& stop) {
-  LassoFit fit(problem, settings.tolerance);
-  LassoPath path;
+void follow(const LassoProblem& problem, const LassoSettings& settings, const Poll& poll, LassoPath& path) {
+  LassoFit fit(problem, settings.tolerance, poll);
   path.begin.push_back(0);
   double previous = fit.largest_gradient(), explained = 0;
   const std::vector<double> lambdas = penalties(settings, previous);
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
-    if (stop()) {
-      path.interrupted = true;
-      return path;
-    }
     fit.solve(lambdas[l], std::max(previous, lambdas[l]));
     fit.record(path);
     previous = lambdas[l];
@@ -63,6 +63,18 @@ LassoPath lasso_path(const LassoProblem& problem, const LassoSettings& settings,
     // glmnet's rules: the rest of the path would only follow the noise, or separate the classes.
     const bool enough = now > kExplainedEnough || gain < kLeastGain * now;
     if (settings.lambdas.empty() && l + 1 >= kFewestLambdas && enough) break;
+  }
+}
+
+}  // namespace
+
+LassoPath lasso_path(const LassoProblem& problem, const LassoSettings& settings,
+                     const std::function<bool()>& interrupted) {
+  LassoPath path;
+  try {
+    follow(problem, settings, poll_now_and_then(interrupted), path);
+  } catch (const Interrupted&) {
+    path.interrupted = true;
   }
   return path;
 }

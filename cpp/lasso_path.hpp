@@ -33,6 +33,8 @@ struct LassoSettings {
   double tolerance = 1e-12;     // of a coordinate's squared step, relative to the null model's loss
 };
 
-LassoPath lasso_path(const LassoProblem& problem, const LassoSettings& settings, const std::function<bool()>& stop);
+// `interrupted` is called about 20 times a second; true ends the path with what there is of it.
+LassoPath lasso_path(const LassoProblem& problem, const LassoSettings& settings,
+                     const std::function<bool()>& interrupted);
 
 }  // namespace ispca

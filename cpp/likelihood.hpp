@@ -30,7 +30,7 @@ class GlmLikelihood : public Likelihood {
   // add_weights adds v^2 for every output and row; curvature fills H blocks (K+1 x K+1, lower triangles).
   virtual std::size_t weights() const = 0;
   virtual void add_weights(const double* intercept, const double* beta, double* squares) = 0;
-  virtual void curvature(const double* weights, double* blocks) = 0;
+  virtual void curvature(const double* weights, double* blocks, const Poll& poll) = 0;
 };
 
 std::unique_ptr<GlmLikelihood> make_glm_likelihood(const Problem& problem);

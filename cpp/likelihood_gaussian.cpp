@@ -1,4 +1,4 @@
-// Gaussian likelihood from the Gram matrix, so that a gradient costs K^2 whatever n is.
+// Gaussian likelihood from the Gram matrix or, for wide data, the rows: a gradient costs K min(K, 2 n) products.
 #include <cmath>
 
 #include "likelihood.hpp"
@@ -34,13 +34,42 @@ class Gaussian final : public Likelihood {
 
  private:
   const Problem& problem_;
-  const GramData& data_;
+  const GaussianData& data_;
   Buffer<double> product_;
+};
+
+// The same from the rotated rows, of which only the first knows the intercept.
+class WideGaussian final : public Likelihood {
+ public:
+  explicit WideGaussian(const Problem& problem)
+      : problem_(problem), data_(problem.gaussian), residual_(problem.n) {}
+
+  double value(const double* intercept, const double* beta, double log_sigma, Slopes& slopes) override {
+    const double precision = noise_precision(log_sigma), root = std::sqrt(data_.n);
+    data_.predict(*problem_.kernels, beta, residual_.data());
+    double rss = 0;
+    for (std::size_t i = 0; i < problem_.n; ++i) {
+      const double r = data_.response[i] - residual_[i] - (i == 0 ? root * intercept[0] : 0.0);
+      rss += r * r;
+      residual_[i] = precision * r;
+    }
+    data_.project(*problem_.kernels, residual_.data(), slopes.beta);
+    slopes.intercept[0] = root * residual_[0];
+    const NoisePrior prior = noise_prior(problem_, log_sigma);
+    slopes.log_sigma = precision * rss - data_.n + prior.slope;
+    return prior.value - data_.n * log_sigma - 0.5 * precision * rss;
+  }
+
+ private:
+  const Problem& problem_;
+  const GaussianData& data_;
+  Buffer<double> residual_;
 };
 
 }  // namespace
 
 std::unique_ptr<Likelihood> make_gaussian_likelihood(const Problem& problem) {
+  if (problem.wide()) return std::make_unique<WideGaussian>(problem);
   return std::make_unique<Gaussian>(problem);
 }
 

@@ -73,15 +73,17 @@ class Glm final : public GlmLikelihood {
     }
   }
 
-  void curvature(const double* weights, double* blocks) override {
+  void curvature(const double* weights, double* blocks, const Poll& poll) override {
     const std::size_t square = (columns_ + 1) * (columns_ + 1);
     std::fill_n(blocks, outputs_ * square, 0.0);
     for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
       const Design<Real> tile = data_.tile(start);
       for (std::size_t i = 0; i < outputs_ * tile.rows; ++i)
         predictors_[i] = static_cast<Real>(weights[start * outputs_ + i]);
-      for (std::size_t h = 0; h < outputs_; ++h)
+      for (std::size_t h = 0; h < outputs_; ++h) {
+        poll();
         kernels_.weighted_gram(tile, predictors_.data() + h * tile.rows, product_.data(), blocks + h * square);
+      }
     }
   }
 

@@ -12,9 +12,10 @@ constexpr double kLargestGain = 600;  // keeps exp(H0 - H) finite; a gain like t
 }  // namespace
 
 // Vectors are padded to whole registers; the padding is zero and stays zero (zero momentum and gradient).
-Nuts::Nuts(Density& density, const Kernels& kernels, int max_depth)
+Nuts::Nuts(Density& density, const Kernels& kernels, int max_depth, const Poll& poll)
     : density_(density),
       kernels_(kernels),
+      poll_(poll),
       max_depth_(max_depth),
       size_(density.size()),
       padded_(round_up(size_, kWideBlock)),
@@ -58,6 +59,7 @@ double Nuts::draw_momentum(Random& random, double* momentum) {
 
 // One leapfrog step; returns the energy H = -log p + kinetic energy, and keeps log p in last_density_.
 double Nuts::leapfrog(Frontier& at, double step) {
+  poll_();
   kernels_.kick_drift(padded_, step, inverse_metric_, at.gradient, at.momentum, at.position);
   last_density_ = density_(at.position, at.gradient);
   return kernels_.kick(padded_, step, inverse_metric_, at.gradient, at.momentum) - last_density_;

@@ -14,7 +14,7 @@ struct Transition {
 
 class Nuts {
  public:
-  Nuts(Density& density, const Kernels& kernels, int max_depth);
+  Nuts(Density& density, const Kernels& kernels, int max_depth, const Poll& poll);
 
   // Sets the current point; returns whether the density and its gradient are finite there.
   bool set_position(const double* q);
@@ -47,6 +47,7 @@ class Nuts {
 
   Density& density_;
   const Kernels& kernels_;
+  const Poll& poll_;  // called before every leapfrog step
   const int max_depth_;
   const std::size_t size_, padded_;
   Buffer<double> pool_;

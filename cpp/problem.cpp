@@ -66,27 +66,52 @@ double mean(std::size_t n, const double* values, std::size_t stride) {
   return sum / static_cast<double>(n);
 }
 
-GramData gram_data(const RawData& raw) {
-  GramData data;
-  const std::size_t n = raw.n, K = raw.columns;
-  data.n = static_cast<double>(n);
+// Sums over samples; K^2 numbers each.
+void fill_gram(const RawData& raw, const Poll& poll, GaussianData& data) {
+  const std::size_t K = raw.columns;
   data.gram = Buffer<double>(K * K);
   data.cross = Buffer<double>(K);
   data.x_mean = Buffer<double>(K);
-  data.y_mean = mean(n, raw.y, 1);
-  for (std::size_t j = 0; j < K; ++j) data.x_mean[j] = mean(n, raw.x + j, K);
+  for (std::size_t j = 0; j < K; ++j) data.x_mean[j] = mean(raw.n, raw.x + j, K);
   Buffer<double> row(K);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < raw.n; ++i) {
+    poll();
     const double y = raw.y[i] - data.y_mean;
-    data.y_squares += y * y;
     for (std::size_t j = 0; j < K; ++j) row[j] = raw.x[i * K + j] - data.x_mean[j];
     for (std::size_t j = 0; j < K; ++j) {
       data.cross[j] += row[j] * y;
       for (std::size_t k = 0; k < K; ++k) data.gram[j * K + k] += row[j] * row[k];
     }
   }
+}
+
+// A Householder reflection of each column takes the unit vector of means to the first axis: what is left of a centred
+// column c is c_i - c_0 / (1 + sqrt(n)), i > 0.
+void fill_rows(const RawData& raw, GaussianData& data) {
+  const std::size_t n = raw.n, K = raw.columns;
+  const double root = std::sqrt(data.n);
+  data.rows = Buffer<double>(n * K);
+  data.response = Buffer<double>(n);
+  data.numbers.resize(n);
+  const auto rotate = [&](const double* from, std::size_t stride, double centre, double* to) {
+    to[0] = root * centre;
+    const double first = (from[0] - centre) / (1 + root);
+    for (std::size_t i = 1; i < n; ++i) to[i * stride] = from[i * stride] - centre - first;
+  };
+  for (std::size_t j = 0; j < K; ++j) rotate(raw.x + j, K, mean(n, raw.x + j, K), data.rows.data() + j);
+  rotate(raw.y, 1, data.y_mean, data.response.data());
+  for (std::size_t i = 0; i < n; ++i) data.numbers[i] = i;
+}
+
+GaussianData gaussian_data(const RawData& raw, bool wide, const Poll& poll) {
+  GaussianData data;
+  data.n = static_cast<double>(raw.n);
+  data.y_mean = mean(raw.n, raw.y, 1);
+  for (std::size_t i = 0; i < raw.n; ++i) data.y_squares += (raw.y[i] - data.y_mean) * (raw.y[i] - data.y_mean);
   const double spread = std::sqrt(data.y_squares / data.n);
   data.sigma_floor = 1e-6 * std::fmax(spread, std::fmax(1e-8 * std::fabs(data.y_mean), 1e-90));
+  if (wide) fill_rows(raw, data);
+  else fill_gram(raw, poll, data);
   return data;
 }
 
@@ -100,7 +125,7 @@ Model parse_model(const std::string& name) {
 }
 
 Problem make_problem(Model model, const RawData& raw, const Prior& prior, const Kernels& kernels,
-                     bool double_precision) {
+                     bool double_precision, const Poll& poll) {
   check(model, raw, prior);
   Problem problem;
   problem.model = model;
@@ -112,7 +137,7 @@ Problem make_problem(Model model, const RawData& raw, const Prior& prior, const 
   problem.log_tau0 = std::log(prior.tau0);
   problem.log_slab2 = 2 * std::log(prior.slab_scale);
   problem.kernels = &kernels;
-  if (model == Model::gaussian) problem.gaussian = gram_data(raw);
+  if (model == Model::gaussian) problem.gaussian = gaussian_data(raw, problem.wide(), poll);
   else if (double_precision) problem.full = glm_data<double>(model, raw);
   else problem.single = glm_data<float>(model, raw);
   return problem;

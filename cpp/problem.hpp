@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "buffer.hpp"
+#include "interrupt.hpp"
 #include "kernels.hpp"
 
 namespace ispca {
@@ -40,11 +42,29 @@ struct GlmData {
   }
 };
 
-// Sufficient statistics of the Gaussian model: everything about X and y in K x K numbers.
-struct GramData {
+// What the Gaussian model needs of X and y. K <= n: sufficient statistics in K x K numbers. K > n: n rows of [X y],
+// rotated so that row 0 is sqrt(n) times the means and the others, contrasts of samples, are free of them.
+struct GaussianData {
   double n = 0, y_mean = 0, y_squares = 0;  // centred sum of squares of y
-  Buffer<double> gram, cross, x_mean;       // Xc^T Xc, Xc^T yc, column means
   double sigma_floor = 0;                   // below it sigma is penalised, see likelihood_gaussian.cpp
+  Buffer<double> gram, cross, x_mean;       // K <= n: Xc^T Xc, Xc^T yc, column means
+  Buffer<double> rows, response;            // K > n
+  std::vector<std::size_t> numbers;         // K > n: 0, 1, ..., n - 1
+
+  // out_i = row i . x for the first `count` rows
+  void products(const Kernels& kernels, std::size_t count, const double* x, double* out) const {
+    kernels.lasso.column_dots(rows.size() / numbers.size(), rows.data(), numbers.data(), count, x, out);
+  }
+  // out = rows beta
+  void predict(const Kernels& kernels, const double* beta, double* out) const {
+    products(kernels, numbers.size(), beta, out);
+  }
+  // out = rows^T r
+  void project(const Kernels& kernels, const double* r, double* out) const {
+    const std::size_t columns = rows.size() / numbers.size();
+    std::fill_n(out, columns, 0.0);
+    for (std::size_t i : numbers) kernels.lasso.axpy(columns, r[i], rows.data() + i * columns, out);
+  }
 };
 
 struct Problem {
@@ -57,13 +77,14 @@ struct Problem {
   const Kernels* kernels = nullptr;
   GlmData<float> single;
   GlmData<double> full;
-  GramData gaussian;
+  GaussianData gaussian;
 
   std::size_t coefficients() const { return outputs * columns; }
+  bool wide() const { return columns > n; }  // Gaussian: rows instead of a Gram matrix
 };
 
-// Checks and prepares the data; throws std::invalid_argument with a sentence for the user.
+// Checks and prepares the data; throws std::invalid_argument with a sentence for the user, or what `poll` throws.
 Problem make_problem(Model model, const RawData& raw, const Prior& prior, const Kernels& kernels,
-                     bool double_precision);
+                     bool double_precision, const Poll& poll);
 
 }  // namespace ispca

@@ -1,6 +1,7 @@
 // Runs all chains of a problem in threads, with draws that do not depend on how many there are.
 #include "sampling.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -34,20 +35,85 @@ std::vector<ChainState> fresh_states(std::size_t chains, std::uint64_t seed) {
 
 namespace {
 
-void run_one(const Problem& problem, const Settings& settings, ChainState& state, const ChainOutput& output,
-             const std::atomic<bool>& stop) {
-  if (settings.sampler == Sampler::nuts) run_nuts(problem, settings, state, output, stop);
-  else run_blocked(problem, settings, state, output, stop);
-}
+// The threads of one run, and what they share with the waiting one. They have ended when this object has.
+class Crew {
+ public:
+  Crew(const Problem& problem, const Settings& settings, std::vector<ChainState>& states,
+       const std::vector<ChainOutput>& outputs)
+      : problem_(problem), settings_(settings), states_(states), outputs_(outputs) {}
 
-// Shared by the workers and the waiting thread.
-struct Progress {
-  std::atomic<bool> stop{false};
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::size_t running = 0;
-  std::exception_ptr failure;
+  ~Crew() {
+    stop_ = true;
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+  // Starts up to `count` threads and returns how many there are: the system may allow fewer, even none.
+  std::size_t start(std::size_t count) {
+    workers_.reserve(count);
+    while (workers_.size() < count) {
+      change_running(+1);
+      try {
+        workers_.emplace_back([this] { run(); });
+      } catch (const std::exception&) {  // no thread, or no memory for one
+        change_running(-1);
+        break;
+      }
+    }
+    return workers_.size();
+  }
+
+  // Runs chains until there are none left or `poll` throws.
+  void work(const Poll& poll) {
+    const auto run_chain = settings_.sampler == Sampler::nuts ? run_nuts : run_blocked;
+    for (std::size_t chain; (chain = next_++) < states_.size();)
+      run_chain(problem_, settings_, states_[chain], outputs_[chain], poll);
+  }
+
+  // Waits for the threads; returns false as soon as `interrupted` does not. A chain's exception is rethrown.
+  bool wait(const std::function<bool()>& interrupted) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return running_ == 0; })) {
+      lock.unlock();
+      if (interrupted()) return false;
+      lock.lock();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    return true;
+  }
+
+ private:
+  // The body of a thread: nothing may leave it.
+  void run() noexcept {
+    try {
+      work([this] {
+        if (stop_) throw Interrupted();
+      });
+    } catch (const Interrupted&) {
+    } catch (...) {
+      stop_ = true;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      failure_ = std::current_exception();
+    }
+    change_running(-1);
+  }
+
+  void change_running(int by) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    running_ += by;
+    changed_.notify_all();
+  }
+
+  const Problem& problem_;
+  const Settings& settings_;
+  std::vector<ChainState>& states_;
+  const std::vector<ChainOutput>& outputs_;
+  std::atomic<bool> stop_{false};
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int running_ = 0;
+  std::exception_ptr failure_;
+  std::vector<std::thread> workers_;
 };
 
 }  // namespace
@@ -55,40 +121,14 @@ struct Progress {
 bool run_chains(const Problem& problem, const Settings& settings, std::vector<ChainState>& states,
                 const std::vector<ChainOutput>& outputs, std::size_t threads,
                 const std::function<bool()>& interrupted) {
-  Progress progress;
-  const auto work = [&] {
-    std::exception_ptr failure;
-    try {
-      for (std::size_t chain; !progress.stop && (chain = progress.next++) < states.size();)
-        run_one(problem, settings, states[chain], outputs[chain], progress.stop);
-    } catch (...) {
-      failure = std::current_exception();
-      progress.stop = true;
-    }
-    const std::lock_guard<std::mutex> lock(progress.mutex);
-    if (failure) progress.failure = failure;
-    --progress.running;
-    progress.changed.notify_all();
-  };
-  std::vector<std::thread> workers;
-  const std::size_t count = std::max<std::size_t>(1, std::min(threads, states.size()));
-  progress.running = count;
-  bool complete = true;
-  for (std::size_t i = 0; i < count; ++i) workers.emplace_back(work);
-  {
-    std::unique_lock<std::mutex> lock(progress.mutex);
-    while (!progress.changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return progress.running == 0; })) {
-      lock.unlock();
-      if (interrupted()) {
-        progress.stop = true;
-        complete = false;
-      }
-      lock.lock();
-    }
+  Crew crew(problem, settings, states, outputs);
+  if (crew.start(std::max<std::size_t>(1, std::min(threads, states.size()))) > 0) return crew.wait(interrupted);
+  try {
+    crew.work(poll_now_and_then(interrupted));
+  } catch (const Interrupted&) {
+    return false;
   }
-  for (std::thread& worker : workers) worker.join();
-  if (progress.failure) std::rethrow_exception(progress.failure);
-  return complete;
+  return true;
 }
 
 }  // namespace ispca

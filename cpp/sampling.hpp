@@ -15,8 +15,9 @@ std::vector<ChainState> fresh_states(std::size_t chains, std::uint64_t seed);
 std::string pack_states(const std::vector<ChainState>& states, const Problem& problem, Sampler sampler);
 std::vector<ChainState> unpack_states(const std::string& bytes, const Problem& problem, Sampler sampler);
 
-// Runs the chains; `interrupted` is called about 20 times a second from the calling thread, and true stops
-// everything. Returns whether the run was complete. A chain's exception is rethrown here.
+// Runs the chains in as many threads as asked for or, where the system refuses them, in fewer; without any, in the
+// calling one. `interrupted` is called about 20 times a second from the calling thread, until it returns true: that
+// stops everything. Returns whether the run was complete. A chain's exception is rethrown here.
 bool run_chains(const Problem& problem, const Settings& settings, std::vector<ChainState>& states,
                 const std::vector<ChainOutput>& outputs, std::size_t threads, const std::function<bool()>& interrupted);
 

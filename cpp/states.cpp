@@ -40,6 +40,23 @@ Header header(const Problem& problem, Sampler sampler, std::size_t chains) {
           position_size(problem, sampler), metric_size(problem, sampler), chains};
 }
 
+// The bytes may come from anywhere: what would make a chain hang or draw NaN is refused.
+void check(const ChainState& state, const Problem& problem, Sampler sampler) {
+  if (!(state.step > 0)) throw std::invalid_argument("state holds a chain that never started");
+  bool valid = std::isfinite(state.step) && state.random != Random::State{};  // all zero, the stream stays at zero
+  for (double value : state.position) valid = valid && std::isfinite(value);
+  for (double value : state.metric) valid = valid && std::isfinite(value);
+  if (sampler == Sampler::nuts) {
+    for (double variance : state.metric) valid = valid && variance > 0;
+  } else if (problem.model != Model::gaussian) {
+    const std::size_t block = problem.columns + 1;  // the diagonals of the curvatures, then a width
+    for (std::size_t h = 0; h < problem.outputs; ++h)
+      for (std::size_t i = 0; i < block; ++i) valid = valid && state.metric[(h * block + i) * block + i] >= 0;
+    valid = valid && state.metric.back() > 0;
+  }
+  if (!valid) throw std::invalid_argument("state holds numbers that no chain leaves");
+}
+
 }  // namespace
 
 std::string pack_states(const std::vector<ChainState>& states, const Problem& problem, Sampler sampler) {
@@ -62,8 +79,8 @@ std::vector<ChainState> unpack_states(const std::string& bytes, const Problem& p
   const Header expected = header(problem, sampler, head.chains);
   if (std::memcmp(&head, &expected, sizeof head) != 0)
     throw std::invalid_argument("state comes from another model, sampler, data size or version");
-  const std::uint64_t per_chain = 8 * (5 + head.position + head.metric);
-  if (head.chains == 0 || head.chains > bytes.size() || bytes.size() != sizeof head + head.chains * per_chain)
+  const std::uint64_t per_chain = 8 * (5 + head.position + head.metric), rest = bytes.size() - sizeof head;
+  if (head.chains == 0 || rest % per_chain != 0 || rest / per_chain != head.chains)
     throw std::invalid_argument("state has the wrong length");
   std::vector<ChainState> states(head.chains);
   for (ChainState& state : states) {
@@ -73,7 +90,7 @@ std::vector<ChainState> unpack_states(const std::string& bytes, const Problem& p
     reader.get(&state.step, 1);
     reader.get(state.position.data(), state.position.size());
     reader.get(state.metric.data(), state.metric.size());
-    if (!(state.step > 0)) throw std::invalid_argument("state holds a chain that never started");
+    check(state, problem, sampler);
   }
   return states;
 }

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import threading
 import time
 
 import pytest
@@ -66,6 +67,19 @@ def test_an_error_inside_passes_and_ends_the_line(monkeypatch):
     with pytest.raises(KeyboardInterrupt), progress("Comparing", 4, lambda: 1):
         raise KeyboardInterrupt
     assert sys.stderr.getvalue().endswith("\n")
+
+
+def test_no_line_where_no_thread_can_be_started(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    done = []
+    with progress("Comparing", 4, lambda: 1):
+        done.append(1)
+    assert done == [1]
+    assert sys.stderr.getvalue() == ""
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None])

@@ -78,7 +78,12 @@ def _repeated(text: Callable[[], str]) -> Iterator[None]:
             pause = SECONDS_BETWEEN
 
     watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
+    try:
+        watcher.start()
+    except RuntimeError:
+        # Where the system allows no more threads, the work goes on without its line.
+        yield
+        return
     try:
         yield
     finally:
