@@ -61,8 +61,9 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.nd
         if version not in _HEADERS:
             raise TableError(f"{info.filename} in {where} is of an unknown version: write it with numpy.savez.")
         shape, _, dtype = _HEADERS[version](member)
-        if dtype.hasobject:
-            raise TableError(f"{info.filename} in {where} holds Python objects. Save plain arrays only.")
+        if dtype.kind not in "biufcSUmM":
+            what = "Python objects" if dtype.hasobject else "records"
+            raise TableError(f"{info.filename} in {where} holds {what}. Save plain arrays only.")
         declared = math.prod(shape) * dtype.itemsize
         # Texts of length 0 take no room at all, however many there are.
         if declared != info.file_size - member.tell() or (math.prod(shape) and not dtype.itemsize):
@@ -71,6 +72,10 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.nd
         values: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
         # The checksum is compared at the end of the member.
         member.read(1)
+    if dtype.kind == "U":
+        codes = np.frombuffer(values.tobytes(), np.uint32 if dtype.isnative else np.dtype(np.uint32).newbyteorder())
+        if np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))):
+            raise TableError(f"{info.filename} in {where} is damaged: it holds text that is not Unicode.")
     return values
 
 

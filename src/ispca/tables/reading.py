@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +107,19 @@ def read_table(
     reader = _reader(path)
     if supervised and target is None and reader not in OWN_TARGET:
         raise TableError(f"Which column of {path.name} is the target? Name it with --target.")
-    limit = limit_for(path, max_bytes)
-    raw = _guarded(reader, path, Request(limit, target, id, drop, transpose, known, progress))
+    with _one_error(path):
+        limit = limit_for(path, max_bytes)
+        raw = reader(path, Request(limit, target, id, drop, transpose, known, progress))
+        return _table(path, raw, kind, missing, supervised, known is not None, limit)
+
+
+def _table(
+    path: Path, raw: Raw, kind: str | None, missing: str, supervised: bool, fitted: bool, limit: Limit
+) -> Table:
+    """Make a table of what a reader found: kind of target, missing values, samples without a target."""
     if supervised and raw.target is None:
         raise TableError(f"{path.name} has no target: it needs an array y, or the name of another with --target.")
-    notes = raw.notes + _left_out_notes(raw.left_out if known is None else {})
+    notes = raw.notes + _left_out_notes({} if fitted else raw.left_out)
     labels, kind_found, rows = None, None, np.ones(raw.X.shape[0], dtype=bool)
     if supervised:
         _check_labels(raw.target, limit)
@@ -120,7 +129,7 @@ def read_table(
             gone = count(int(np.count_nonzero(~rows)), "sample")
             notes.append(f"{gone} left out: no value of the target {raw.target_name!r}.")
     ids = _ids(raw, notes)
-    X, columns, kept = treat_missing(raw, rows, missing, notes, known is not None)
+    X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
     _check_size(path, X, raw, supervised)
     features = np.array(raw.features, dtype=object)[columns]
     target_values = None if labels is None else labels[kept]
@@ -145,18 +154,21 @@ def _reader(path: Path) -> Callable[[Path, Request], Raw]:
     return reader
 
 
-def _guarded(reader: Callable[[Path, Request], Raw], path: Path, request: Request) -> Raw:
-    """Call a reader; whatever goes wrong inside it becomes a TableError.
+@contextmanager
+def _one_error(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with a file into a TableError.
 
     On a damaged file each library fails in a way of its own. What says nothing of the file is let through: a missing
     package and an interrupt.
     """
     try:
-        return reader(path, request)
+        yield
     except (TableError, ImportError):
         raise
     except MemoryError:
         raise TableError(f"There is not enough memory to read {path.name}.") from None
+    except FileNotFoundError:
+        raise TableError(f"There is no file {path}.") from None
     except PermissionError:
         raise TableError(f"{path} may not be read: ask its owner for permission.") from None
     except Exception as error:
