@@ -53,7 +53,7 @@ def test_excel(tmp_path):
     with pytest.raises(TableError, match="no data"):
         read_table(path, target="b")
     path.write_text("not a workbook")
-    with pytest.raises(TableError, match="Could not read data.xlsx as an Excel file"):
+    with pytest.raises(TableError, match=r"Could not read data.xlsx as an Excel file"):
         read_table(path, target="state")
 
 
@@ -72,7 +72,7 @@ def test_parquet(tmp_path):
     with pytest.raises(TableError, match="no column of numbers"):
         read_table(path, target="state")
     path.write_bytes(b"PAR1 and nothing")
-    with pytest.raises(TableError, match="Could not read data.parquet"):
+    with pytest.raises(TableError, match=r"Could not read data.parquet"):
         read_table(path, target="state")
 
 
@@ -94,10 +94,10 @@ def test_npz(tmp_path):
     with pytest.raises(TableError, match="has no matrix"):
         read_table(path)
     np.savez(path, X=np.array([{}, []], dtype=object), y=LABELS)
-    with pytest.raises(TableError, match="holds Python objects. Save plain arrays"):
+    with pytest.raises(TableError, match=r"holds Python objects. Save plain arrays"):
         read_table(path)
     path.write_bytes(b"nothing")
-    with pytest.raises(TableError, match="Could not read data.npz as an .npz file"):
+    with pytest.raises(TableError, match=r"Could not read data.npz as an .npz file"):
         read_table(path)
 
 
@@ -169,7 +169,7 @@ def test_h5ad(tmp_path, kind):
     with pytest.raises(TableError, match="--transpose is for tables"):
         read_table(path, target="state", transpose=True)
     path.write_text("nothing")
-    with pytest.raises(TableError, match="Could not read data.h5ad as an h5ad file"):
+    with pytest.raises(TableError, match=r"Could not read data.h5ad as an h5ad file"):
         read_table(path, target="state")
 
 

@@ -36,7 +36,9 @@ def convert(path: Path, record: Dataset, format: str) -> Arrays:
     # On a damaged file each reader fails in a way of its own, some with bare exceptions.
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise DatasetError(f"Could not read {path.name} as the {format} file of {record.name} ({what}).") from error
+        raise DatasetError(
+            f"Could not read {path.name} as the {format} file of {record.name} ({what})."
+        ) from error
 
 
 def encode(labels: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +54,8 @@ def _matrix(X: Any, sparse: bool, limit: Limit) -> Any:
         # What a file says of rows and columns is checked before compiled code relies on it.
         parts = X if X.format in ("csr", "csc") else sp.csr_array(X)
         X = checked_csr(parts.data, parts.indices, parts.indptr, X.shape, limit, by_column=X.format == "csc")
-    limit.check_table(*X.shape, entries=X.nnz if sparse and sp.issparse(X) else None)
+    rows, columns = X.shape
+    limit.check_table(rows, columns, X.nnz if sparse and sp.issparse(X) else None)
     if sparse:
         return sp.csr_array(X, dtype=float)
     return (X.toarray() if sp.issparse(X) else np.asarray(X)).astype(float)
@@ -128,12 +131,12 @@ def read_rdata(path: Path, record: Dataset) -> Arrays:
     for holder in _holders(read_objects(path)):
         lower = {str(key).lower(): value for key, value in holder.items()}
         if {"x", "y"} <= set(lower):
-            X, names = _table(lower["x"])
-            y = lower["y"]
+            values, names = _table(lower["x"])
+            X, y = _matrix(values, record.sparse, limit_for(path)), lower["y"]
             if not record.is_classification:
-                return Arrays(_matrix(X, record.sparse, limit_for(path)), np.asarray(y, dtype=float).ravel(), None, names)
+                return Arrays(X, np.asarray(y, dtype=float).ravel(), None, names)
             target, classes = encode(y)
-            return Arrays(_matrix(X, record.sparse, limit_for(path)), target, classes, names)
+            return Arrays(X, target, classes, names)
     raise DatasetError(f"{path.name} has no x and y.")
 
 

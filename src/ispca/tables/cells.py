@@ -13,9 +13,9 @@ MISSING = frozenset(
 def number(item: str) -> float | None:
     """Return the number a field holds, NaN where it is missing, None where it is something else.
 
-    A number is written in ASCII digits with a decimal point and perhaps an exponent, or is ``inf``, ``infinity`` or
-    ``nan`` with or without a sign. Space around it does not count. Python would also take 10_1 and the digits of
-    other scripts.
+    A number is written in ASCII digits with a decimal point and perhaps an exponent, or is ``inf``, ``infinity``
+    or ``nan`` with or without a sign. Space around it does not count. Python would also take 10_1 and the digits
+    of other scripts.
     """
     item = item.strip()
     try:

@@ -19,6 +19,8 @@ from .rows import QuoteError, rows
 SNIFFED_LINES = 20
 SNIFFED_CHARACTERS = 2**23
 SNIFFED_BYTES = 2**20
+# Lines after which a file without two that are not empty has no data.
+EMPTY_LINES = 10_000
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".txt": "\t,;| "}
 WESTERN = "cp1252"
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?\s*")
@@ -90,14 +92,15 @@ def sniff(path: Path, limit: Limit, encoding: str) -> Dialect:
 
 
 def _first_lines(file: Iterable[str]) -> list[str]:
-    """Return the first lines: some twenty, or as many as are short enough together, but two with content."""
+    """Return the first lines: some twenty, or fewer if they are long, but two that are not empty."""
     lines: list[str] = []
     characters = filled = 0
     for line in file:
         lines.append(line)
         characters += len(line)
         filled += not line.isspace()
-        if filled >= 2 and (len(lines) >= SNIFFED_LINES + 2 or characters > SNIFFED_CHARACTERS):
+        enough = len(lines) >= SNIFFED_LINES + 2 or characters > SNIFFED_CHARACTERS
+        if (filled >= 2 and enough) or len(lines) > EMPTY_LINES:
             break
     return lines
 

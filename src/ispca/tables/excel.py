@@ -56,15 +56,14 @@ def _check_archive(path: Path, limit: Limit) -> None:
     with zipfile.ZipFile(path) as archive:
         sizes = {info.filename: info.file_size for info in zip_members(archive, path.name)}
         if _CONTENT_TYPES not in sizes:
-            raise TableError(f"{path.name} is a ZIP archive but not an Excel file: save the table as .xlsx or .csv.")
+            raise TableError(f"{path.name} is a ZIP archive but not an Excel file: save it as .xlsx or .csv.")
         limit.check(sizes[_CONTENT_TYPES] * PROPERTIES_EXPANSION, "The list of parts")
         types = archive.read(_CONTENT_TYPES).decode("utf-8", "replace")
     # The workbook may have any name; what is named here and is no workbook counts too much, at worst.
     workbooks = {name for entry in types.split("<") if "main+xml" in entry for name in entry.split('"')}
     for name, size in sizes.items():
-        if name in ("xl/styles.xml", _CONTENT_TYPES) or f"/{name}" in workbooks or name.startswith("docProps/"):
-            properties += size
-        elif name.endswith(".rels"):
+        known = name in ("xl/styles.xml", _CONTENT_TYPES) or name.startswith("docProps/") or name.endswith(".rels")
+        if known or f"/{name}" in workbooks:
             properties += size
         elif name.startswith(("xl/worksheets/", "xl/sharedStrings")):
             cells += size

@@ -11,4 +11,6 @@ def load_extra(what: str, package: str, extra: str = "cli") -> Any:
     try:
         return importlib.import_module(package)
     except ImportError:
-        raise ImportError(f"{what} needs {package}, which is not installed: pip install 'ispca[{extra}]'") from None
+        raise ImportError(
+            f"{what} needs {package}, which is not installed: pip install 'ispca[{extra}]'"
+        ) from None

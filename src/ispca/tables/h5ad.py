@@ -105,7 +105,9 @@ class Reader:
             packed = stored.id.read_direct_chunk(info.chunk_offset)[1]
             # A few bytes more than the chunk itself are a checksum.
             if len(zlib.decompressobj().decompress(packed, size + 64)) > size + 16:
-                raise TableError(f"{name!r} in {self._limit.file} is damaged: a chunk unpacks to more than its size.")
+                raise TableError(
+                    f"{name!r} in {self._limit.file} is damaged: a chunk unpacks to more than its size."
+                )
 
     def _texts(self, stored: Any, name: str) -> np.ndarray:
         """Read texts of any length, of which many may share one place in the file, some at a time."""
@@ -132,11 +134,11 @@ class Reader:
                 self._limit.check_table(*stored.shape)
             return checked_dense(self.values(file, "X"), self._limit)
         shape = checked_shape(stored.attrs["shape"], self._limit)
-        parts = [self.values(stored, part) for part in ("data", "indices", "indptr")]
+        data, indices, indptr = (self.values(stored, part) for part in ("data", "indices", "indptr"))
         kind = _text(stored.attrs["encoding-type"])
         if kind not in ("csr_matrix", "csc_matrix"):
             raise TableError(f"X in {self._limit.file} is of the unknown kind {kind!r}: store it as CSR or CSC.")
-        return checked_csr(*parts, shape, self._limit, by_column=kind == "csc_matrix")
+        return checked_csr(data, indices, indptr, shape, self._limit, by_column=kind == "csc_matrix")
 
     def index(self, file: Any, name: str) -> list[str]:
         """Return the names of the rows of obs or var."""
@@ -144,7 +146,7 @@ class Reader:
         return [str(item) for item in self.column(frame, _text(frame.attrs["_index"]))]
 
     def column(self, frame: Any, name: str) -> np.ndarray:
-        """Return a column of obs or var: plain, text, categorical or nullable; missing entries are NaN or empty."""
+        """Return a column of obs or var: plain, text, categorical or nullable; missing is NaN or empty."""
         if not isinstance(self._item(frame, name) if name in frame else None, self._h5py.Group):
             values = self._plain(frame, name)
             return values.astype(str) if values.dtype.kind == "b" else values

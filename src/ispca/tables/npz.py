@@ -64,16 +64,18 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.nd
         if dtype.kind not in "biufcSUmM":
             what = "Python objects" if dtype.hasobject else "records"
             raise TableError(f"{info.filename} in {where} holds {what}. Save plain arrays only.")
-        declared = math.prod(shape) * dtype.itemsize
+        count: int = math.prod(int(length) for length in shape)
         # Texts of length 0 take no room at all, however many there are.
-        if declared != info.file_size - member.tell() or (math.prod(shape) and not dtype.itemsize):
+        if count * dtype.itemsize != info.file_size - member.tell() or (count and not dtype.itemsize):
             raise TableError(f"{info.filename} in {where} is damaged: its size is not what its header says.")
     with archive.open(info) as member:
         values: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
         # The checksum is compared at the end of the member.
         member.read(1)
     if dtype.kind == "U":
-        codes = np.frombuffer(values.tobytes(), np.uint32 if dtype.isnative else np.dtype(np.uint32).newbyteorder())
+        codes = np.frombuffer(
+            values.tobytes(), np.uint32 if dtype.isnative else np.dtype(np.uint32).newbyteorder()
+        )
         if np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))):
             raise TableError(f"{info.filename} in {where} is damaged: it holds text that is not Unicode.")
     return values
@@ -81,9 +83,8 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.nd
 
 def matrix_of(stored: dict[str, np.ndarray], limit: Limit) -> Any:
     """Return X, or the CSR matrix of data, indices, indptr and shape, as float64."""
-    parts = ("data", "indices", "indptr", "shape")
-    if all(part in stored for part in parts):
-        return checked_csr(*(stored[part] for part in parts), limit)
+    if {"data", "indices", "indptr", "shape"} <= set(stored):
+        return checked_csr(stored["data"], stored["indices"], stored["indptr"], stored["shape"], limit)
     if "X" not in stored:
         raise TableError(f"{limit.file} has no matrix: it needs X, or data, indices, indptr and shape.")
     return checked_dense(stored["X"], limit)
@@ -92,7 +93,9 @@ def matrix_of(stored: dict[str, np.ndarray], limit: Limit) -> Any:
 def checked_dense(X: np.ndarray, limit: Limit) -> np.ndarray:
     """Return a stored matrix as float64."""
     if X.ndim != 2:
-        raise TableError(f"X in {limit.file} has {X.ndim} axes: it needs a row per sample and a column per feature.")
+        raise TableError(
+            f"X in {limit.file} has {X.ndim} axes: it needs a row per sample and a column per feature."
+        )
     if X.dtype.kind not in "biuf":
         raise TableError(f"X in {limit.file} holds {X.dtype} values: it needs numbers.")
     limit.check_table(*X.shape)

@@ -27,7 +27,9 @@ def read_parquet(path: Path, request: Request) -> Raw:
     request.limit.check_table(rows, len(names))
     frame = lazy.collect()
     if len(frame) != rows:
-        raise TableError(f"{path.name} is damaged: it has {len(frame):,} rows instead of {rows:,}. Write it again.")
+        raise TableError(
+            f"{path.name} is damaged: it has {len(frame):,} rows instead of {rows:,}. Write it again."
+        )
     if request.transpose:
         columns = [_texts(frame.to_series(j), polars, request.limit) for j in range(frame.width)]
         return from_fields(names, list(zip(*columns, strict=True)), request, path.name)

@@ -158,8 +158,8 @@ def _reader(path: Path) -> Callable[[Path, Request], Raw]:
 def _one_error(path: Path) -> Iterator[None]:
     """Turn whatever goes wrong with a file into a TableError.
 
-    On a damaged file each library fails in a way of its own. What says nothing of the file is let through: a missing
-    package and an interrupt.
+    On a damaged file each library fails in a way of its own. What says nothing of the file is let through: a
+    missing package and an interrupt.
     """
     try:
         yield
@@ -181,8 +181,8 @@ def _one_error(path: Path) -> Iterator[None]:
 
 
 def _unreadable(path: Path, error: BaseException) -> TableError:
-    reason = " ".join(str(error).split())
-    what = f"{type(error).__name__}: {reason[:200]}" if reason else type(error).__name__
+    reason = str(error)[:200]
+    what = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
     return TableError(
         f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). Is it damaged, or its extension wrong? "
         "Download or save it again."

@@ -20,7 +20,11 @@ COMPARED = 20_000
 
 
 class TableError(ValueError):
-    """A data file cannot be used; the message says why and what to do."""
+    """A data file cannot be used; the message says why and what to do, in one line."""
+
+    def __init__(self, message: str = "") -> None:
+        # Names from a file may go over several lines.
+        super().__init__(" ".join(message.split()))
 
 
 def ignore_progress(share: float) -> None:

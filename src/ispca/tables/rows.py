@@ -27,9 +27,7 @@ def rows(lines: Iterable[str], delimiter: str, where: str, start: int = 1) -> It
             yield number, line, None
 
 
-def _quoted(
-    number: int, line: str, following: Iterator[tuple[int, str]], delimiter: str, where: str
-) -> list[str]:
+def _quoted(number: int, line: str, following: Iterator[tuple[int, str]], delimiter: str, where: str) -> list[str]:
     """Return the fields of a row with quotes; it takes more lines while a quote is open."""
     taken = [line]
 

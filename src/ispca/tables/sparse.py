@@ -23,7 +23,8 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, limit: Limit, 
     parts = {"data": np.asarray(data), "indices": np.asarray(indices), "indptr": np.asarray(indptr)}
     for name, values in parts.items():
         _require(values.ndim == 1, f"{name} has {values.ndim} axes instead of 1", limit)
-        _require(values.dtype.kind in ("biuf" if name == "data" else "iu"), f"{name} holds {values.dtype} values", limit)
+        kinds = "biuf" if name == "data" else "iu"
+        _require(values.dtype.kind in kinds, f"{name} holds {values.dtype} values", limit)
     data, indices, indptr = parts.values()
     limit.check_table(*size, entries=len(data))
     major, minor = size[::-1] if by_column else size

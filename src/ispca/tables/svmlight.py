@@ -9,6 +9,7 @@ from typing import IO
 import numpy as np
 
 from .files import open_bytes
+from .limits import Limit
 from .npz import feature_names, refuse_table_options
 from .records import Raw, Request, TableError, unknown_column
 from .sparse import checked_csr
@@ -22,7 +23,7 @@ def read_svmlight(path: Path, request: Request) -> Raw:
     if request.target not in (None, "y"):
         raise unknown_column(str(request.target), ["y"], "--target", path.name)
     with open_bytes(path, request.limit, request.progress) as file:
-        lines = _Lines(file, path.name)
+        lines = _Lines(file, request.limit)
         try:
             X, y = load_svmlight_file(lines)
         except (ValueError, OverflowError) as error:
@@ -42,16 +43,19 @@ def read_svmlight(path: Path, request: Request) -> Raw:
 class _Lines:
     """The lines of a file, with what the parser of scikit-learn asks of a file."""
 
-    def __init__(self, file: IO[bytes], where: str) -> None:
-        self._file, self._where, self.number = file, where, 0
+    def __init__(self, file: IO[bytes], limit: Limit) -> None:
+        self._file, self._limit, self.number = file, limit, 0
 
     def read(self, size: int = -1, /) -> bytes:
         return self._file.read(size)
 
     def __iter__(self) -> Iterator[bytes]:
+        entries = 0
         for line in self._file:
             self.number += 1
+            entries += line.count(b":")
+            self._limit.check_table(self.number, 0, entries)
             # Python's float() would take 1_000 for a number.
             if b"_" in line.partition(b"#")[0]:
-                raise TableError(f"Line {self.number} of {self._where} has a '_': it needs numbers.")
+                raise TableError(f"Line {self.number} of {self._limit.file} has a '_': it needs numbers.")
             yield line
