@@ -78,7 +78,7 @@ def test_download_of_what_is_there_checks_it(folders, capsys):
     assert "tiny.npz" in capsys.readouterr().out
     (folders[0] / "tiny.npz").write_bytes(b"damaged")
     assert main(["datasets", "tiny", "--download"]) == 1
-    assert "is no readable data set" in one_line(capsys.readouterr().err)
+    assert "as a data set" in one_line(capsys.readouterr().err)
 
 
 def test_no_direct_download(folders, capsys):

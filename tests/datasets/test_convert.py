@@ -106,7 +106,7 @@ def test_mat_without_labels(tmp_path):
 def test_files_of_another_kind(tmp_path, format, content):
     path = tmp_path / "some.file"
     path.write_bytes(content)
-    with pytest.raises(DatasetError, match=re.escape(f"some.file is no readable {format} file of colon")):
+    with pytest.raises(DatasetError, match=re.escape(f"Could not read some.file as the {format} file of colon")):
         convert(path, COLON, format)
 
 

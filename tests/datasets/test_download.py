@@ -41,7 +41,7 @@ def test_a_truncated_download(tiny, cache, server):
 @pytest.mark.parametrize("kept", [0, 40, 200])
 def test_a_file_that_was_cut_on_the_server(tiny, cache, server, kept):
     server.files["TINY.mat"] = server.files["TINY.mat"][:kept]
-    with pytest.raises(DatasetError, match=r"TINY.mat is no readable mat file of tiny"):
+    with pytest.raises(DatasetError, match=r"Could not read TINY.mat as the mat file of tiny"):
         load("tiny")
     assert nothing_left(cache)
 

@@ -73,6 +73,9 @@ def add_data_options(parser: argparse.ArgumentParser, target: bool = True) -> No
         parser.add_argument(
             "--kind", choices=KINDS, metavar="KIND", help="classification or regression, if not guessed"
         )
+    parser.add_argument(
+        "--max-memory", type=gigabytes, metavar="GB", help="what DATA may take (default depends on its size)"
+    )
 
 
 def add_missing_option(parser: argparse.ArgumentParser, choices: tuple[str, ...] = TREATMENTS) -> None:
@@ -87,6 +90,14 @@ def whole_number(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is below 0")
     return value
+
+
+def gigabytes(text: str) -> int:
+    """Return a positive number of gigabytes in bytes."""
+    value = float(text)
+    if not 0 < value < 10**6:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of gigabytes")
+    return int(value * 10**9)
 
 
 def positive(text: str) -> int:
@@ -120,5 +131,6 @@ def read_supervised(args: argparse.Namespace) -> Table:
             transpose=args.transpose,
             kind=args.kind,
             missing=args.missing,
+            max_bytes=args.max_memory,
             progress=hear,
         )

@@ -74,7 +74,7 @@ def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         names = tuple(str(name) for name in model[0].feature_names_in_)
         with reading(args.data) as hear:
             options = {"id": args.id, "transpose": args.transpose, "known": names, "progress": hear}
-            table = read_table(args.data, supervised=False, **options)
+            table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
         for note in table.notes:
             console.note(note)
         X, kept = matched(table, names, model[0].mean_, args, console)

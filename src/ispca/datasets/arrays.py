@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._atomic import whole_file
+from ..tables.limits import limit_for
+from ..tables.npz import matrix_of, read_arrays
 from .records import Dataset, DatasetError
 
 # Rows of dexter and count-blog carry a part of the challenge, or a day.
 EXTRAS = ("split", "day")
-UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -79,20 +78,18 @@ def checksum(arrays: Arrays) -> str:
 def read_npz(path: Path) -> Arrays:
     """Read a data set from its .npz file (README of the data: dense or CSR; y, or time and event)."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            stored = {name: file[name] for name in file.files}
-        if "indptr" in stored:
-            parts = (stored["data"].astype(float), stored["indices"], stored["indptr"])
-            X: Any = sp.csr_array(parts, shape=tuple(map(int, stored["shape"])))
-        else:
-            X = stored["X"].astype(float)
+        limit = limit_for(path)
+        stored = read_arrays(path, limit)
+        X = matrix_of(stored, limit)
         if "time" in stored:
             target = survival_target(stored["time"], stored["event"])
         else:
             y = stored["y"]
             target = y.astype(float if y.dtype.kind == "f" else np.int64)
-    except UNREADABLE as error:
-        raise DatasetError(f"{path} is no readable data set: {error or type(error).__name__}.") from error
+    # On a damaged file each library fails in a way of its own.
+    except Exception as error:
+        what = str(error).rstrip(".") or type(error).__name__
+        raise DatasetError(f"Could not read {path} as a data set: {what}.") from error
     return Arrays(
         X,
         target,

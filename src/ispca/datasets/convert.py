@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
+import math
 import re
 import warnings
 import zipfile
@@ -13,11 +17,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._extras import missing_package
+from ..tables.limits import Limit, limit_for
+from ..tables.sparse import checked_csr
 from .arrays import Arrays, survival_target
 from .records import Dataset, DatasetError
 
 # R names of the censoring indicator, 1 where death was observed.
 EVENT_NAMES = ("cens", "event", "status", "death", "os_deceased")
+# How R packs its files, by their first bytes.
+OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
 def convert(path: Path, record: Dataset, format: str) -> Arrays:
@@ -29,7 +37,9 @@ def convert(path: Path, record: Dataset, format: str) -> Arrays:
     # On a damaged file each reader fails in a way of its own, some with bare exceptions.
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise DatasetError(f"{path.name} is no readable {format} file of {record.name} ({what}).") from error
+        raise DatasetError(
+            f"Could not read {path.name} as the {format} file of {record.name} ({what})."
+        ) from error
 
 
 def encode(labels: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -40,7 +50,13 @@ def encode(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     return codes.astype(np.int64), classes.astype(str)
 
 
-def _matrix(X: Any, sparse: bool) -> Any:
+def _matrix(X: Any, sparse: bool, limit: Limit) -> Any:
+    if sp.issparse(X):
+        # What a file says of rows and columns is checked before compiled code relies on it.
+        parts = X if X.format in ("csr", "csc") else sp.csr_array(X)
+        X = checked_csr(parts.data, parts.indices, parts.indptr, X.shape, limit, by_column=X.format == "csc")
+    rows, columns = X.shape
+    limit.check_table(rows, columns, X.nnz if sparse and sp.issparse(X) else None)
     if sparse:
         return sp.csr_array(X, dtype=float)
     return (X.toarray() if sp.issparse(X) else np.asarray(X)).astype(float)
@@ -48,14 +64,17 @@ def _matrix(X: Any, sparse: bool) -> Any:
 
 def read_mat(path: Path, record: Dataset) -> Arrays:
     """Read a file of the feature-selection repository: ``X`` (n x D) and ``Y`` (labels)."""
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
 
+    limit = limit_for(path)
+    for name, shape, _ in whosmat(path):
+        limit.check(8 * math.prod(shape), name)
     file = loadmat(path)
     missing = {"X", "Y"} - set(file)
     if missing:
         raise DatasetError(f"{path.name} has no variable {' and no '.join(sorted(missing))}.")
     target, classes = encode(file["Y"])
-    return Arrays(_matrix(file["X"], record.sparse), target, classes)
+    return Arrays(_matrix(file["X"], record.sparse, limit), target, classes)
 
 
 def read_objects(path: Path) -> dict[str, Any]:
@@ -73,8 +92,20 @@ def read_objects(path: Path) -> dict[str, Any]:
     with warnings.catch_warnings():
         # Old files do not say how their text is encoded.
         warnings.simplefilter("ignore")
-        parsed = rdata.parser.parse_file(path)
+        parsed = rdata.parser.parse_data(_unpacked(path))
         return dict(rdata.conversion.convert(parsed, constructors))
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the content of an R file, which may be packed, up to the limit."""
+    limit = limit_for(path)
+    with path.open("rb") as file:
+        start = file.read(8)
+    opener = next((opener for magic, opener in OPENERS.items() if start.startswith(magic)), open)
+    with opener(path, "rb") as file:
+        content: bytes = file.read(limit.bytes + 1)
+    limit.check(len(content), "The unpacked data")
+    return content
 
 
 def _table(values: Any) -> tuple[np.ndarray, np.ndarray | None]:
@@ -101,12 +132,12 @@ def read_rdata(path: Path, record: Dataset) -> Arrays:
     for holder in _holders(read_objects(path)):
         lower = {str(key).lower(): value for key, value in holder.items()}
         if {"x", "y"} <= set(lower):
-            X, names = _table(lower["x"])
-            y = lower["y"]
+            values, names = _table(lower["x"])
+            X, y = _matrix(values, record.sparse, limit_for(path)), lower["y"]
             if not record.is_classification:
-                return Arrays(_matrix(X, record.sparse), np.asarray(y, dtype=float).ravel(), None, names)
+                return Arrays(X, np.asarray(y, dtype=float).ravel(), None, names)
             target, classes = encode(y)
-            return Arrays(_matrix(X, record.sparse), target, classes, names)
+            return Arrays(X, target, classes, names)
     raise DatasetError(f"{path.name} has no x and y.")
 
 
@@ -135,6 +166,12 @@ def _lines(archive: zipfile.ZipFile, ending: str) -> list[str]:
     name = next((name for name in archive.namelist() if name.endswith(ending)), None)
     if name is None:
         raise DatasetError(f"the archive has no {ending}.")
+    return _text(archive, name)
+
+
+def _text(archive: zipfile.ZipFile, name: str) -> list[str]:
+    """Return the lines of a member, if it is not too large."""
+    limit_for(Path(str(archive.filename))).check(archive.getinfo(name).file_size, name)
     return archive.read(name).decode("ascii").splitlines()
 
 
@@ -166,7 +203,7 @@ def read_blog_zip(path: Path, record: Dataset) -> Arrays:
     with zipfile.ZipFile(path) as archive:
         pattern = re.compile(r"(?:.*/)?blogData_test-[\d._]+\.csv")
         for day, name in enumerate(sorted(name for name in archive.namelist() if pattern.fullmatch(name))):
-            tables.append(np.loadtxt(archive.read(name).decode("ascii").splitlines(), delimiter=",", ndmin=2))
+            tables.append(np.loadtxt(_text(archive, name), delimiter=",", ndmin=2))
             days += [day] * len(tables[-1])
     if not tables:
         raise DatasetError(f"{path.name} has no blogData_test-*.csv.")

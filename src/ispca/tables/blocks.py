@@ -1,131 +1,146 @@
-"""A block of lines into numbers: all at once by polars where it is installed, else field by field."""
+"""A block of rows into numbers and texts: many lines at once where they are plain, else field by field."""
 
 from __future__ import annotations
 
-import csv
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
 from ..reduction.records import Floats
-from .dialect import MISSING
+from .cells import number
+from .records import TableError
+from .rows import Row
 
-# The marks of a missing value that polars is told of; a block with any other goes field by field.
-_NULLS = ["", "NA", "NaN", "nan", "N/A", "NULL", "null", "#N/A", "?"]
+# Characters converted at a time: if one field is no number, so many are converted field by field.
+PIECE_CHARACTERS = 2**19
 
 
 @dataclass
 class Block:
-    """Records cut into fields.
+    """Rows cut into fields.
 
-    ``texts[i]`` holds the fields of record i at the positions that are text, ``numbers[i]`` those at the other
-    positions, NaN where missing. ``odd`` holds what is neither a number nor missing, by record and position, and
-    ``records`` the whole of the records in which it stands.
+    ``texts[i]`` holds the fields of row i at the positions that are text, ``numbers[i]`` those at the other
+    positions, NaN where missing. ``odd[i]`` holds the positions in row i of what is neither a number nor missing,
+    and ``fields[i]`` all fields of such a row.
     """
 
     texts: list[list[str]]
     numbers: Floats
-    odd: dict[tuple[int, int], str] = field(default_factory=dict)
-    records: dict[int, list[str]] = field(default_factory=dict)
+    odd: dict[int, list[int]] = field(default_factory=dict)
+    fields: dict[int, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which of a record's fields are text, and how fields are told apart."""
+    """Which of a row's fields are text, and how fields are written."""
 
     width: int
     texts: tuple[int, ...]
     delimiter: str
     decimal_comma: bool
+    where: str
 
-    @property
+    @cached_property
     def numbers(self) -> list[int]:
         """Positions of the numbers."""
         texts = set(self.texts)
         return [position for position in range(self.width) if position not in texts]
 
-
-class RaggedError(ValueError):
-    """A record has too many or too few fields; the arguments are its number in the block and its fields."""
-
-
-@lru_cache(maxsize=1)
-def load_polars() -> Any:
-    """Return polars, or None where it is not installed."""
-    try:
-        import polars
-    except ImportError:
-        return None
-    return polars
+    @cached_property
+    def cuts(self) -> tuple[int, int]:
+        """How many fields must be cut off at the left and at the right to have all texts."""
+        left = [j for j in self.texts if 2 * j < self.width]
+        return max(left, default=-1) + 1, self.width - min(set(self.texts) - set(left), default=self.width)
 
 
-def parse(lines: list[str], layout: Layout) -> Block:
-    """Cut lines into texts and numbers."""
-    block = _parse_at_once(lines, layout)
-    if block is None:
-        block = parse_records(list(csv.reader(lines, delimiter=layout.delimiter)), layout)
+def parse(rows: Sequence[Row], layout: Layout) -> Block:
+    """Cut the rows of a text file into texts and numbers."""
+    block = Block([], np.empty((len(rows), len(layout.numbers))))
+    for plain, piece in _pieces(rows):
+        if not plain or not _parse_at_once([line for _, line, _ in piece], block, layout):
+            for line_number, line, fields in piece:
+                _add_fields(fields or _without_end(line).split(layout.delimiter), line_number, block, layout)
     return block
 
 
-def _parse_at_once(lines: list[str], layout: Layout) -> Block | None:
-    """Let polars do it; None where it cannot or might be wrong."""
-    polars = load_polars()
-    if polars is None or layout.delimiter == " ":
-        return None
-    text = "".join(lines)
-    if '"' not in text and text.count(layout.delimiter) != len(lines) * (layout.width - 1):
-        return None
-    texts = set(layout.texts)
-    types = {f"{j}": polars.String if j in texts else polars.Float64 for j in range(layout.width)}
-    try:
-        frame = polars.read_csv(
-            text.encode(),
-            has_header=False,
-            separator=layout.delimiter,
-            schema=types,
-            null_values=_NULLS,
-            decimal_comma=layout.decimal_comma,
-        )
-    except polars.exceptions.PolarsError:
-        return None
-    if len(frame) != len(lines) and '"' not in text:
-        return None
-    # Choosing 20,000 columns by name takes seconds, taking a few out does not.
-    columns = [[item or "" for item in frame.drop_in_place(f"{j}").to_list()] for j in layout.texts]
-    texts_of = [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in range(len(frame))]
-    return Block(texts_of, frame.to_numpy())
+def _pieces(rows: Sequence[Row]) -> Iterator[tuple[bool, list[Row]]]:
+    """Yield runs of rows with and without quotes, those without in pieces."""
+    for plain, run in groupby(rows, lambda row: row[2] is None):
+        piece: list[Row] = []
+        characters = 0
+        for row in run:
+            piece.append(row)
+            characters += len(row[1])
+            if characters >= PIECE_CHARACTERS:
+                yield plain, piece
+                piece, characters = [], 0
+        if piece:
+            yield plain, piece
 
 
-def parse_records(records: list[list[str]], layout: Layout) -> Block:
-    """Take records field by field, and remember what is neither a number nor missing."""
-    positions = layout.numbers
-    block = Block([], np.empty((len(records), len(positions))))
-    for i, record in enumerate(records):
-        if len(record) != layout.width:
-            raise RaggedError(i, len(record))
-        block.texts.append([record[j] for j in layout.texts])
-        fields = [record[j] for j in positions] if layout.texts else record
-        if layout.decimal_comma:
-            fields = [item.replace(",", ".") for item in fields]
+def _parse_at_once(lines: list[str], block: Block, layout: Layout) -> bool:
+    """Convert lines without quotes; return False and add nothing if that needs a look at each field."""
+    delimiter = layout.delimiter
+    if any(line.count(delimiter) != layout.width - 1 for line in lines):
+        return False
+    start = len(block.texts)
+    if layout.numbers:
+        plain = [line.replace(",", ".") for line in lines] if layout.decimal_comma else lines
+        columns = layout.numbers if layout.texts else None
         try:
-            block.numbers[i] = np.array(fields, dtype=np.float64)
+            # This takes the same for numbers as number() does, and nothing for missing.
+            block.numbers[start : start + len(lines)] = np.loadtxt(
+                plain, delimiter=delimiter, comments=None, usecols=columns, ndmin=2, encoding=None
+            )
         except ValueError:
-            for k, item in enumerate(fields):
-                value = number(item)
-                if value is None:
-                    block.odd[i, positions[k]] = record[positions[k]]
-                    block.records[i] = record
-                block.numbers[i, k] = math.nan if value is None else value
+            return False
+    left, right = layout.cuts
+    for line in lines:
+        head = _without_end(line).split(delimiter, left)
+        tail = head[-1].rsplit(delimiter, right)
+        block.texts.append([head[j] if j < left else tail[j - layout.width] for j in layout.texts])
+    return True
+
+
+def _without_end(line: str) -> str:
+    return line[:-1] if line.endswith("\n") else line
+
+
+def parse_fields(rows: Iterable[Sequence[str]], first: int, layout: Layout) -> Block:
+    """Take rows that are cut into fields already; the first of them has the number ``first``."""
+    rows = list(rows)
+    block = Block([], np.empty((len(rows), len(layout.numbers))))
+    for row_number, fields in enumerate(rows, first):
+        _add_fields(fields, row_number, block, layout)
     return block
 
 
-def number(item: str) -> float | None:
-    """Return the number a field holds, NaN where it is missing, None where it is something else."""
-    try:
-        # Python reads 10_1 as 101; to everyone else it is a name.
-        return None if "_" in item else float(item)
-    except ValueError:
-        return math.nan if item.strip().lower() in MISSING else None
+def _add_fields(fields: Sequence[str], line_number: int, block: Block, layout: Layout) -> None:
+    """Add one row, and remember what is neither a number nor missing."""
+    if len(fields) != layout.width:
+        raise TableError(
+            f"Line {line_number} of {layout.where} has {len(fields):,} fields instead of {layout.width:,}. "
+            "Is the file truncated, a delimiter missing, or a delimiter inside a text without quotes?"
+        )
+    i = len(block.texts)
+    block.texts.append([fields[j] for j in layout.texts])
+    items = [fields[j] for j in layout.numbers]
+    if layout.decimal_comma:
+        items = [item.replace(",", ".") for item in items]
+    text = "".join(items)
+    if text.isascii() and "_" not in text:
+        try:
+            # NumPy is faster, and the same as number() for what it takes here.
+            block.numbers[i] = np.array(items, dtype=np.float64)
+            return
+        except ValueError:
+            pass
+    values = [number(item) for item in items]
+    block.numbers[i] = [math.nan if value is None else value for value in values]
+    odd = [j for j, value in zip(layout.numbers, values, strict=True) if value is None]
+    if odd:
+        block.odd[i], block.fields[i] = odd, fields

@@ -1,90 +1,72 @@
-"""CSV and its relatives, a block of lines at a time, samples in rows or in columns."""
+"""CSV and its relatives, a block of rows at a time, samples in rows or in columns."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from .blocks import Layout, RaggedError, number, parse
-from .dialect import Dialect, open_text, sniff, with_encoding
+from .blocks import Layout, parse
+from .cells import number
+from .dialect import WESTERN, Dialect, find_encoding, open_text, sniff
 from .orientation import Collector, SamplesInColumns, SamplesInRows
 from .records import Raw, Request, TableError
+from .rows import Row, rows
 
 # Characters parsed at a time.
-BLOCK_CHARACTERS = 2**25
+BLOCK_CHARACTERS = 2**23
 
 
 def read_delimited(path: Path, request: Request) -> Raw:
     """Read a text file of rows and columns."""
-    dialect = sniff(path)
+    encoding = find_encoding(path, request.limit)
     try:
-        return _read(path, request, dialect)
+        return _read(path, request, sniff(path, request.limit, encoding))
     except UnicodeDecodeError:
-        note = f"{path.name} is not UTF-8: read as Western European text."
-        return _read(path, request, with_encoding(dialect, "latin-1", note))
-    except (EOFError, OSError) as error:
-        if isinstance(error, EOFError):
-            raise TableError(f"{path.name} is no whole gzip file ({error}): download it again.") from None
-        raise
+        if encoding != "utf-8":
+            raise TableError(
+                f"{path.name} begins with a byte order mark but is not {encoding[:6].upper()}: save it as UTF-8."
+            ) from None
+    return _read(path, request, sniff(path, request.limit, WESTERN))
 
 
 def _read(path: Path, request: Request, dialect: Dialect) -> Raw:
     kind = SamplesInColumns if request.transpose else SamplesInRows
     collector: Collector = kind(dialect.header, text_columns(dialect), request, path.name)
-    n_read = dialect.skip + 1
-    for lines in _blocks(path, dialect, request):
-        layout = Layout(len(dialect.header), collector.texts, dialect.delimiter, dialect.decimal_comma)
-        try:
-            block = parse(lines, layout)
-        except RaggedError as error:
-            place, width = error.args
-            raise TableError(
-                f"Row {n_read + place + 1} of {path.name} has {width:,} fields, not {len(dialect.header):,}: "
-                "is the file cut off, or a delimiter missing or inside an unquoted text?"
-            ) from None
-        except csv.Error as error:
-            raise TableError(f"{path.name} cannot be read as a table: {error}.") from None
-        collector.add(block)
-        n_read += len(block.texts)
+    width, n_rows = len(dialect.header), 0
+    with open_text(path, dialect.encoding, request.limit, request.progress) as file:
+        lines: Iterable[str] = islice(file, dialect.skip, None)
+        found = rows(lines, dialect.delimiter, path.name, dialect.skip + 1)
+        next(found)  # the header
+        for part in _blocks(found):
+            n_rows += len(part)
+            request.limit.check_table(n_rows, width)
+            layout = Layout(width, collector.texts, dialect.delimiter, dialect.decimal_comma, path.name)
+            collector.add(parse(part, layout))
     raw = collector.finish()
     raw.notes[:0] = dialect.notes
     return raw
 
 
 def text_columns(dialect: Dialect) -> set[int]:
-    """Return the columns in which the first records hold text."""
-    comma = dialect.decimal_comma
+    """Return the columns in which the first rows hold text."""
+    comma, width = dialect.decimal_comma, len(dialect.header)
 
     def is_text(item: str) -> bool:
         return number(item.replace(",", ".") if comma else item) is None
 
-    return {j for record in dialect.sample for j, item in enumerate(record) if is_text(item)}
+    return {j for fields in dialect.sample for j, item in enumerate(fields[:width]) if is_text(item)}
 
 
-def _blocks(path: Path, dialect: Dialect, request: Request) -> Iterator[list[str]]:
-    """Yield whole records: a text in quotes may go over several lines."""
-    with open_text(path, dialect.encoding, request.progress) as file:
-        _header(file, dialect.skip)
-        while lines := file.readlines(BLOCK_CHARACTERS):
-            while sum(line.count('"') for line in lines) % 2 and (more := file.readline()):
-                lines.append(more)
-            lines = [line for line in lines if line.strip()]
-            if lines:
-                if not lines[-1].endswith("\n"):
-                    lines[-1] += "\n"
-                yield lines
-
-
-def _header(file: Iterable[str], skip: int) -> None:
-    """Go past the header, which ends at the first line that is not empty and closes its quotes."""
-    lines = iter(file)
-    for _ in islice(lines, skip):
-        pass
-    quotes, started = 0, False
-    for line in lines:
-        started = started or bool(line.strip())
-        quotes += line.count('"')
-        if started and quotes % 2 == 0:
-            return
+def _blocks(found: Iterator[Row]) -> Iterator[list[Row]]:
+    """Yield rows of so many characters together."""
+    part: list[Row] = []
+    characters = 0
+    for row in found:
+        part.append(row)
+        characters += len(row[1]) if row[2] is None else sum(map(len, row[2]))
+        if characters >= BLOCK_CHARACTERS:
+            yield part
+            part, characters = [], 0
+    if part:
+        yield part

@@ -1,27 +1,29 @@
-"""How a text file is written: compression, encoding, delimiter, decimal point, and its first lines."""
+"""How a text file is written: encoding, delimiter, decimal point, and its first rows."""
 
 from __future__ import annotations
 
 import codecs
-import csv
-import gzip
 import io
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from .records import TableError
+from .files import open_bytes
+from .limits import NAME, Limit
+from .records import TableError, ignore_progress
+from .rows import QuoteError, rows
 
+# Rows that are looked at, fewer if they are very long.
 SNIFFED_LINES = 20
-SNIFFED_BYTES = PIECE = 2**20
+SNIFFED_CHARACTERS = 2**23
+SNIFFED_BYTES = 2**20
+# Lines after which a file without two that are not empty has no data.
+EMPTY_LINES = 10_000
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".txt": "\t,;| "}
-MISSING = frozenset(
-    ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", ".", "#num!", "#value!", "#div/0!", "missing")
-)
-_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
+WESTERN = "cp1252"
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?\s*")
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -30,7 +32,7 @@ class Dialect:
     """How to take a file apart.
 
     ``header`` holds the names of all columns; the first is empty where rows have a field more than it, as R writes
-    them. ``sample`` holds the first few records. ``skip`` lines come before the data.
+    them. ``sample`` holds the first few rows. ``skip`` lines come before the header.
     """
 
     encoding: str
@@ -42,32 +44,13 @@ class Dialect:
     notes: list[str] = field(default_factory=list)
 
 
-def open_text(path: Path, encoding: str, progress: Callable[[float], None]) -> IO[str]:
-    """Open a text file, gzipped or not; tell how much of it has been read."""
-    raw: Any = _Counted(path, progress)
-    if path.suffix.lower() == ".gz":
-        raw = gzip.GzipFile(fileobj=raw)
-    return io.TextIOWrapper(_InLargePieces(raw, PIECE), encoding=encoding)
-
-
-class _InLargePieces(io.BufferedReader):
-    """A reader that does not ask for 8 kB at a time, as text files do."""
-
-    def read1(self, size: int = -1, /) -> bytes:
-        return super().read1(PIECE)
-
-
-class _Counted(io.FileIO):
-    """A file that tells which share of it has been read."""
-
-    def __init__(self, path: Path, progress: Callable[[float], None]) -> None:
-        super().__init__(path)
-        self._size, self._progress = max(path.stat().st_size, 1), progress
-
-    def readinto(self, buffer: Any) -> int | None:
-        read = super().readinto(buffer)
-        self._progress(self.tell() / self._size)
-        return read
+def open_text(
+    path: Path, encoding: str, limit: Limit, progress: Callable[[float], None] = ignore_progress
+) -> IO[str]:
+    """Open a text file, gzipped or not; report how much of it has been read."""
+    # A file that is neither UTF-8 nor UTF-16 is read to its end, whatever bytes are in it.
+    errors = "replace" if encoding == WESTERN else "strict"
+    return io.TextIOWrapper(open_bytes(path, limit, progress), encoding=encoding, errors=errors)
 
 
 def data_suffix(path: Path) -> str:
@@ -78,21 +61,21 @@ def data_suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def sniff(path: Path) -> Dialect:
+def sniff(path: Path, limit: Limit, encoding: str) -> Dialect:
     """Look at the beginning of a file and find out how it is written."""
-    encoding = _encoding(path)
-    with open_text(path, encoding, lambda share: None) as file:
-        lines = list(islice(file, SNIFFED_LINES + 2))
-    notes = [] if encoding.startswith("utf") else [f"{path.name} is not UTF-8: read as Western European text."]
+    with open_text(path, encoding, limit) as file:
+        lines = _first_lines(file)
+    notes = [f"{path.name} is not UTF-8: read as Western European text."] if encoding == WESTERN else []
     skip, candidates = 0, DELIMITERS.get(data_suffix(path), DELIMITERS[".txt"])
-    if lines and re.fullmatch(r"sep=.\n?", lines[0]):
+    if lines and re.fullmatch(r"sep=[,;|\t ]\n?", lines[0]):
         # A line that Excel understands.
         skip, candidates, lines = 1, lines[0][4], lines[1:]
-    lines = [line for line in lines if line.strip()]
-    if len(lines) < 2:
+    delimiter = max(candidates, key=lambda candidate: _quality(lines, candidate))
+    limit.check((max((line.count(delimiter) for line in lines), default=0) + 1) * NAME, "A line")
+    first = _first_rows(lines, delimiter, path.name, skip + 1)
+    if len(first) < 2:
         raise TableError(f"{path.name} has no data: it needs a line of column names and a line per row.")
-    delimiter = _delimiter(lines, candidates)
-    header, *sample = csv.reader(lines, delimiter=delimiter)
+    header, *sample = first
     width = len(sample[0])
     if max(width, len(header)) < 2:
         raise TableError(
@@ -108,51 +91,66 @@ def sniff(path: Path) -> Dialect:
     return Dialect(encoding, delimiter, comma, skip, header, sample, notes)
 
 
-def with_encoding(dialect: Dialect, encoding: str, note: str) -> Dialect:
-    """Return the dialect with another encoding."""
-    return replace(dialect, encoding=encoding, notes=[*dialect.notes, note])
+def _first_lines(file: Iterable[str]) -> list[str]:
+    """Return the first lines: some twenty, or fewer if they are long, but two that are not empty."""
+    lines: list[str] = []
+    characters = filled = 0
+    for line in file:
+        lines.append(line)
+        characters += len(line)
+        filled += not line.isspace()
+        enough = len(lines) >= SNIFFED_LINES + 2 or characters > SNIFFED_CHARACTERS
+        if (filled >= 2 and enough) or len(lines) > EMPTY_LINES:
+            break
+    return lines
 
 
-def _encoding(path: Path) -> str:
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
+def _first_rows(lines: list[str], delimiter: str, where: str, start: int) -> list[list[str]]:
+    """Return the fields of the first rows; the last one may be cut off inside quotes, and is none then."""
+    found: list[list[str]] = []
     try:
-        with opened(path, "rb") as file:
-            start: Any = file.read(SNIFFED_BYTES)
-    except (OSError, EOFError) as error:
-        if isinstance(error, gzip.BadGzipFile | EOFError):
-            raise TableError(
-                f"{path.name} is no whole gzip file ({error}): unpack or download it again."
-            ) from None
-        raise
+        for _, line, fields in rows(lines, delimiter, where, start):
+            found.append(line.rstrip("\n").split(delimiter) if fields is None else fields)
+    except QuoteError:
+        if len(found) < 2:
+            raise
+    return found
+
+
+def find_encoding(path: Path, limit: Limit) -> str:
+    """Return the encoding, going by the beginning of the file."""
+    with open_bytes(path, limit) as file:
+        start = file.read(SNIFFED_BYTES)
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if start.startswith(mark):
             return encoding
     if b"\0" in start:
-        raise TableError(f"{path.name} is no text file: is its extension right?")
+        raise TableError(f"{path.name} is not a text file: is its extension right?")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(start)
     except UnicodeDecodeError:
-        return "cp1252"
+        return WESTERN
     return "utf-8"
 
 
-def _delimiter(lines: list[str], candidates: str) -> str:
-    """Return the delimiter that cuts the lines into equally many fields, as many as possible."""
+def _quality(lines: list[str], delimiter: str) -> tuple[bool, int]:
+    """Return whether the delimiter cuts the rows into equally many fields, and into how many the first.
 
-    def quality(delimiter: str) -> tuple[bool, int]:
-        try:
-            widths = [len(record) for record in csv.reader(lines, delimiter=delimiter)]
-        except csv.Error:
-            # With the wrong delimiter a whole line is one field, longer than any is allowed to be.
-            return False, 0
-        first, second = widths[0], widths[1] if len(widths) > 1 else 0
-        even = second > 1 and first in (second, second - 1) and len(set(widths[1:])) == 1
-        return even, first
-
-    # The first of equals wins: the usual one for the extension.
-    return max(candidates, key=quality)
+    The first of equals wins: the usual one for the extension.
+    """
+    widths = []
+    try:
+        for _, line, fields in rows(lines, delimiter, ""):
+            widths.append(line.count(delimiter) + 1 if fields is None else len(fields))
+    except QuoteError:
+        # With the wrong delimiter a whole line is one field, longer than any is allowed to be.
+        pass
+    if not widths:
+        return False, 0
+    first, second = widths[0], widths[1] if len(widths) > 1 else 0
+    even = second > 1 and first in (second, second - 1) and len(set(widths[1:])) == 1
+    return even, first
 
 
 def _decimal_comma(sample: Sequence[Sequence[str]]) -> bool:
-    fields = [item for record in sample for item in record if item]
-    return any(_DECIMAL_COMMA.fullmatch(item) for item in fields)
+    return any(_DECIMAL_COMMA.fullmatch(item) for fields in sample for item in fields if "," in item)

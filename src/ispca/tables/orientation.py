@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..reduction.records import Floats
 from .blocks import Block
-from .records import Raw, Request, TableError, count, listing, unique_names, unknown_column
+from .records import Raw, Request, TableError, count, listing, shortened, unique_names, unknown_column
 
 # First columns of these names hold the samples' names, even where they are numbers.
 ID_NAMES = {"", "id", "ids", "sample", "sample_id", "sampleid", "sample id", "patient", "patient_id", "subject"}
@@ -31,14 +31,25 @@ class Collector(Protocol):
         """Return the table."""
 
 
-def position(names: Sequence[str], name: str, option: str, where: str) -> int:
-    """Return where a name stands, or say that it does not or stands twice."""
-    found = [j for j, other in enumerate(names) if other == name]
-    if not found:
-        raise unknown_column(name, [other for other in names if other], option, where)
-    if len(found) > 1:
-        raise TableError(f"{where} has {len(found)} columns named {name!r} ({option}): rename all but one.")
-    return found[0]
+class Places:
+    """Where each name stands, found once for all names."""
+
+    def __init__(self, names: Sequence[str], where: str) -> None:
+        self._names, self._where = names, where
+        self._found: dict[str, list[int]] = defaultdict(list)
+        for j, name in enumerate(names):
+            self._found[name].append(j)
+
+    def of(self, name: str, option: str) -> int:
+        """Return where a name stands, or say that it does not or stands twice."""
+        found = self._found.get(name, [])
+        if not found:
+            raise unknown_column(name, [other for other in self._names if other], option, self._where)
+        if len(found) > 1:
+            raise TableError(
+                f"{self._where} has {len(found)} columns named {name!r} ({option}): rename all but one."
+            )
+        return found[0]
 
 
 class SamplesInRows:
@@ -48,18 +59,19 @@ class SamplesInRows:
         self._names = [name or f"column {j + 1}" for j, name in enumerate(header)]
         self._unnamed = {j for j, name in enumerate(header) if not name}
         self._request, self._where = request, where
-        self._target = None if request.target is None else position(header, request.target, "--target", where)
-        self._id = self._find_id(header, text)
-        self._left_out = {position(header, name, "--drop", where): "as asked" for name in request.drop}
+        places = Places(header, where)
+        self._target = None if request.target is None else places.of(request.target, "--target")
+        self._id = self._find_id(header, text, places)
+        self._left_out = {places.of(name, "--drop"): "as asked" for name in request.drop}
         self._asked = [j for j in (self._id, self._target) if j is not None]
         self._left_out |= {j: "text" for j in text - set(self._asked) - set(self._left_out)}
         self._kept: list[list[str]] = []
         self._blocks: list[tuple[list[int], Floats]] = []
 
-    def _find_id(self, header: Sequence[str], text: set[int]) -> int | None:
+    def _find_id(self, header: Sequence[str], text: set[int], places: Places) -> int | None:
         request = self._request
         if request.id is not None:
-            return position(header, request.id, "--id", self._where)
+            return places.of(request.id, "--id")
         name = header[0]
         known = request.known is not None and name in request.known
         if self._target == 0 or known or name in request.drop:
@@ -79,8 +91,10 @@ class SamplesInRows:
         empty &= np.array([not any(map(str.strip, row)) for row in block.texts], dtype=bool)
         self._kept += [row[: len(self._asked)] for row, gone in zip(block.texts, empty, strict=True) if not gone]
         self._blocks.append((positions, block.numbers[~empty] if empty.any() else block.numbers))
-        for (_, j), value in block.odd.items():
-            self._left_out.setdefault(j, f"text such as {value!r}")
+        for i, odd in block.odd.items():
+            for j in odd:
+                if j not in self._left_out:
+                    self._left_out[j] = f"text such as {shortened(block.fields[i][j])!r}"
 
     def finish(self) -> Raw:
         """Put the blocks together."""
@@ -132,20 +146,23 @@ class SamplesInColumns:
         self._names: list[str] = []
         self._blocks: list[tuple[list[int], Floats]] = []
         self._odd: dict[int, str] = {}
-        self._records: dict[int, list[str]] = {}
+        self._records: dict[int, Sequence[str]] = {}
 
     def add(self, block: Block) -> None:
         """Take a block; a column that is mostly text describes the features and is left out."""
-        columns = Counter(j for _, j in block.odd)
+        columns = Counter(j for odd in block.odd.values() for j in odd)
         describing = {j for j, often in columns.items() if len(block.texts) > 2 and often > len(block.texts) / 2}
         texts = set(self.texts)
         self._blocks.append(([j for j in range(len(self._header)) if j not in texts], block.numbers))
         start = len(self._names)
-        for (i, j), value in block.odd.items():
-            if j not in describing:
-                self._odd.setdefault(start + i, value)
-                self._records[start + i] = block.records[i]
         self._names += [row[0].strip() or f"row {start + i + 1}" for i, row in enumerate(block.texts)]
+        asked = (self._request.target, self._request.id)
+        for i, odd in block.odd.items():
+            value = next((block.fields[i][j] for j in odd if j not in describing), None)
+            if value is not None:
+                self._odd[start + i] = shortened(value)
+                if self._names[start + i] in asked:
+                    self._records[start + i] = block.fields[i]
         if describing:
             self.texts = (*self.texts, *sorted(describing))
             names = listing(self._header[j] for j in sorted(describing))
@@ -162,12 +179,14 @@ class SamplesInColumns:
             place = {j: k for k, j in enumerate(of_block)}
             same = len(of_block) == len(samples)
             rows.append(numbers if same else numbers[:, [place[j] for j in samples]])
-        values = np.concatenate(rows)
         self._blocks.clear()
+        values = np.concatenate(rows)
+        rows.clear()
         request, where = self._request, self._where
-        target = None if request.target is None else position(self._names, request.target, "--target", where)
-        named = None if request.id is None else position(self._names, request.id, "--id", where)
-        left_out = {position(self._names, name, "--drop", where): "as asked" for name in request.drop}
+        places = Places(self._names, where)
+        target = None if request.target is None else places.of(request.target, "--target")
+        named = None if request.id is None else places.of(request.id, "--id")
+        left_out = {places.of(name, "--drop"): "as asked" for name in request.drop}
         left_out |= {i: f"text such as {value!r}" for i, value in self._odd.items() if i not in (target, named)}
         kept = [i for i in range(len(self._names)) if i not in left_out and i not in (target, named)]
         names, repeated = unique_names([self._names[i] for i in kept])

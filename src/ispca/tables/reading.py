@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .arrays import read_h5ad, read_npz, read_svmlight
 from .delimited import read_delimited
 from .dialect import data_suffix
+from .excel import read_excel
+from .h5ad import read_h5ad
+from .limits import Limit, limit_for
 from .missing import check_treatment, treat_missing
+from .npz import read_npz
+from .parquet import read_parquet
 from .records import Raw, Request, Table, TableError, count, ignore_progress, listing
-from .sheets import read_excel, read_parquet
+from .svmlight import read_svmlight
 from .target import classify
 
 READERS: dict[str, Callable[[Path, Request], Raw]] = {
@@ -45,6 +50,7 @@ def read_table(
     missing: str = "error",
     supervised: bool = True,
     known: tuple[str, ...] | None = None,
+    max_bytes: int | None = None,
     progress: Callable[[float], None] = ignore_progress,
 ) -> Table:
     r"""Read a data file into numbers, names and a target.
@@ -69,6 +75,10 @@ def read_table(
         Whether a target is wanted.
     known : tuple of str, optional
         The features of a fitted model.
+    max_bytes : int, optional
+        Bytes of memory that the table may take: 8 per cell, 16 per entry of a sparse matrix, 256 per row and per
+        column. By default 200 bytes per byte of the file, but at least 256 MB and at most 8 GB. What is unpacked
+        from a compressed file may take no more either.
     progress : callable, optional
         Is told the share of the file that has been read.
 
@@ -97,19 +107,29 @@ def read_table(
     reader = _reader(path)
     if supervised and target is None and reader not in OWN_TARGET:
         raise TableError(f"Which column of {path.name} is the target? Name it with --target.")
-    raw = reader(path, Request(target, id, drop, transpose, known, progress))
+    with _one_error(path):
+        limit = limit_for(path, max_bytes)
+        raw = reader(path, Request(limit, target, id, drop, transpose, known, progress))
+        return _table(path, raw, kind, missing, supervised, known is not None, limit)
+
+
+def _table(
+    path: Path, raw: Raw, kind: str | None, missing: str, supervised: bool, fitted: bool, limit: Limit
+) -> Table:
+    """Make a table of what a reader found: kind of target, missing values, samples without a target."""
     if supervised and raw.target is None:
         raise TableError(f"{path.name} has no target: it needs an array y, or the name of another with --target.")
-    notes = raw.notes + _left_out_notes(raw.left_out if known is None else {})
+    notes = raw.notes + _left_out_notes({} if fitted else raw.left_out)
     labels, kind_found, rows = None, None, np.ones(raw.X.shape[0], dtype=bool)
     if supervised:
+        _check_labels(raw.target, limit)
         labels, rows, kind_found, note = classify(raw.target, str(raw.target_name), kind)
         notes.append(note)
         if not rows.all():
             gone = count(int(np.count_nonzero(~rows)), "sample")
             notes.append(f"{gone} left out: no value of the target {raw.target_name!r}.")
     ids = _ids(raw, notes)
-    X, columns, kept = treat_missing(raw, rows, missing, notes, known is not None)
+    X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
     _check_size(path, X, raw, supervised)
     features = np.array(raw.features, dtype=object)[columns]
     target_values = None if labels is None else labels[kept]
@@ -121,6 +141,8 @@ def _reader(path: Path) -> Callable[[Path, Request], Raw]:
         raise TableError(f"{path} is a directory: name a file.")
     if not path.exists():
         raise TableError(f"There is no file {path}.")
+    if not path.is_file():
+        raise TableError(f"{path} is not a regular file: save the data in one.")
     suffix = data_suffix(path)
     if suffix == ".xls":
         raise TableError(f"{path.name} is an old Excel file: save it as .xlsx or .csv.")
@@ -130,6 +152,48 @@ def _reader(path: Path) -> Callable[[Path, Request], Raw]:
     if path.suffix.lower() == ".gz" and reader not in GZIPPED:
         raise TableError(f"{path.name}: unpack it first; only text files are read gzipped.")
     return reader
+
+
+@contextmanager
+def _one_error(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with a file into a TableError.
+
+    On a damaged file each library fails in a way of its own. What says nothing of the file is let through: a
+    missing package and an interrupt.
+    """
+    try:
+        yield
+    except (TableError, ImportError):
+        raise
+    except MemoryError:
+        raise TableError(f"There is not enough memory to read {path.name}.") from None
+    except FileNotFoundError:
+        raise TableError(f"There is no file {path}.") from None
+    except PermissionError:
+        raise TableError(f"{path} may not be read: ask its owner for permission.") from None
+    except Exception as error:
+        raise _unreadable(path, error) from error
+    except BaseException as error:
+        # A panic of polars is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: BaseException) -> TableError:
+    reason = str(error)[:200]
+    what = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
+    return TableError(
+        f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). Is it damaged, or its extension wrong? "
+        "Download or save it again."
+    )
+
+
+def _check_labels(target: Any, limit: Limit) -> None:
+    """Refuse labels that NumPy would store in more memory than is allowed: each takes as much as the longest."""
+    if not isinstance(target, np.ndarray) or target.dtype.kind == "O":
+        longest = max((len(str(item)) for item in target), default=0)
+        limit.check(len(target) * longest * 4, "The target")
 
 
 def _left_out_notes(left_out: dict[str, str]) -> list[str]:

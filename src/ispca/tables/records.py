@@ -5,16 +5,26 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-# How many names a message lists before it says how many more there are.
+if TYPE_CHECKING:
+    from .limits import Limit
+
+# How many names a message lists before it says how many more there are, and how much of each.
 LISTED = 5
+LONGEST = 60
+# Names that are compared with a misspelt one.
+COMPARED = 20_000
 
 
 class TableError(ValueError):
-    """A data file cannot be used; the message says why and what to do."""
+    """A data file cannot be used; the message says why and what to do, in one line."""
+
+    def __init__(self, message: str = "") -> None:
+        # Names from a file may go over several lines.
+        super().__init__(" ".join(message.split()))
 
 
 def ignore_progress(share: float) -> None:
@@ -27,9 +37,10 @@ class Request:
 
     ``target`` and ``id`` name columns, ``drop`` those that are no features; ``transpose`` says that the file has
     features in rows; ``known`` holds the features of a fitted model, if there is one. ``progress`` hears the share
-    of the file that has been read.
+    of the file that has been read. ``limit`` bounds the memory that the file may take.
     """
 
+    limit: Limit
     target: str | None = None
     id: str | None = None
     drop: tuple[str, ...] = ()
@@ -87,9 +98,14 @@ class Table:
 
 def listing(items: Iterable[Any]) -> str:
     """Return the first few items and how many more there are."""
-    shown = [str(item) for item in items]
-    more = f" and {len(shown) - LISTED:,} more" if len(shown) > LISTED else ""
-    return ", ".join(shown[:LISTED]) + more
+    items = list(items)
+    more = f" and {len(items) - LISTED:,} more" if len(items) > LISTED else ""
+    return ", ".join(shortened(str(item)) for item in items[:LISTED]) + more
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a long text."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
 def count(number: int, what: str, plural: str | None = None) -> str:
@@ -99,7 +115,7 @@ def count(number: int, what: str, plural: str | None = None) -> str:
 
 def unknown_column(name: str, names: Sequence[str], option: str, where: str) -> TableError:
     """Return the error for a misspelt column, with the nearest names."""
-    lower = {str(other).lower(): str(other) for other in names}
+    lower = {str(other).lower(): str(other) for other in names[:COMPARED] if len(str(other)) <= LONGEST}
     near = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, 3, 0.6)]
     hint = f"did you mean {' or '.join(near)}?" if near else f"its columns are {listing(names)}."
     return TableError(f"{where} has no column {name!r} ({option}): {hint}")
@@ -107,15 +123,17 @@ def unknown_column(name: str, names: Sequence[str], option: str, where: str) -> 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the names with .1, .2 and so on put after repetitions, and which names were repeated."""
-    taken, found, repeated = set(names), set(), []
+    taken, found = set(names), set()
+    # The number last put after each repeated name: the next repetition goes on from there.
+    numbers: dict[str, int] = {}
     result = []
     for name in names:
-        new, number = name, 0
-        while new in found or (number and new in taken):
-            number += 1
-            new = f"{name}.{number}"
-        if number and name not in repeated:
-            repeated.append(name)
+        new = name
+        if new in found:
+            number = numbers.get(name, 0) + 1
+            while (new := f"{name}.{number}") in taken or new in found:
+                number += 1
+            numbers[name] = number
         found.add(new)
         result.append(new)
-    return result, repeated
+    return result, list(numbers)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import number
-from .dialect import MISSING
+from .cells import MISSING, number
 from .records import TableError, count, listing
 
 KINDS = ("classification", "regression")

@@ -1,6 +1,6 @@
 """The same small table in every other format."""
 
-import builtins
+import sys
 
 import h5py
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from ispca.datasets.arrays import Arrays, write_npz
-from ispca.tables import TableError, blocks, read_table
+from ispca.tables import TableError, read_table
 
 X = np.array([[1, 0, 2.5], [3, 0, 5], [0, 4, 0], [0, -1, 0.5]])
 LABELS = ["ill", "well", "ill", "well"]
@@ -53,7 +53,7 @@ def test_excel(tmp_path):
     with pytest.raises(TableError, match="no data"):
         read_table(path, target="b")
     path.write_text("not a workbook")
-    with pytest.raises(TableError, match="no readable Excel"):
+    with pytest.raises(TableError, match=r"Could not read data.xlsx as an Excel file"):
         read_table(path, target="state")
 
 
@@ -72,7 +72,7 @@ def test_parquet(tmp_path):
     with pytest.raises(TableError, match="no column of numbers"):
         read_table(path, target="state")
     path.write_bytes(b"PAR1 and nothing")
-    with pytest.raises(TableError, match="no readable Parquet"):
+    with pytest.raises(TableError, match=r"Could not read data.parquet"):
         read_table(path, target="state")
 
 
@@ -91,13 +91,13 @@ def test_npz(tmp_path):
     with pytest.raises(TableError, match="has no target"):
         read_table(path)
     np.savez(path, Z=X, y=LABELS)
-    with pytest.raises(TableError, match="no usable matrix"):
+    with pytest.raises(TableError, match="has no matrix"):
         read_table(path)
     np.savez(path, X=np.array([{}, []], dtype=object), y=LABELS)
-    with pytest.raises(TableError, match="plain arrays"):
+    with pytest.raises(TableError, match=r"holds Python objects. Save plain arrays"):
         read_table(path)
     path.write_bytes(b"nothing")
-    with pytest.raises(TableError, match="no readable"):
+    with pytest.raises(TableError, match=r"Could not read data.npz as an .npz file"):
         read_table(path)
 
 
@@ -169,7 +169,7 @@ def test_h5ad(tmp_path, kind):
     with pytest.raises(TableError, match="--transpose is for tables"):
         read_table(path, target="state", transpose=True)
     path.write_text("nothing")
-    with pytest.raises(TableError, match="no readable h5ad"):
+    with pytest.raises(TableError, match=r"Could not read data.h5ad as an h5ad file"):
         read_table(path, target="state")
 
 
@@ -177,18 +177,7 @@ def test_h5ad(tmp_path, kind):
     ("name", "package"), [("a.xlsx", "openpyxl"), ("a.h5ad", "h5py"), ("a.parquet", "polars")]
 )
 def test_a_missing_extra_is_named_with_the_command(tmp_path, monkeypatch, name, package):
-    real = builtins.__import__
-
-    def refuse(module, *args, **kwargs):
-        if module.partition(".")[0] == package:
-            raise ImportError(module)
-        return real(module, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    blocks.load_polars.cache_clear()
+    monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / name).write_bytes(b"x")
-    try:
-        with pytest.raises(ImportError, match=rf"needs {package}.*pip install 'ispca\[cli\]'"):
-            read_table(tmp_path / name, target="y")
-    finally:
-        blocks.load_polars.cache_clear()
+    with pytest.raises(ImportError, match=rf"needs {package}.*pip install 'ispca\[cli\]'"):
+        read_table(tmp_path / name, target="y")

@@ -1,0 +1,101 @@
+"""Excel files: the first sheet, row by row, within the limit."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .extras import load_extra
+from .fields import from_fields
+from .files import ZIP, check_magic, zip_members
+from .limits import CELL, Limit
+from .records import Raw, Request, TableError
+
+# Excel itself has no more rows than this.
+MAX_ROWS = 2**20
+# Bytes of memory that a byte of XML may become: of cells and their texts, and of styles and the like, which are
+# objects with many parts.
+CELLS_EXPANSION, PROPERTIES_EXPANSION = 4, 128
+# Bytes of a text in memory beside its characters.
+TEXT = 56
+_CONTENT_TYPES = "[Content_Types].xml"
+
+
+def read_excel(path: Path, request: Request) -> Raw:
+    """Read the first sheet of an Excel file."""
+    openpyxl = load_extra(f"Reading {path.name}", "openpyxl")
+    check_magic(path, ZIP, "an Excel file", "Save it as .xlsx or .csv.")
+    _check_archive(path, request.limit)
+    with warnings.catch_warnings():
+        # Of styles and dates that openpyxl does not know.
+        warnings.simplefilter("ignore")
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        try:
+            names = book.sheetnames
+            if not book.worksheets:
+                raise TableError(f"{path.name} has no sheet with cells: save the table as .xlsx or .csv.")
+            rows = list(_rows(book.worksheets[0], request.limit))
+        finally:
+            book.close()
+    if len(rows) < 2:
+        raise TableError(
+            f"The first sheet of {path.name} has no data: it needs a row of column names and data below."
+        )
+    raw = from_fields(rows[0], rows[1:], request, path.name)
+    if len(names) > 1:
+        raw.notes.insert(0, f"Only the first of {len(names)} sheets was read: {names[0]!r}.")
+    return raw
+
+
+def _check_archive(path: Path, limit: Limit) -> None:
+    """Refuse an archive whose parts would take more than the limit once they are unpacked and parsed."""
+    cells = properties = 0
+    with zipfile.ZipFile(path) as archive:
+        sizes = {info.filename: info.file_size for info in zip_members(archive, path.name)}
+        if _CONTENT_TYPES not in sizes:
+            raise TableError(f"{path.name} is a ZIP archive but not an Excel file: save it as .xlsx or .csv.")
+        limit.check(sizes[_CONTENT_TYPES] * PROPERTIES_EXPANSION, "The list of parts")
+        types = archive.read(_CONTENT_TYPES).decode("utf-8", "replace")
+    # The workbook may have any name; what is named here and is no workbook counts too much, at worst.
+    workbooks = {name for entry in types.split("<") if "main+xml" in entry for name in entry.split('"')}
+    for name, size in sizes.items():
+        known = name in ("xl/styles.xml", _CONTENT_TYPES) or name.startswith("docProps/") or name.endswith(".rels")
+        if known or f"/{name}" in workbooks:
+            properties += size
+        elif name.startswith(("xl/worksheets/", "xl/sharedStrings")):
+            cells += size
+        else:
+            # Pictures and the like, most of which are never read.
+            limit.check(size, f"{name!r}")
+    limit.check(cells * CELLS_EXPANSION, "The unpacked cells")
+    limit.check(properties * PROPERTIES_EXPANSION, "The unpacked styles and properties")
+
+
+def _rows(sheet: Any, limit: Limit) -> Iterator[list[str]]:
+    """Yield the rows that are not empty, without the empty cells at their ends."""
+    # The dimensions that the file declares may be anything.
+    sheet.reset_dimensions()
+    n_rows = width = texts = 0
+    for count, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+        if count > MAX_ROWS:
+            raise TableError(f"{limit.file} is damaged: it has a row beyond {MAX_ROWS:,}, the last one of Excel.")
+        row = [_text(cell) for cell in cells]
+        while row and not row[-1]:
+            row.pop()
+        if row:
+            n_rows, width = n_rows + 1, max(width, len(row))
+            texts += len(row) * CELL + sum(len(item) + TEXT for item in row if len(item) > 1)
+            limit.check(texts, "The cells")
+            limit.check_table(n_rows, width)
+            yield row
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()

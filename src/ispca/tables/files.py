@@ -1,0 +1,91 @@
+"""Bytes of a file, unpacked if gzipped, with a bound on how many there may be."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .limits import Limit
+from .records import TableError, ignore_progress
+
+PIECE = 2**20
+GZIP, ZIP, HDF5, PARQUET = b"\x1f\x8b", b"PK", b"\x89HDF\r\n\x1a\n", b"PAR1"
+# What pickle-free .npz and Excel files are made of; LZMA can ask for gigabytes before the first byte is unpacked.
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def check_magic(path: Path, magic: bytes, kind: str, advice: str) -> None:
+    """Raise unless a file begins as files of its kind do."""
+    with path.open("rb") as file:
+        if not file.read(len(magic)).startswith(magic):
+            raise TableError(f"Could not read {path.name} as {kind}: it does not begin like one. {advice}")
+
+
+def is_gzipped(path: Path) -> bool:
+    """Tell whether a file is gzipped, going by its name."""
+    return path.suffix.lower() == ".gz"
+
+
+def open_bytes(path: Path, limit: Limit, progress: Callable[[float], None] = ignore_progress) -> io.BufferedReader:
+    """Open a file, gzipped or not; report how much of it has been read, and stop at the limit."""
+    raw: Any = _Counted(path, progress)
+    if is_gzipped(path):
+        check_magic(path, GZIP, "a gzip file", "Unpack or download it again.")
+        raw = _Unpacked(raw, limit)
+    return _InLargePieces(raw, PIECE)
+
+
+class _InLargePieces(io.BufferedReader):
+    """A reader that does not ask for 8 kB at a time, as text files do."""
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return super().read1(PIECE)
+
+
+class _Counted(io.FileIO):
+    """A file that reports the fraction of it that has been read."""
+
+    def __init__(self, path: Path, progress: Callable[[float], None]) -> None:
+        super().__init__(path)
+        self._size, self._progress = max(path.stat().st_size, 1), progress
+
+    def readinto(self, buffer: Any) -> int | None:
+        read = super().readinto(buffer)
+        self._progress(self.tell() / self._size)
+        return read
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, up to the limit."""
+
+    def __init__(self, packed: Any, limit: Limit) -> None:
+        self._file, self._limit, self._read = gzip.GzipFile(fileobj=packed), limit, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            piece = self._file.read1(min(len(buffer), PIECE))
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise TableError(
+                f"{self._limit.file} is truncated or damaged ({error}): unpack or download it again."
+            ) from None
+        self._read += len(piece)
+        self._limit.check(self._read, "The unpacked text")
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def zip_members(archive: zipfile.ZipFile, where: str) -> list[zipfile.ZipInfo]:
+    """Return what a ZIP archive holds, all of it stored in a way whose memory is bounded."""
+    members = archive.infolist()
+    for info in members:
+        if info.compress_type not in ZIP_METHODS or info.flag_bits & 1:
+            raise TableError(f"{info.filename!r} in {where} is encrypted or packed in an unusual way.")
+    return members

@@ -1,0 +1,179 @@
+"""AnnData files: X, obs and var, each part checked before it is read."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .extras import load_extra
+from .files import HDF5, check_magic
+from .limits import Limit
+from .npz import checked_dense, refuse_table_options
+from .orientation import repeated_note
+from .records import Raw, Request, TableError, unique_names, unknown_column
+from .sparse import checked_csr, checked_shape
+
+# The most that deflate packs into a byte; texts of any length that are read at a time, at least.
+DEFLATE_RATIO = 1032
+TEXTS_AT_A_TIME = 200
+
+
+def read_h5ad(path: Path, request: Request) -> Raw:
+    """Read X, one column of obs, and the names from an AnnData file."""
+    h5py = load_extra(f"Reading {path.name}", "h5py")
+    refuse_table_options(path, request)
+    check_magic(path, HDF5, "an h5ad file", "Write it with anndata.")
+    with h5py.File(path, "r") as file:
+        return _annotated(Reader(h5py, path, request.limit), file, request, path)
+
+
+def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
+    X = reader.matrix(file)
+    names, repeated = unique_names(reader.index(file, "var"))
+    if len(names) != X.shape[1]:
+        raise TableError(f"{path.name} has {len(names):,} names in var for {X.shape[1]:,} columns of X.")
+    raw = Raw(X, names, reader.index(file, "obs"), notes=repeated_note(repeated))
+    obs = reader.group(file, "obs")
+    columns = [key for key in obs if key not in ("_index", "__categories")]
+    for name, option in ((request.target, "--target"), (request.id, "--id")):
+        if name is not None and name not in columns:
+            raise unknown_column(name, columns, option, f"obs of {path.name}")
+    if request.target is not None:
+        raw.target, raw.target_name = reader.column(obs, request.target), request.target
+    if request.id is not None:
+        raw.ids = [str(item) for item in reader.column(obs, request.id)]
+    for what, values in (("names in obs", raw.ids), ("target values", raw.target)):
+        if values is not None and len(values) != X.shape[0]:
+            raise TableError(f"{path.name} has {len(values):,} {what} for {X.shape[0]:,} rows of X.")
+    request.progress(1.0)
+    return raw
+
+
+class Reader:
+    """Reads the parts of one HDF5 file within the limit."""
+
+    def __init__(self, h5py: Any, path: Path, limit: Limit) -> None:
+        self._h5py, self._limit, self._size = h5py, limit, max(path.stat().st_size, 1)
+
+    def _item(self, parent: Any, name: str) -> Any:
+        link = parent.get(name, getlink=True)
+        if not isinstance(link, self._h5py.HardLink | self._h5py.SoftLink):
+            raise TableError(f"{name!r} in {self._limit.file} lies in another file: copy it into this one.")
+        return parent[name]
+
+    def group(self, parent: Any, name: str) -> Any:
+        """Return a group."""
+        item = self._item(parent, name) if name in parent else None
+        if not isinstance(item, self._h5py.Group):
+            raise TableError(f"{self._limit.file} has no group {name!r}: write it with anndata.")
+        return item
+
+    def values(self, parent: Any, name: str) -> np.ndarray:
+        """Read an array: its size, the size of its chunks and what they unpack to are known before."""
+        stored = self._item(parent, name) if name in parent else None
+        if not isinstance(stored, self._h5py.Dataset) or stored.shape is None:
+            raise TableError(f"{self._limit.file} has no array {name!r} in {parent.name}: write it with anndata.")
+        if stored.external or stored.is_virtual:
+            raise TableError(f"{name!r} in {self._limit.file} lies in another file: copy it into this one.")
+        count = math.prod(stored.shape)
+        self._limit.check(max(count, math.prod(stored.chunks or ())) * stored.dtype.itemsize, f"{name!r}")
+        if stored.chunks is not None:
+            self._check_chunks(stored, name)
+        if stored.dtype.kind == "O":
+            return self._texts(stored, name)
+        values: np.ndarray = stored[()]
+        return values
+
+    def _check_chunks(self, stored: Any, name: str) -> None:
+        """Refuse a chunk that unpacks to more than its size: HDF5 would go on unpacking."""
+        filters = stored.id.get_create_plist()
+        kinds = {filters.get_filter(i)[0] for i in range(filters.get_nfilters())}
+        h5z = self._h5py.h5z
+        if kinds - {h5z.FILTER_DEFLATE, h5z.FILTER_SHUFFLE, h5z.FILTER_FLETCHER32, h5z.FILTER_LZF}:
+            raise TableError(f"{name!r} in {self._limit.file} is packed in an unusual way: write it with gzip.")
+        if h5z.FILTER_DEFLATE not in kinds:
+            return
+        size = math.prod(stored.chunks) * stored.dtype.itemsize
+        for i in range(stored.id.get_num_chunks()):
+            info = stored.id.get_chunk_info(i)
+            if info.size * DEFLATE_RATIO <= self._limit.bytes:
+                continue
+            packed = stored.id.read_direct_chunk(info.chunk_offset)[1]
+            # A few bytes more than the chunk itself are a checksum.
+            if len(zlib.decompressobj().decompress(packed, size + 64)) > size + 16:
+                raise TableError(
+                    f"{name!r} in {self._limit.file} is damaged: a chunk unpacks to more than its size."
+                )
+
+    def _texts(self, stored: Any, name: str) -> np.ndarray:
+        """Read texts of any length, of which many may share one place in the file, some at a time."""
+        if stored.ndim != 1:
+            raise TableError(f"{name!r} in {self._limit.file} has {stored.ndim} axes instead of 1.")
+        self._limit.check_table(len(stored), 0)
+        step = max(TEXTS_AT_A_TIME, self._limit.bytes // 4 // self._size)
+        texts: list[str] = []
+        taken = 0
+        for start in range(0, len(stored), step):
+            part = stored.asstr()[start : start + step].tolist()
+            taken += sum(map(len, part))
+            self._limit.check(taken, f"The texts of {name!r}")
+            texts += part
+        return np.array([*texts, None], dtype=object)[:-1]
+
+    def matrix(self, file: Any) -> Any:
+        """Return X, dense or CSR."""
+        if "X" not in file:
+            raise TableError(f"{self._limit.file} has no X: write it with anndata.")
+        stored = self._item(file, "X")
+        if not isinstance(stored, self._h5py.Group):
+            if stored.ndim == 2:
+                self._limit.check_table(*stored.shape)
+            return checked_dense(self.values(file, "X"), self._limit)
+        shape = checked_shape(stored.attrs["shape"], self._limit)
+        data, indices, indptr = (self.values(stored, part) for part in ("data", "indices", "indptr"))
+        kind = _text(stored.attrs["encoding-type"])
+        if kind not in ("csr_matrix", "csc_matrix"):
+            raise TableError(f"X in {self._limit.file} is of the unknown kind {kind!r}: store it as CSR or CSC.")
+        return checked_csr(data, indices, indptr, shape, self._limit, by_column=kind == "csc_matrix")
+
+    def index(self, file: Any, name: str) -> list[str]:
+        """Return the names of the rows of obs or var."""
+        frame = self.group(file, name)
+        return [str(item) for item in self.column(frame, _text(frame.attrs["_index"]))]
+
+    def column(self, frame: Any, name: str) -> np.ndarray:
+        """Return a column of obs or var: plain, text, categorical or nullable; missing is NaN or empty."""
+        if not isinstance(self._item(frame, name) if name in frame else None, self._h5py.Group):
+            values = self._plain(frame, name)
+            return values.astype(str) if values.dtype.kind == "b" else values
+        stored = self.group(frame, name)
+        if "codes" in stored:
+            categories = self._plain(stored, "categories").astype(object)
+            codes = self._plain(stored, "codes")
+            if codes.dtype.kind not in "iu" or (codes.size and codes.max() >= len(categories)):
+                raise TableError(f"{name!r} in {self._limit.file} is damaged: some codes have no category.")
+            # Objects, because an array of texts is as wide as the longest of them.
+            return np.array([*map(str, categories), ""], dtype=object)[np.where(codes < 0, len(categories), codes)]
+        values, mask = self._plain(stored, "values"), self._plain(stored, "mask")
+        if mask.dtype != bool or mask.shape != values.shape:
+            raise TableError(f"{name!r} in {self._limit.file} is damaged: its mask does not fit its values.")
+        if values.dtype.kind not in "biuf":
+            return np.where(mask, "", values)
+        return np.where(mask, np.nan, values.astype(np.float64))
+
+    def _plain(self, parent: Any, name: str) -> np.ndarray:
+        values = self.values(parent, name)
+        if values.ndim != 1:
+            raise TableError(f"{name!r} in {self._limit.file} has {values.ndim} axes instead of 1.")
+        self._limit.check_table(len(values), 0)
+        if values.dtype.kind != "S":
+            return values
+        return np.array([*(item.decode() for item in values.tolist()), None], dtype=object)[:-1]
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,124 @@
+""".npz files: plain arrays, whose sizes are checked before they are read."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .files import ZIP, check_magic, zip_members
+from .limits import Limit
+from .orientation import repeated_note
+from .records import Raw, Request, TableError, unique_names, unknown_column
+from .sparse import checked_csr
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def read_npz(path: Path, request: Request) -> Raw:
+    """Read X (or the parts of a CSR matrix), y and names from an .npz file."""
+    refuse_table_options(path, request)
+    stored = read_arrays(path, request.limit)
+    X = matrix_of(stored, request.limit)
+    name, rows = request.target or "y", X.shape[0]
+    names = stored.get("feature_names", stored.get("features"))
+    raw = Raw(X, feature_names(names, X.shape[1], path))
+    raw.features, repeated = unique_names(raw.features)
+    raw.notes += repeated_note(repeated)
+    ids = stored.get(request.id or "ids")
+    if request.id is not None and ids is None:
+        raise unknown_column(request.id, list(stored), "--id", path.name)
+    if ids is not None and ids.shape == (rows,):
+        raw.ids = [str(item) for item in ids]
+    if name in stored and stored[name].shape == (rows,):
+        raw.target, raw.target_name = _labels(stored[name], stored.get("classes")), name
+    elif request.target is not None:
+        fitting = [key for key, values in stored.items() if values.shape == (rows,)]
+        raise unknown_column(name, fitting or list(stored), "--target", path.name)
+    request.progress(1.0)
+    return raw
+
+
+def read_arrays(path: Path, limit: Limit) -> dict[str, np.ndarray]:
+    """Return all arrays of an .npz file by name; together they take no more than the limit."""
+    check_magic(path, ZIP, "an .npz file", "Write it with numpy.savez.")
+    with zipfile.ZipFile(path) as archive:
+        members = [info for info in zip_members(archive, path.name) if info.filename.endswith(".npy")]
+        limit.check(sum(info.file_size for info in members), "The arrays")
+        return {info.filename[:-4]: _array(archive, info, path.name) for info in members}
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarray:
+    """Read one array; what its header declares must be what is stored."""
+    with archive.open(info) as member:
+        version = np.lib.format.read_magic(member)
+        if version not in _HEADERS:
+            raise TableError(f"{info.filename} in {where} is of an unknown version: write it with numpy.savez.")
+        shape, _, dtype = _HEADERS[version](member)
+        if dtype.kind not in "biufcSUmM":
+            what = "Python objects" if dtype.hasobject else "records"
+            raise TableError(f"{info.filename} in {where} holds {what}. Save plain arrays only.")
+        count: int = math.prod(int(length) for length in shape)
+        # Texts of length 0 take no room at all, however many there are.
+        if count * dtype.itemsize != info.file_size - member.tell() or (count and not dtype.itemsize):
+            raise TableError(f"{info.filename} in {where} is damaged: its size is not what its header says.")
+    with archive.open(info) as member:
+        values: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
+        # The checksum is compared at the end of the member.
+        member.read(1)
+    if dtype.kind == "U":
+        codes = np.frombuffer(
+            values.tobytes(), np.uint32 if dtype.isnative else np.dtype(np.uint32).newbyteorder()
+        )
+        if np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))):
+            raise TableError(f"{info.filename} in {where} is damaged: it holds text that is not Unicode.")
+    return values
+
+
+def matrix_of(stored: dict[str, np.ndarray], limit: Limit) -> Any:
+    """Return X, or the CSR matrix of data, indices, indptr and shape, as float64."""
+    if {"data", "indices", "indptr", "shape"} <= set(stored):
+        return checked_csr(stored["data"], stored["indices"], stored["indptr"], stored["shape"], limit)
+    if "X" not in stored:
+        raise TableError(f"{limit.file} has no matrix: it needs X, or data, indices, indptr and shape.")
+    return checked_dense(stored["X"], limit)
+
+
+def checked_dense(X: np.ndarray, limit: Limit) -> np.ndarray:
+    """Return a stored matrix as float64."""
+    if X.ndim != 2:
+        raise TableError(
+            f"X in {limit.file} has {X.ndim} axes: it needs a row per sample and a column per feature."
+        )
+    if X.dtype.kind not in "biuf":
+        raise TableError(f"X in {limit.file} holds {X.dtype} values: it needs numbers.")
+    limit.check_table(*X.shape)
+    return X.astype(np.float64)
+
+
+def _labels(y: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
+    codes = classes is not None and y.dtype.kind in "iu" and y.size and y.min() >= 0 and y.max() < len(classes)
+    return classes[y].astype(str) if codes and classes is not None else y
+
+
+def feature_names(names: Any, width: int, path: Path) -> list[str]:
+    """Return the stored names of the features, or numbered ones."""
+    if names is None:
+        return [f"feature {j + 1}" for j in range(width)]
+    if names.shape != (width,):
+        raise TableError(f"{path.name} has {names.size} feature names for {width} columns.")
+    return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+
+
+def refuse_table_options(path: Path, request: Request) -> None:
+    """Refuse what makes sense for tables only."""
+    if request.transpose:
+        raise TableError(f"--transpose is for tables; {path.suffix} files have samples in rows.")
+    if request.drop:
+        raise TableError(f"--drop is for tables; leave the columns out of {path.name} itself.")

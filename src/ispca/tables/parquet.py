@@ -1,0 +1,70 @@
+"""Parquet files, by polars, within the limit."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .blocks import Block
+from .extras import load_extra
+from .fields import from_fields
+from .files import PARQUET, check_magic
+from .limits import Limit
+from .orientation import SamplesInRows
+from .records import Raw, Request, TableError
+
+
+def read_parquet(path: Path, request: Request) -> Raw:
+    """Read a Parquet file."""
+    polars = load_extra(f"Reading {path.name}", "polars")
+    check_magic(path, PARQUET, "a Parquet file", "Write it again.")
+    lazy = polars.scan_parquet(path, glob=False)
+    names = lazy.collect_schema().names()
+    rows = lazy.select(polars.len()).collect().item()
+    request.limit.check_table(rows, len(names))
+    frame = lazy.collect()
+    if len(frame) != rows:
+        raise TableError(
+            f"{path.name} is damaged: it has {len(frame):,} rows instead of {rows:,}. Write it again."
+        )
+    if request.transpose:
+        columns = [_texts(frame.to_series(j), polars, request.limit) for j in range(frame.width)]
+        return from_fields(names, list(zip(*columns, strict=True)), request, path.name)
+    return _from_frame(frame, request, path.name, polars)
+
+
+def _texts(series: Any, polars: Any, limit: Limit) -> list[str]:
+    """Return a column as text; of what is neither a number nor text nor a time only whether it is there."""
+    kind = series.dtype
+    if kind.is_nested() or kind in (polars.Binary, polars.Object):
+        return ["" if missing else f"({kind.base_type()})" for missing in series.is_null()]
+    if kind in (polars.Categorical, polars.Enum):
+        series = series.cast(polars.String)
+    if kind in (polars.String, polars.Categorical, polars.Enum):
+        # The same long text may be stored once for many rows.
+        limit.check(int(series.str.len_bytes().sum() or 0), f"The texts of {series.name!r}")
+    return [_cell(item) for item in series]
+
+
+def _cell(item: Any) -> str:
+    return "" if item is None or (isinstance(item, float) and math.isnan(item)) else str(item)
+
+
+def _from_frame(frame: Any, request: Request, where: str, polars: Any) -> Raw:
+    types = frame.dtypes
+    text = {j for j, kind in enumerate(types) if not (kind.is_numeric() or kind == polars.Boolean)}
+    collector = SamplesInRows(frame.columns, text, request, where)
+    texts = collector.texts
+    kept = [_texts(frame.to_series(j), polars, request.limit) for j in texts]
+    gone = set(texts)
+    numbers = [j for j in range(frame.width) if j not in gone]
+    values = np.empty((len(frame), len(numbers)))
+    for k, j in enumerate(numbers):
+        values[:, k] = frame.to_series(j).cast(polars.Float64).to_numpy()
+    rows = [list(row) for row in zip(*kept, strict=True)] if kept else [[] for _ in range(len(frame))]
+    collector.add(Block(rows, values))
+    request.progress(1.0)
+    return collector.finish()

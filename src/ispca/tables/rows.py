@@ -1,0 +1,72 @@
+"""Lines of a text file as rows of fields, with texts in quotes that may run over several lines."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+
+from .records import TableError
+
+# A row is the number of its first line, that line, and its fields: None where there is no quote in it, so that
+# the delimiter alone separates them.
+Row = tuple[int, str, list[str] | None]
+
+
+class QuoteError(TableError):
+    """A quote is opened and not closed."""
+
+
+def rows(lines: Iterable[str], delimiter: str, where: str, start: int = 1) -> Iterator[Row]:
+    """Yield the rows of a file; empty lines are none. The first line has the number ``start``."""
+    numbered = enumerate(lines, start)
+    for number, line in numbered:
+        if '"' in line:
+            yield number, line, _quoted(number, line, numbered, delimiter, where)
+        elif not line.isspace():
+            yield number, line, None
+
+
+def _quoted(number: int, line: str, following: Iterator[tuple[int, str]], delimiter: str, where: str) -> list[str]:
+    """Return the fields of a row with quotes; it takes more lines while a quote is open."""
+    taken = [line]
+
+    def needed() -> Iterator[str]:
+        yield line
+        for _, more in following:
+            taken.append(more)
+            yield more
+        # The csv module asks for another line only while a quote is open.
+        raise QuoteError
+
+    try:
+        return next(csv.reader(needed(), delimiter=delimiter))
+    except (QuoteError, csv.Error) as error:
+        opened = number + _lines_before_open_quote("".join(taken), delimiter)
+        if isinstance(error, QuoteError):
+            what = f"the quote that opens in line {opened} is never closed"
+        else:
+            what = f"a field in line {opened} is longer than {csv.field_size_limit():,} characters"
+        raise QuoteError(
+            f'Could not read {where}: {what}. Remove the stray " there, or close it; inside a text in quotes '
+            "write it twice."
+        ) from None
+
+
+def _lines_before_open_quote(text: str, delimiter: str) -> int:
+    """Return how many line ends come before the quote that is not closed in a text."""
+    separator = re.compile(f"[{re.escape(delimiter)}\n]")
+    place = 0
+    while place < len(text):
+        if text[place] == '"':
+            end = text.find('"', place + 1)
+            while end >= 0 and text[end + 1 : end + 2] == '"':
+                end = text.find('"', end + 2)
+            if end < 0:
+                return text.count("\n", 0, place)
+            place = end + 1
+        found = separator.search(text, place)
+        if found is None:
+            break
+        place = found.end()
+    return 0
