@@ -179,5 +179,5 @@ def test_h5ad(tmp_path, kind):
 def test_a_missing_extra_is_named_with_the_command(tmp_path, monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / name).write_bytes(b"x")
-    with pytest.raises(ImportError, match=rf"needs {package}.*pip install 'ispca\[cli\]'"):
+    with pytest.raises(ImportError, match=rf"requires {package}.*pip install {package}"):
         read_table(tmp_path / name, target="y")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._csv import open_csv, write_table
+from .._extras import missing_package
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..validation import Comparison, paper_methods
 from ..validation import compare as compare_methods
@@ -143,7 +144,7 @@ def draw(path: Path, result: Comparison, console: Console) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        console.note("No picture: it needs matplotlib, pip install 'ispca[plots]'")
+        console.note(missing_package(f"Drawing {PICTURE}", "matplotlib"))
         return
     figure = Figure(figsize=(6.0, 0.8 + 0.32 * len(result.methods)), layout="constrained")
     result.plot(ax=figure.add_subplot())

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._extras import missing_package
+from .._extras import load_extra
 from .posterior import Posterior
 
 
 def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     """Return InferenceData (ArviZ 0.x) or a DataTree (ArviZ 1.x) with named dimensions."""
-    try:
-        import arviz
-    except ImportError:
-        raise ImportError(missing_package("Exporting to ArviZ", "arviz")) from None
+    arviz = load_extra("Exporting to ArviZ", "arviz")
     draws = {
         "intercept": posterior.intercept,
         "coef": posterior.coef,

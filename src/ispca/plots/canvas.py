@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import missing_package
+from .._extras import load_extra
 
 # Okabe and Ito's palette: told apart by every common kind of colour vision, and in grey.
 INK = "#222222"
@@ -75,11 +75,7 @@ def numbered_style(number: int) -> Style:
 
 def load_pyplot() -> Any:
     """Return matplotlib.pyplot, or say how to get it."""
-    try:
-        import matplotlib.pyplot as pyplot
-    except ImportError:
-        raise ImportError(missing_package("Plotting", "matplotlib")) from None
-    return pyplot
+    return load_extra("Plotting", "matplotlib.pyplot")
 
 
 def new_axes(ax: Any, width: float, height: float) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .extras import load_extra
+from .._extras import load_extra
 from .fields import from_fields
 from .files import ZIP, check_magic, zip_members
 from .limits import CELL, Limit

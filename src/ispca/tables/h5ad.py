@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .extras import load_extra
+from .._extras import load_extra
 from .files import HDF5, check_magic
 from .limits import Limit
 from .npz import checked_dense, refuse_table_options

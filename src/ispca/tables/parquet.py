@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .blocks import Block
-from .extras import load_extra
+from .._extras import load_extra
 from .fields import from_fields
 from .files import PARQUET, check_magic
 from .limits import Limit
