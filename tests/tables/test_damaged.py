@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ispca.datasets.arrays import read_npz
 from ispca.datasets.records import DatasetError
-from ispca.tables import TableError, read_table, reading
+from ispca.tables import TableError, h5ad_probe, read_table, reading
 from ispca.tables.limits import Limit
 from ispca.tables.sparse import checked_csr
 
@@ -195,3 +195,16 @@ def test_altered_bytes_give_a_table_or_the_error(tmp_path, suffix, capfd):
         except TableError:
             continue
         assert table.X.shape[0] == len(table.target)
+
+
+@pytest.mark.parametrize("program", ["import os; os.abort()", "import os; os._exit(1)"])
+def test_a_file_on_which_hdf5_crashes_or_hangs_is_refused(tmp_path, monkeypatch, program):
+    """Such files differ from version to version; the child that looks at them ends in one of these ways."""
+    path = tmp_path / "data.h5ad"
+    with h5py.File(path, "w") as file:
+        file["X"] = X
+    assert h5ad_probe.survives_a_look(path)
+    (tmp_path / "child.py").write_text(program)
+    monkeypatch.setattr(h5ad_probe, "__file__", str(tmp_path / "child.py"))
+    with pytest.raises(TableError, match="is damaged: the HDF5 library fails on it"):
+        read_table(path, target="state")

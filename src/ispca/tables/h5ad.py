@@ -11,6 +11,7 @@ import numpy as np
 
 from .._extras import load_extra
 from .files import HDF5, check_magic
+from .h5ad_probe import survives_a_look
 from .limits import Limit
 from .npz import checked_dense, refuse_table_options
 from .orientation import repeated_note
@@ -27,6 +28,8 @@ def read_h5ad(path: Path, request: Request) -> Raw:
     h5py = load_extra(f"Reading {path.name}", "h5py")
     refuse_table_options(path, request)
     check_magic(path, HDF5, "an h5ad file", "Write it with anndata.")
+    if not survives_a_look(path):
+        raise TableError(f"{path.name} is damaged: the HDF5 library fails on it. Write it again.")
     with h5py.File(path, "r") as file:
         return _annotated(Reader(h5py, path, request.limit), file, request, path)
 
