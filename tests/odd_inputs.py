@@ -224,8 +224,8 @@ X_TABLE = {
 
 # Columns that hold the same as in the plain case, up to their unit: what decides the target is found all the same.
 SAME = """a list; objects that are numbers; float16; float16, mostly zeros; float32; longdouble; 1e29; 1e-29;
-polars; sparse 1e-29; a constant tiny column; far from zero; other byte order; memory-mapped; csr; repeated entries;
-unsorted indices; int64 indices; pandas, sparse columns""".replace("\n", " ").split("; ")
+polars; sparse 1e-29; a constant tiny column; far from zero; other byte order; memory-mapped; csr;
+repeated entries; unsorted indices; int64 indices; pandas, sparse columns""".replace("\n", " ").split("; ")
 
 # name: (y from plain labels or numbers, outcome, exceptions)
 MIXED = "different kinds|not supported between|[Uu]nknown label type|mix|is not a"
