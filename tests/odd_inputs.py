@@ -223,9 +223,9 @@ X_TABLE = {
 }  # fmt: skip
 
 # Columns that hold the same as in the plain case, up to their unit: what decides the target is found all the same.
-SAME = """a list; objects that are numbers; float16; float16, mostly zeros; float32; longdouble; 1e29; 1e-29; polars;
-sparse 1e-29; a constant tiny column; far from zero; other byte order; memory-mapped; csr; repeated entries;
-unsorted indices; int64 indices; pandas, sparse columns""".replace("\n", " ").split("; ")
+SAME = """a list; objects that are numbers; float16; float16, mostly zeros; float32; longdouble; 1e29; 1e-29;
+polars; sparse 1e-29; a constant tiny column; far from zero; other byte order; memory-mapped; csr;
+repeated entries; unsorted indices; int64 indices; pandas, sparse columns""".replace("\n", " ").split("; ")
 
 # name: (y from plain labels or numbers, outcome, exceptions)
 MIXED = "different kinds|not supported between|[Uu]nknown label type|mix|is not a"
@@ -242,7 +242,7 @@ LABEL_TABLE = {
     "zero and minus zero": (lambda y: np.where(y == "sick", 0.0, -0.0), "class|constant", IGNORED),
     "NaN": (lambda y: np.where(y == "sick", 1.0, np.nan), "NaN|missing", {}),
     "None among them": (lambda y: np.where(y == "sick", "sick", None), f"missing|NaN|{MIXED}", IGNORED),
-    "objects of two kinds": (lambda y: np.array([1 if x == "sick" else "well" for x in y], object), MIXED, IGNORED),
+    "objects of two kinds": (lambda y: np.array([1 if x == "sick" else x for x in y], object), MIXED, IGNORED),
     "fractions": (lambda y: np.linspace(0.1, 0.9, N), "[Uu]nknown label|fractions", REDUCTIONS_GO_ON),
     "complex": (lambda y: (y == "sick") + 1j, "[Cc]omplex", {}),
     "dates": (lambda y: np.datetime64("2020-01-01") + (y == "sick"), WORKS, NO_DATES),

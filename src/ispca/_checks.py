@@ -97,7 +97,7 @@ def check_mask(values: Any, name: str) -> Any:
     """Return the values of a masked array without a masked entry; refuse any other masked array."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
-    n_masked = np.ma.count_masked(values)
+    n_masked = int(np.ma.getmaskarray(values).sum())
     if n_masked:
         raise ValueError(
             f"{name} has {counted(n_masked, 'masked value')}: fill them, or drop these samples or columns first."

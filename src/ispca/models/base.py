@@ -19,7 +19,7 @@ from .sampling import Problem, Settings, prior_scale, sample_posterior, thread_c
 # Columns whose spreads differ by more than this are worth a warning: one global scale serves them all.
 WILD_SCALES = 100.0
 # What the engine takes.
-DENSE = {"accept_sparse": False, "dtype": np.float64, "order": "C"}
+DENSE: dict[str, Any] = {"accept_sparse": False, "dtype": np.float64, "order": "C"}
 
 
 class Horseshoe(BaseEstimator):
