@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import textwrap
+import zipfile
 import zlib
 
 import h5py
@@ -208,3 +209,17 @@ def test_a_file_on_which_hdf5_crashes_or_hangs_is_refused(tmp_path, monkeypatch,
     monkeypatch.setattr(h5ad_probe, "__file__", str(tmp_path / "child.py"))
     with pytest.raises(TableError, match="is damaged: the HDF5 library fails on it"):
         read_table(path, target="state")
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".xlsx"])
+def test_an_archive_member_may_not_declare_more_bytes_than_the_file_has(tmp_path, suffix):
+    path = tmp_path / f"data{suffix}"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("X.npy", bytes(1000))
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"PK\1\2")
+    content[entry + 20 : entry + 24] = (2**32 - 2).to_bytes(4, "little")
+    path.write_bytes(content)
+    with pytest.raises(TableError, match="is larger than the file"):
+        read_table(path, target="y")

@@ -85,7 +85,11 @@ class _Unpacked(io.RawIOBase):
 def zip_members(archive: zipfile.ZipFile, where: str) -> list[zipfile.ZipInfo]:
     """Return what a ZIP archive holds, all of it stored in a way whose memory is bounded."""
     members = archive.infolist()
+    size = archive.fp.seek(0, io.SEEK_END) if archive.fp else 0
     for info in members:
+        # zipfile reserves memory for the packed size that a member declares.
+        if info.compress_size > size:
+            raise TableError(f"{where} is damaged: {info.filename!r} is larger than the file. Download it again.")
         if info.compress_type not in ZIP_METHODS or info.flag_bits & 1:
             raise TableError(f"{info.filename!r} in {where} is encrypted or packed in an unusual way.")
     return members

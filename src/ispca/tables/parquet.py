@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import Block
 from .._extras import load_extra
+from .blocks import Block
 from .fields import from_fields
 from .files import PARQUET, check_magic
 from .limits import Limit
