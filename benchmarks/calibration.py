@@ -102,7 +102,7 @@ def sparkline(counts: np.ndarray) -> str:
 
 def summary_table(outcomes: list[Outcome]) -> str:
     rows = [
-        "| model | sampler | target | thin | smallest p (quantity) | divergent | data sets > 0.5 % divergent "
+        "| model | sampler | target | thin | smallest p (quantity) | divergent | data sets > 0.5% divergent "
         "| data sets with ESS < 99 | seconds | uniform |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
@@ -135,31 +135,35 @@ def page(outcomes: list[Outcome], count: int) -> str:
     verdict = f"**Not uniform: {', '.join(failed)}.**" if failed else "**All rank histograms are uniform.**"
     return f"""# Calibration of the samplers
 
-If parameters are drawn from the prior and data from them, the rank of each parameter among independent draws from
-its posterior is uniform. This page holds the ranks of the engine's samplers over {count} simulated data sets for every
-model (`python -m benchmarks.calibration --write docs/calibration.md`; a short version runs with the tests).
+This page reports the simulation-based calibration of the posterior samplers. If a sampler is correct, and parameters are
+drawn from the prior and data simulated from them, then the rank of each parameter among independent posterior draws is
+uniformly distributed. The ranks come from {count} simulated data sets per model
+(`python -m benchmarks.calibration --write docs/calibration.md`). A short version runs with the tests.
 
-- Data: 15 to 30 samples of 2 to 4 standard normal features; 2 classes (logistic) or 3 (softmax). Parameters straight
-  from the prior: half-Cauchy tau and lambda, inverse-gamma slab (4 degrees of freedom, scale 5), normal intercept
-  (scale 10 in half of the data sets, 1.5 in the others, where both classes are common), and for the Gaussian model
-  sigma half-Student-t with 3 degrees of freedom and scale 1. No data set is left out, however extreme.
-- Sampling: {N_CHAINS} chains of {N_WARMUP} warm-up draws, then every "thin"-th draw, {N_KEPT} in all. Rank histograms of
-  {N_BINS} bins, chi-square test against uniform; a histogram counts as uniform for p >= {SMALLEST_P}, which
-  {len(p)} histograms of an exact sampler would all meet in about 19 of 20 such tables, were they independent;
-  the rows of one model share their data sets.
-- "ESS < 99": share of data sets in which some quantity has a smaller bulk ESS over all draws than draws are kept.
-  Data sets with more than 0.5 % divergent draws are those the estimators would sample again with target 0.99.
-- {datetime.date.today()}, ispca {ispca.__version__}, Python {platform.python_version()}, NumPy {np.__version__},
-  SciPy {scipy.__version__}, kernels {load_engine().simd()}, one core shared with other work.
+{verdict} Over all {len(p)} histograms, the smallest p is {p.min():.4f}; {np.mean(p < 0.05):.0%} are below 0.05 and
+{np.mean(p < 0.5):.0%} are below 0.5.
 
 {summary_table(outcomes)}
 
-{verdict} Over all {len(p)} histograms: smallest p {p.min():.4f}, {np.mean(p < 0.05):.0%} below 0.05,
-{np.mean(p < 0.5):.0%} below 0.5.
+## How it was measured
+
+- **Data**: 15 to 30 samples of 2 to 4 standard normal features, with 2 classes (logistic) or 3 classes (softmax). The
+  parameters are drawn from the prior: half-Cauchy tau and lambda, inverse-gamma slab (4 degrees of freedom, scale 5), and
+  normal intercept (scale 10 in half of the data sets; scale 1.5 in the others, so that both classes are common). For the
+  Gaussian model, sigma is half-Student-t with 3 degrees of freedom and scale 1. No data set is excluded, however extreme.
+- **Sampling**: {N_CHAINS} chains with {N_WARMUP} warm-up draws each, thinned by the factor in the column "thin" to {N_KEPT} draws in total.
+- **Test**: chi-square test of uniformity on rank histograms with {N_BINS} bins. A histogram counts as uniform if
+  p >= {SMALLEST_P}. With an exact sampler and {len(p)} independent histograms, all would pass in about 19 of 20 such tables; the
+  histograms of one model share their data sets.
+- **ESS < 99**: percentage of data sets in which the bulk effective sample size of some quantity, over all draws, is smaller
+  than the number of draws used. The estimators rerun data sets with more than 0.5% divergent draws at acceptance target
+  0.99.
+- **Versions**: {datetime.date.today()}, ispca {ispca.__version__}, Python {platform.python_version()}, NumPy {np.__version__},
+  SciPy {scipy.__version__}, {load_engine().simd()} kernels, one core shared with other processes.
 
 ## Histograms
 
-A bar of half height is the expected count of {count / N_BINS:g}.
+A bar of half height corresponds to the expected count of {count / N_BINS:g}.
 
 {histogram_table(outcomes)}
 """  # noqa: E501

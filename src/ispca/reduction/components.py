@@ -1,4 +1,7 @@
-"""Principal components of what is left: the leading singular vectors of ``P X_s`` (design.md, section 5)."""
+"""Unsupervised principal components: the leading singular vectors of ``P X_s``.
+
+See the algorithm page of the documentation.
+"""
 
 from __future__ import annotations
 

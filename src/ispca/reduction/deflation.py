@@ -1,7 +1,7 @@
-"""Deflation without touching X: an orthonormal basis Q of what has been subtracted (design.md, section 1).
+"""Deflation without changing X: an orthonormal basis Q of everything subtracted so far.
 
-The deflated matrix is ``X_k = P X_s`` with ``P = I - Q Q^T``. It is never formed; what is kept are
-the few numbers per feature that the scores need.
+The deflated matrix ``X_k = P X_s`` with ``P = I - Q Q^T`` is never formed. Only the few numbers per
+feature that the scores need are stored. See the algorithm page of the documentation.
 """
 
 from __future__ import annotations

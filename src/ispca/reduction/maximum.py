@@ -1,13 +1,14 @@
-"""The permutation test of the largest score, at the price of one matrix product (design.md, section 3).
+"""The permutation test of the largest score, at the cost of one matrix product.
 
-The decision is the one a plain double-precision test takes on the same permutations:
+The decision equals that of a plain double-precision test on the same permutations (see the algorithm
+page of the documentation):
 
-- it stops as soon as ``exceedances >= alpha R``, when nothing can change it any more;
-- the product is made in single precision, and a permutation whose maximum lies within the rounding
-  bound of the observed score is made again in double precision;
-- that first product also gives ``reach``, the largest score of each feature over all permutations.
-  A component q changes ``x_j^T y_r`` by ``(x_j^T q)(q^T y_r)`` only, so in later tests the
-  features that cannot reach the observed score are known beforehand and left out.
+- the test stops as soon as ``exceedances >= alpha R``, when the decision can no longer change;
+- the product is computed in single precision, and a permutation whose maximum lies within the rounding
+  bound of the observed score is recomputed in double precision;
+- the first product also gives ``reach``, the largest score of each feature over all permutations.
+  A component q changes ``x_j^T y_r`` by ``(x_j^T q)(q^T y_r)``, so later tests know which features
+  cannot reach the observed score and skip them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""From directions to the projection matrix by one triangular solve (design.md, section 5)."""
+"""The projection matrix from the directions, by one triangular solve.
+
+See the algorithm page of the documentation.
+"""
 
 from __future__ import annotations
 
