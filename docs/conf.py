@@ -60,15 +60,15 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# The wide figures of the results need the room.
-html_sidebars = {"start": [], "faq": [], "index": [], "paper-results": []}
+# Top-level pages have no subpages to list, and the wide figures of the results need the room.
+html_sidebars = {"index": [], "start": [], "cli": [], "report": [], "faq": [], "paper-results": []}
 
 
 sphinx_gallery_conf = {

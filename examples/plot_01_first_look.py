@@ -2,13 +2,13 @@
 First look: two components instead of 2,000 genes
 =================================================
 
-Sixty patients, two diagnoses, 2,000 genes. Most of what varies between the patients has nothing to do with
-the diagnosis. Principal components show that variation, because it is large. Supervised components show the
-diagnosis.
+This example plots 60 patients with 2,000 genes and two diagnoses on two components. Most of the variation
+between the patients is unrelated to the diagnosis. Ordinary principal components show this variation because
+it is large; supervised components show the diagnosis.
 """
 
 # %%
-# The simulated genes come in modules that vary together. One of twenty modules differs between the classes.
+# The simulated genes form modules that vary together. One of twenty modules differs between the classes.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,8 +21,8 @@ data = make_expression(n_samples=60, n_features=2000, n_relevant=1, signal=1.5, 
 X, y = data.data, data.target
 
 # %%
-# The same plane, three times: two unsupervised components, two of the features that pass a screening, and two
-# of ISPCA.
+# The scores of the patients on two components, for three methods: unsupervised components (PCA), components of
+# the features that pass a screening (SPCA), and ISPCA.
 
 reductions = {
     "PCA": ISPCA(n_components=2, n_supervised=0),
@@ -35,16 +35,16 @@ for ax, (name, reduction) in zip(axes, reductions.items(), strict=True):
     ax.set_title(name)
 
 # %%
-# A supervised component has names: these are the genes with the largest weights. The component may take along
-# up to ``window=500`` genes, most of them with small weights; the large ones are where the truth is.
+# The genes with the largest loadings on the first component. The component can include up to ``window=500``
+# genes, most of them with small loadings; those with large loadings are the truly relevant ones.
 
 ispca = reductions["ISPCA"]
 plot_loadings(ispca, 1, n_features=15, feature_names=data.feature_names)
 largest = np.argsort(-np.abs(ispca.directions_[0]))[:15]
-print(f"{ispca.steps_[0].n_features} genes in all")
-print(f"of the 15 largest weights {data.relevant[largest].sum()} belong to truly relevant genes")
+print(f"{ispca.steps_[0].n_features} genes in the first component")
+print(f"{data.relevant[largest].sum()} of the 15 genes with the largest loadings are truly relevant")
 
 # %%
-# These planes were made with the labels of all samples, so they flatter: pure noise can look separated, too.
-# The permutation test guards the *number* of supervised components, and :doc:`plot_12_compare` measures how
-# well new samples are predicted.
+# These plots use the labels of all samples, so they are optimistic: even pure noise can look separated. The
+# permutation test controls the *number* of supervised components. See :doc:`plot_12_compare` for performance on
+# new samples.

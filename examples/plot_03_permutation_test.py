@@ -2,8 +2,9 @@
 How many supervised components?
 ===============================
 
-There is always a gene that correlates with the diagnosis: the best of 2,000 does so by chance. The question
-before every step is whether the largest correlation is larger than it would be if the labels were shuffled.
+This example shows how ISPCA decides on the number of supervised components. Among 2,000 genes, some always
+correlate with the diagnosis by chance. Before every step, a permutation test therefore asks whether the largest
+correlation is larger than with permuted labels.
 """
 
 from ispca import ISPCA
@@ -14,26 +15,26 @@ data = make_expression(n_samples=90, n_features=2000, n_classes=3, signal=1.5, r
 ispca = ISPCA(n_components=12, n_permutations=500, random_state=0).fit(data.data, data.target)
 
 # %%
-# One row per step: the grey distribution is what shuffled labels give, the line is the data. The steps end
-# where the line lies inside the grey.
+# One row per step: gray is the null distribution from permuted labels, and the line is the observed score.
+# ISPCA stops when the line falls inside the null distribution.
 
 plot_permutations(ispca, data.data, data.target)
 
 # %%
-# After that, ordinary components of what is left fill up to ``n_components``. They are ordered by the
-# variance they explain and were not chosen for the classes.
+# Ordinary principal components of the residual follow, up to ``n_components``. They are ordered by explained
+# variance and do not depend on the classes.
 
 plot_components(ispca)
 
 # %%
-# The same in numbers.
+# The first three components in numbers:
 
 for row in component_table(ispca)[:3]:
     print(f"{row.component}. {row.kind}, {row.n_features} features, p = {row.p_value:.3f}")
 
 # %%
-# On data without any signal the first test fails, except in a share ``alpha`` of cases. ISPCA then says so in
-# a warning and returns one ordinary component, so that a pipeline goes on.
+# Without signal, the first test fails except in a fraction ``alpha`` of data sets. ISPCA then issues a warning
+# and returns one unsupervised component, so that a pipeline does not fail.
 
 import warnings
 

@@ -2,10 +2,10 @@
 Which features enter a component?
 =================================
 
-A supervised component is the first principal component of the best-scoring features. How many are the best?
-Too few, and noise of single features stays in; too many, and the component turns to variation that has
-nothing to do with the target. ISPCA tries ten sizes and takes the one whose component correlates best with
-the target.
+This example shows how ISPCA chooses the features of a component. A supervised component is the first principal
+component of the best-scoring features. With too few features, the noise of single features remains; with too
+many, the component describes variation that is unrelated to the target. ISPCA tries ten sizes and takes the one
+whose component correlates best with the target.
 """
 
 from ispca import ISPCA
@@ -16,20 +16,21 @@ data = make_expression(n_samples=300, n_features=1000, module_size=25, n_relevan
 ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
 
 # %%
-# The component of a single feature scores lower than that of a few dozen, and so does the component of all
-# 500 in the window.
+# A component of a few dozen features scores higher than a single feature, and higher than all 500 features in
+# the window.
 
 plot_threshold(ispca, data.data, data.target, step=1)
 
 # %%
-# The weights of the chosen features. Genes of one module have weights of both signs where they move against
-# each other.
+# The loadings of the selected features. Genes of the same module have loadings of opposite sign if they are
+# negatively correlated.
 
 plot_loadings(ispca, 1, n_features=20, feature_names=data.feature_names)
 step = ispca.steps_[0]
-print(f"{step.n_features} features, among them all {data.relevant[step.features].sum()} truly relevant ones")
+found = data.relevant[step.features].sum()
+print(f"{step.n_features} features, including {found} of the {data.relevant.sum()} truly relevant ones")
 
 # %%
-# With few samples the best size is often the whole window: 500 features that correlate by chance add up to a
-# component that fits these samples. That is why ``window`` exists, why weights are worth more than mere
-# membership, and why nothing here replaces held-out samples.
+# With few samples, the best size is often the entire window: 500 features that correlate by chance add up to a
+# component that fits these samples. For this reason ``window`` limits the number of features, loadings are more
+# informative than membership, and performance should be measured on held-out samples.

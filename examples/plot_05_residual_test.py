@@ -1,11 +1,10 @@
 """
-A second test that finds more
-=============================
+The residual test finds more components
+=======================================
 
-From the second component on, the paper's test is strict: it compares what is *left* of the target with
-permutations of the *whole* target. ``test="residual"`` permutes what is left instead, and so keeps its level.
-
-Here a strong factor hides two weaker ones.
+This example compares the two permutation tests on data in which a strong factor hides two weaker ones. From the
+second component on, the paper's test is conservative: it compares the *residual* target with permutations of
+the *original* target. ``test="residual"`` permutes the residual instead, which keeps the nominal level.
 """
 
 import numpy as np
@@ -17,7 +16,7 @@ rng = np.random.default_rng(4)
 n, n_features = 120, 1500
 y = rng.normal(size=n)
 X = rng.normal(size=(n, n_features))
-# Three factors make up the target, one of them most of it; each drives forty features.
+# The target is the sum of three factors, one of them dominant. Each factor drives forty features.
 factors = rng.normal(size=(n, 3))
 y = factors @ [1.5, 0.8, 0.8] + 0.5 * y
 for number in range(3):
@@ -25,24 +24,24 @@ for number in range(3):
     X[:, block] += factors[:, [number]] * rng.uniform(0.6, 1.2, 40)
 
 # %%
-# The paper's test: the second step fails, far inside the grey, because permutations of the whole target score
-# higher than what is left of it possibly can.
+# The paper's test: the second step fails, with a score far inside the null distribution, because permutations of
+# the original target score higher than the residual can.
 
 paper = ISPCA(n_permutations=500, random_state=0).fit(X, y)
 plot_permutations(paper, X, y)
-print(f"{paper.n_supervised_} supervised component(s)")
+print(f"supervised components: {paper.n_supervised_}")
 
 # %%
-# The residual test: the same features, the same first component, another null distribution.
+# The residual test: the same features and the same first component, but a different null distribution.
 
 residual = ISPCA(test="residual", n_permutations=500, random_state=0).fit(X, y)
 plot_permutations(residual, X, y)
-print(f"{residual.n_supervised_} supervised components")
+print(f"supervised components: {residual.n_supervised_}")
 
 # %%
-# The residual test finds more components than there are factors: forty noisy features cannot give their
-# factor exactly, and what is left of it is signal, too.
+# The residual test finds more components than there are factors. Forty noisy features do not determine their
+# factor exactly, and the remainder is also signal.
 #
-# ``"paper"`` is the default, because it is the published method, and because the unsupervised components that
-# follow often carry what it leaves. The residual test earns its place where there are many factors, as in
-# texts, and where you want supervised components only.
+# ``"paper"`` is the default because it is the published method, and because the unsupervised components that
+# follow often capture what it misses. The residual test is useful if there are many factors, as in text, and if
+# you want supervised components only. See :doc:`../residual` for measurements.

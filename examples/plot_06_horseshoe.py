@@ -1,10 +1,10 @@
 """
-A Bayesian model on the components, and back to the genes
-=========================================================
+A Bayesian model of the components, and the genes behind it
+===========================================================
 
-The new features go into a logistic regression under the regularised horseshoe prior: most coefficients are
-shrunk to almost nothing, the few that matter hardly at all. Since components are linear in the genes, the
-whole posterior can be carried back to them.
+This example fits a Bayesian logistic regression to the components and computes credible intervals for every
+gene. The regularized horseshoe prior shrinks most coefficients to almost zero, and hardly shrinks the few that
+matter. Components are linear in the genes, so the posterior can be converted to coefficients of the genes.
 """
 
 from sklearn.pipeline import make_pipeline
@@ -21,24 +21,24 @@ model = make_pipeline(
 model.fit(data.data, data.target)
 
 # %%
-# Can the draws be trusted? One sentence tells.
+# First check that the chains have converged.
 
 print(model[-1].diagnostics_)
 
 # %%
-# Of the fifteen components one gets a coefficient that matters; the prior has shrunk the others.
+# One of the fifteen components has a large coefficient; the prior has shrunk the others.
 
 for name, mean in zip(model[0].get_feature_names_out(), model[-1].coef_[0], strict=True):
     print(f"{name:8s} {mean:+.2f}")
 
 # %%
-# The coefficients of the genes, per standard deviation, with their 90 % intervals.
+# The coefficients of the genes, per standard deviation, with 90% credible intervals.
 
 plot_coefficients(model, n_features=15, feature_names=data.feature_names)
 
 # %%
-# The table behind it has all genes, in their own units.
+# The full table has all genes, in their original units.
 
 table = original_coefficients(model)
 print(table.dtype.names)
-print(f"sign more than 95 % sure: {(table.p_sign > 0.95).sum()} of {len(table) - 1} genes")
+print(f"P(sign) above 95%: {(table.p_sign > 0.95).sum()} of {len(table) - 1} genes")

@@ -1,9 +1,10 @@
 """
-Honest probabilities
-====================
+Are the predicted probabilities calibrated?
+===========================================
 
-A probability of 0.9 should come true nine times in ten. Whether it does can only be seen on samples that the
-*whole* procedure has not seen: screening and components are refitted in every fold, because the pipeline is.
+This example checks the calibration of predicted probabilities. Events predicted with a probability of 0.9 should
+occur nine times in ten. The check needs held-out samples, for which the *entire* procedure is refitted:
+cross-validating the pipeline repeats the screening, the components and the model in every fold.
 """
 
 from sklearn.model_selection import cross_val_predict
@@ -21,12 +22,12 @@ model = make_pipeline(
 held_out = cross_val_predict(model, data.data, data.target, cv=5, method="predict_proba")
 
 # %%
-# Each point is a patient, by class and by the probability that was given before the class was known.
+# Each point is a patient, with the true class and the held-out predicted probability.
 
 plot_probabilities(held_out, None, data.target)
 
 # %%
-# On the diagonal the model knows how much it knows. The bars are exact 95 % intervals: with two hundred
-# samples they are wide, and a crossing of the diagonal within them says nothing.
+# On the diagonal, predictions are calibrated. The bars are exact 95% intervals. With 200 samples they are wide,
+# and deviations within them are not significant.
 
 plot_calibration(held_out, None, data.target, n_bins=6)

@@ -1,9 +1,10 @@
 """
-Texts: sparse counts stay sparse
-================================
+Text: sparse counts stay sparse
+===============================
 
-Word counts of 300 texts on two topics, 2,000 words, three per cent nonzero. A fifth of the columns are
-probes: shuffled copies that cannot mean anything. The matrix is never densified.
+This example finds the words that separate two topics, in the counts of 2,000 words in 300 documents. About 3% of
+the counts are nonzero, and the matrix is never converted to a dense array. A fifth of the columns are probes:
+shuffled copies that carry no information.
 """
 
 import numpy as np
@@ -17,23 +18,23 @@ print(f"{type(data.data).__name__}, {data.data.shape}, {data.data.nnz / np.prod(
 ispca = ISPCA(n_components=10, test="residual", random_state=0).fit(data.data, data.target)
 
 # %%
-# The plane of the first two components.
+# The scores of the documents on the first two components.
 
 plot_scores(ispca, data.data, data.target, n_labels=0)
 print(f"{ispca.n_supervised_} supervised components")
 
 # %%
-# The words behind the first one. Words of the first topic have one sign, words of the second the other.
+# The words with the largest loadings on the first component. The two topics have opposite signs.
 
 plot_loadings(ispca, 1, n_features=20, feature_names=data.feature_names)
 
 # %%
-# A component may take along up to 500 words, and some of them are probes, but with next to no weight.
+# A component can include up to 500 words. Some of them are probes, but their loadings are close to zero.
 
-weight = ispca.directions_[0] ** 2  # they add up to one
+weight = ispca.directions_[0] ** 2  # squared loadings add up to one
 test = score_test(data.data, data.target, n_permutations=500, random_state=0)
 print(
-    f"weight of the first component: {weight[data.relevant].sum():.0%} on relevant words, "
+    f"squared loadings of the first component: {weight[data.relevant].sum():.0%} on relevant words, "
     f"{weight[data.probe].sum():.1%} on probes"
 )
 print(

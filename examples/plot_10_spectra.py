@@ -1,9 +1,10 @@
 """
-Spectra and a quantity: regression with intervals
-=================================================
+Spectra: regression with prediction intervals
+=============================================
 
-A concentration is to be read off near-infrared spectra. The absorption of interest is a weak band under the
-much stronger one of water. Simulated: 200 spectra of 400 wavelengths.
+This example predicts a concentration from near-infrared spectra, with prediction intervals. The absorption of
+interest is a weak band beside the much stronger band of water. The data are 200 simulated spectra with 400
+wavelengths.
 """
 
 import matplotlib.pyplot as plt
@@ -18,9 +19,9 @@ rng = np.random.default_rng(0)
 wavelength = np.linspace(1000, 1800, 400)
 
 
-def band(centre, width):
+def band(center, width):
     """Return an absorption band."""
-    return np.exp(-0.5 * ((wavelength - centre) / width) ** 2)
+    return np.exp(-0.5 * ((wavelength - center) / width) ** 2)
 
 
 concentration = rng.uniform(2, 10, 200)
@@ -34,7 +35,7 @@ spectra = (
 X_train, X_test, y_train, y_test = train_test_split(spectra, concentration, random_state=0)
 
 # %%
-# The target is a quantity, so ``HorseshoeRegressor`` follows; everything else is the same.
+# The target is continuous, so the model is ``HorseshoeRegressor``; everything else is as for classes.
 
 model = make_pipeline(
     ISPCA(n_components=8, whiten=True, random_state=0),
@@ -43,13 +44,13 @@ model = make_pipeline(
 model.fit(X_train, y_train)
 
 # %%
-# The first component has found the stronger of the two bands, not the water.
+# The first component finds the stronger of the two bands of interest, not water.
 
 plot_profile(model, 1, positions=wavelength, n_labels=0)
 plt.xlabel("wavelength, nm")
 
 # %%
-# Predictions of spectra the model has not seen, with their 90 % intervals.
+# Predictions for held-out spectra, with 90% intervals.
 
 Z = model[0].transform(X_test)
 mean = model[-1].predict(Z)
@@ -57,10 +58,11 @@ low, high = model[-1].predict_interval(Z).T
 figure, ax = plt.subplots(figsize=(5, 4))
 ax.errorbar(y_test, mean, [mean - low, high - mean], fmt="o", ms=4, lw=1)
 ax.axline((2, 2), slope=1, color="grey", lw=1)
-ax.set(xlabel="concentration", ylabel="prediction, 90 % interval")
-print(f"{np.mean((low <= y_test) & (y_test <= high)):.0%} of the new spectra inside their 90 % interval")
+ax.set(xlabel="concentration", ylabel="prediction, 90% interval")
+coverage = np.mean((low <= y_test) & (y_test <= high))
+print(f"{coverage:.0%} of the held-out concentrations lie in their 90% interval")
 
 # %%
-# With fifty spectra that share is itself uncertain by some four points. With fewer samples expect less than
-# 90 %: the components were chosen with the same targets that the model then explains, so it takes the noise
-# for smaller than it is. ``compare`` reports the coverage on held-out samples.
+# With 50 spectra, this percentage has a standard error of about four points. With fewer samples, expect less
+# than 90%: the same data determine the components and the model, so the model underestimates the noise.
+# ``compare`` reports the coverage on held-out samples.

@@ -2,8 +2,9 @@
 The features behind a component
 ===============================
 
-A component is a summary. The heatmap shows what it summarises: its leading features over all samples, both
-clustered, so that groups of genes and groups of patients can be seen, and patients that do not fit.
+This example shows the data behind a component, and finds a mislabeled patient. The heatmap draws the leading
+features of a component for all samples. Both are clustered, which reveals groups of genes, groups of patients, and
+patients that do not fit their group.
 """
 
 from ispca import ISPCA
@@ -12,14 +13,14 @@ from ispca.plots import plot_heatmap, plot_scores, score_table
 
 data = make_expression(n_samples=60, n_features=1500, signal=2.0, random_state=9)
 target = data.target.copy()
-# A mistake in the records: patient 7 has the wrong diagnosis.
+# An error in the records: patient 7 has the wrong diagnosis.
 target[7] = "class 1" if target[7] == "class 2" else "class 2"
 ispca = ISPCA(n_components=2, random_state=0).fit(data.data, target)
 plot_heatmap(ispca, data.data, target, n_features=25, feature_names=data.feature_names)
 
 # %%
-# The same patient lies far from its class in the plane of the components. Names are written beside samples
-# that are farther out than one in a hundred of a normal class would be.
+# The same patient lies far from its class in the score plot. Samples are named if only one in a hundred samples of
+# a normally distributed class would be as far out.
 
 names = [f"patient {number}" for number in range(60)]
 plot_scores(ispca, data.data, target, sample_names=names)

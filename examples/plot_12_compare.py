@@ -1,10 +1,10 @@
 """
-Which method? Compare whole procedures
-======================================
+Comparing methods on held-out samples
+=====================================
 
-``compare`` refits everything in every split: standardising, screening, components, model. What it reports is
-the mean log predictive density of samples that nothing has seen, with intervals that allow for overlapping
-splits.
+This example compares six methods on the same data. In every split, ``compare`` refits the entire procedure:
+standardization, screening, components and model. It reports the mean log predictive density of the held-out
+samples, with intervals that account for overlapping splits.
 """
 
 from ispca import HorseshoeClassifier
@@ -13,7 +13,7 @@ from ispca.validation import compare, paper_methods
 
 data = make_expression(n_samples=80, n_features=600, n_relevant=2, signal=0.9, random_state=3)
 
-# Few splits and short chains keep this page quick; take cv=50 and the default chains for your own data.
+# Few splits and short chains keep this page fast; use cv=50 and the default chains for your own data.
 short = HorseshoeClassifier(n_warmup=200, n_draws=400, retry=False)
 methods = paper_methods(n_components=15, model=short)
 chosen = {name: methods[name] for name in ("PCA", "SPCA", "ISPCA", "ISPCA-small", "lasso", "ridge")}
@@ -21,17 +21,17 @@ chosen = {name: methods[name] for name in ("PCA", "SPCA", "ISPCA", "ISPCA-small"
 import warnings
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # such short chains warn
+    warnings.simplefilter("ignore")  # such short chains trigger convergence warnings
     result = compare(chosen, data.data, data.target, cv=8, n_jobs=1)
 print(result)
 
 # %%
-# The dashed line is the baseline. Eight splits of eighty samples cannot tell close methods apart, and the
-# intervals say so.
+# The dashed line is the baseline. With eight splits of 80 samples, the intervals are too wide to rank similar
+# methods.
 
 result.plot()
 
 # %%
-# Other measures come from the same fits.
+# Other measures are available from the same fits.
 
 result.plot("accuracy")

@@ -1,9 +1,10 @@
 """
-What would come back in other samples?
-======================================
+Stability: which features recur in other samples?
+=================================================
 
-A list of genes from sixty patients is one of many that sixty patients could have given. ``stability`` refits
-the reduction on many parts of the data, and counts.
+This example measures how much a list of genes depends on the sample. Another sample of 60 patients would give a
+different list. ``stability`` refits the reduction on many subsets of the data and counts how often each gene is
+selected.
 """
 
 from ispca import ISPCA
@@ -14,17 +15,17 @@ data = make_expression(n_samples=60, n_features=800, signal=0.8, random_state=1)
 result = stability(ISPCA(window=50, n_permutations=200), data.data, data.target, n_components=1, cv=12, n_jobs=1)
 
 # %%
-# Features by the share of the splits that use them, beside what random choice would give.
+# The fraction of splits that select each feature, compared with random selection.
 
 result.plot(n_features=20)
 
 # %%
-# The component itself is steadier than its list of genes: correlated genes stand in for each other, and the
-# sum of them is much the same. Chance is the same reduction of a shuffled target, since strong directions
-# come back without any target.
+# The component is more stable than its list of genes: correlated genes replace each other, and their combination
+# changes little. The chance level comes from the same reduction with a permuted target, because strong
+# directions recur even without a target.
 
 row = result.components[0]
-print(f"scores alike between splits: {row.similarity:.2f} (chance {row.chance_similarity:.2f})")
-print(f"overlap of the features:     {row.overlap:.2f} (chance {row.chance_overlap:.2f})")
+print(f"similarity of scores between splits: {row.similarity:.2f} (chance {row.chance_similarity:.2f})")
+print(f"overlap of the selected features:    {row.overlap:.2f} (chance {row.chance_overlap:.2f})")
 truth = data.relevant[result.table.feature.astype(int)]
-print(f"of the 20 most frequent features {truth[:20].sum()} are truly relevant")
+print(f"{truth[:20].sum()} of the 20 most frequent features are truly relevant")

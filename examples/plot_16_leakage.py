@@ -2,8 +2,9 @@
 The classic mistake: screening before splitting
 ===============================================
 
-Pure noise: 60 samples, 3,000 features, labels by the toss of a coin. Whoever first selects the twenty best
-features with all samples, and cross-validates only the model, will report a near-perfect classifier.
+This example shows how screening features before cross-validation makes pure noise look predictable. The data are
+60 samples of 3,000 features, unrelated to the two classes. If you select the twenty best features with all
+samples, and then cross-validate only the model, it looks like a near-perfect classifier.
 """
 
 import matplotlib.pyplot as plt
@@ -18,12 +19,12 @@ from ispca.validation import compare
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(60, 3000)), np.repeat(["heads", "tails"], 30)
 
-# The mistake: the labels of samples that are held out later are used here.
+# The mistake: this step uses the labels of samples that are held out later.
 best = np.argsort(-feature_scores(X, y))[:20]
 wrong = compare({"screened with all samples": LogisticRegression()}, X[:, best], y, cv=10, n_jobs=1)
 
 # %%
-# Done right, the screening is part of what is refitted in every split.
+# The correct way is to repeat the screening in every split.
 
 right = compare(
     {

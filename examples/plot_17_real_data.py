@@ -2,9 +2,10 @@
 Real data: leukemia
 ===================
 
-Two kinds of acute leukemia, 72 patients, 7,129 genes (Golub and others, 1999): the data set most often used
-for this kind of method. It is read from the folder in ``ISPCA_DATA``; it is not part of the package. **Where
-it is not there, this page uses simulated data of the same size and says so below.**
+This example analyzes gene expression in two types of acute leukemia, with 72 patients and 7,129 genes (Golub et
+al., 1999). It is the data set most often used for this kind of method. The data are not part of the package; they
+are read from the folder in ``ISPCA_DATA``. **If they are not there, this page uses simulated data of the same size
+and says so below.**
 """
 
 import os
@@ -24,10 +25,10 @@ if file.is_file():
 else:
     data = make_expression(n_samples=72, n_features=7129, signal=1.5, random_state=0)
     X, y = data.data, data.target
-    print("SIMULATED data: leukemia.npz is not in the folder that ISPCA_DATA names")
+    print("SIMULATED data: leukemia.npz is not in the ISPCA_DATA folder")
 
 # %%
-# From 7,129 genes to a posterior.
+# Fit the components and the model, check convergence, and plot the patients.
 
 model = make_pipeline(
     ISPCA(n_components=20, whiten=True, random_state=0),
@@ -38,11 +39,11 @@ print(model[-1].diagnostics_)
 plot_scores(model, X, y)
 
 # %%
-# How many components, and why.
+# The number of components, and the tests behind it.
 
 plot_components(model)
 
 # %%
-# The genes with the largest effects.
+# The genes with the largest coefficients.
 
 plot_coefficients(model, n_features=15, feature_names=data.feature_names)

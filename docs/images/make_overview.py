@@ -1,4 +1,4 @@
-"""Draw overview.png, the picture of README and start page: ``python docs/images/make_overview.py``."""
+"""Draw overview.png, the figure of the README and the home page: ``python docs/images/make_overview.py``."""
 
 from pathlib import Path
 
@@ -22,8 +22,8 @@ figure, axes = plt.subplots(1, 3, figsize=(13, 3.7), width_ratios=(1, 1, 0.9), l
 plot_scores(pca, X, y, n_labels=0, ax=axes[0])
 plot_scores(model, X, y, n_labels=0, ax=axes[1])
 plot_coefficients(model, n_features=10, feature_names=data.feature_names, ax=axes[2])
-titles = ("60 samples, 2,000 genes: PCA", "the same with ISPCA", "back to the genes")
+titles = ("60 samples, 2,000 genes: PCA", "the same samples: ISPCA", "coefficients of the genes")
 for ax, title in zip(axes, titles, strict=True):
     ax.set_title(title)
-axes[2].set_xlabel("log odds per sd, 90 % interval")
+axes[2].set_xlabel("log odds per sd, 90% interval")
 figure.savefig(Path(__file__).with_name("overview.png"), dpi=75)
