@@ -36,6 +36,11 @@ class Setting:
     sampler: str
     target_accept: float
     thin: int
+    wide: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.model}, K > n" if self.wide else self.model
 
 
 SETTINGS = [
@@ -46,6 +51,7 @@ SETTINGS = [
     Setting("gaussian", "nuts", 0.9, 40),
     Setting("gaussian", "nuts", 0.99, 40),
     Setting("gaussian", "blocked", 0.9, 40),
+    Setting("gaussian", "blocked", 0.9, 120, wide=True),
 ]
 
 
@@ -73,7 +79,7 @@ def measure(setting: Setting, count: int) -> Outcome:
     smallest, divergent = [], []
     for index in range(count):
         one, ess, share = rank_one(
-            simulate(setting.model, index),
+            simulate(setting.model, index, setting.wide),
             setting.sampler,
             index,
             n_warmup=N_WARMUP,
@@ -110,7 +116,7 @@ def summary_table(outcomes: list[Outcome]) -> str:
         s, p = outcome.setting, outcome.p_values()
         worst = min(p, key=lambda name: p[name])
         rows.append(
-            f"| {s.model} | {s.sampler} | {s.target_accept} | {s.thin} | {p[worst]:.4f} ({worst}) "
+            f"| {s.label} | {s.sampler} | {s.target_accept} | {s.thin} | {p[worst]:.4f} ({worst}) "
             f"| {outcome.divergent:.3%} | {outcome.troubled:.1%} | {outcome.correlated:.1%} "
             f"| {outcome.seconds:.0f} | {'yes' if outcome.passes() else '**no**'} |"
         )
@@ -124,14 +130,14 @@ def histogram_table(outcomes: list[Outcome]) -> str:
         for name, ranks in outcome.ranks.items():
             counts, p = uniformity(ranks, N_BINS)
             rows.append(
-                f"| {s.model} | {s.sampler} | {s.target_accept} | {name} | {p:.4f} | `{sparkline(counts)}` |"
+                f"| {s.label} | {s.sampler} | {s.target_accept} | {name} | {p:.4f} | `{sparkline(counts)}` |"
             )
     return "\n".join(rows)
 
 
 def page(outcomes: list[Outcome], count: int) -> str:
     p = np.concatenate([list(outcome.p_values().values()) for outcome in outcomes])
-    failed = [f"{o.setting.model}/{o.setting.sampler}" for o in outcomes if not o.passes()]
+    failed = [f"{o.setting.label}/{o.setting.sampler}" for o in outcomes if not o.passes()]
     verdict = f"**Not uniform: {', '.join(failed)}.**" if failed else "**All rank histograms are uniform.**"
     return f"""# Calibration of the samplers
 
@@ -147,7 +153,8 @@ uniformly distributed. The ranks come from {count} simulated data sets per model
 
 ## How it was measured
 
-- **Data**: 15 to 30 samples of 2 to 4 standard normal features, with 2 classes (logistic) or 3 classes (softmax). The
+- **Data**: 15 to 30 samples of 2 to 4 standard normal features (K > n: 4 to 8 samples of 9 to 12 features), with 2 classes
+  (logistic) or 3 classes (softmax). The
   parameters are drawn from the prior: half-Cauchy tau and lambda, inverse-gamma slab (4 degrees of freedom, scale 5), and
   normal intercept (scale 10 in half of the data sets; scale 1.5 in the others, so that both classes are common). For the
   Gaussian model, sigma is half-Student-t with 3 degrees of freedom and scale 1. No data set is excluded, however extreme.

@@ -2,7 +2,8 @@
 
     python -m benchmarks.samplers --engines stan numpyro ispca --data leukemia prostate --splits 0 1 --out rows.csv
 
-The inputs are whitened principal components of a random 4/5 of the samples. The minimum is over the coefficients
+The inputs are whitened principal components of a random 4/5 of the samples; gaussian-50x800 stands for 50 simulated
+samples of 800 features (docs/speed.md has the grid). The minimum is over the coefficients
 and intercepts (softmax: their contrasts between classes) and log tau. Compilation is a column of its own, but for
 numpyro-documented, where it recurs with every call and counts. All runs in one process pinned to one core, chains
 one after another. Stan's time is that of its C++ process alone, without pystan's reading of the draws. Needs
@@ -15,6 +16,7 @@ import argparse
 import csv
 import importlib
 import os
+import re
 import sys
 import time
 from collections import defaultdict
@@ -34,8 +36,17 @@ CHAINS = {"n_chains": 4, "n_warmup": 1000, "n_draws": 1000}
 NOT_COUNTED = ("log_c2", "log_sigma", "log_lik")
 
 
+def gaussian_problem(n: int, K: int, split: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Simulate n samples of K features, five of which have coefficient 1, with unit noise."""
+    rng = np.random.default_rng([split, n, K])
+    Z = rng.normal(size=(n, K))
+    return Z, Z[:, :5].sum(axis=1) + rng.normal(size=n), 0
+
+
 def training_part(name: str, split: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the inputs and response of a random 4/5 of the samples."""
+    """Return the inputs and response of a random 4/5 of the samples, or of gaussian-50x800, say."""
+    if size := re.fullmatch(r"gaussian-(\d+)x(\d+)", name):
+        return gaussian_problem(int(size[1]), int(size[2]), split)
     data, y, n_classes = problem(name) if name in SIMULATED else (*read(name), None)
     n = data.shape[0]
     rows = np.sort(np.random.default_rng(split).permutation(n)[: round(0.8 * n)])

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -238,7 +239,12 @@ nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight,
   problem.outputs = y.shape(0);
   if (problem.outputs < 1 || (problem.family != Family::multinomial && problem.outputs != 1))
     throw std::invalid_argument("y has a wrong number of outputs");
+  if (!(tolerance > 0) || !std::isfinite(tolerance)) throw std::invalid_argument("tolerance must be positive");
+  for (double lambda : lambdas)
+    if (!(lambda >= 0) || !std::isfinite(lambda)) throw std::invalid_argument("lambdas must be finite and not negative");
   problem.x = read_columns(x, data, indices, indptr, weight.shape(0));
+  if (problem.x.rows < 1 || problem.x.count < 1)
+    throw std::invalid_argument("X must have at least one sample and one feature");
   problem.y = y.data();
   problem.weight = weight.data();
   const LassoSettings settings{lambdas, static_cast<std::size_t>(n_lambdas), ratio, tolerance};

@@ -73,13 +73,15 @@ class GramBlock final : public GaussianBlock {
     scales.precisions(state, precision_.data());
     factor_[0] = precision * n + 1 / (intercept_scale * intercept_scale);
     right_[0] = precision * n * data_.y_mean;
+    const double* x_mean = data_.x_mean.data();
     for (std::size_t j = 0; j < problem_.columns; ++j) {
+      const double* gram = data_.gram.data() + j * problem_.columns;
       double* row = factor_.data() + (j + 1) * size_;
-      row[0] = precision * n * data_.x_mean[j];
-      for (std::size_t k = 0; k <= j; ++k)
-        row[k + 1] = precision * (data_.gram[j * problem_.columns + k] + n * data_.x_mean[j] * data_.x_mean[k]);
+      const double mean = n * x_mean[j];
+      row[0] = precision * n * x_mean[j];
+      for (std::size_t k = 0; k <= j; ++k) row[k + 1] = precision * (gram[k] + mean * x_mean[k]);
       row[j + 1] += precision_[j];
-      right_[j + 1] = precision * (data_.cross[j] + n * data_.x_mean[j] * data_.y_mean);
+      right_[j + 1] = precision * (data_.cross[j] + mean * data_.y_mean);
     }
   }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMostCycles = 2000;
 constexpr int kCyclesBeforeJump = 3;
+constexpr int kCyclesPerPoll = 8;
 constexpr double kNegligible = 1e-12;
 
 // Inverse of a small symmetric matrix by Gauss-Jordan; the matrices here are diagonally dominant or positive.
@@ -170,13 +171,13 @@ double GramDescent::visit(std::size_t k) {
 void GramDescent::descend(double tolerance) {
   for (int cycle = 0; cycle < kMostCycles;) {
     double largest = 0;
-    poll_();
+    if (cycle % kCyclesPerPoll == 0) poll_();
     for (std::size_t k = 0; k < b_.size(); ++k) largest = std::max(largest, visit(k));
     ++cycle;
     if (largest <= tolerance) return;
     for (int inner = 1; cycle < kMostCycles && largest > tolerance; ++cycle, ++inner) {
       largest = 0;
-      poll_();
+      if (cycle % kCyclesPerPoll == 0) poll_();
       for (std::size_t k = 0; k < b_.size(); ++k)
         if (b_[k] != 0) largest = std::max(largest, visit(k));
       if (largest > tolerance && inner % kCyclesBeforeJump == 0 && jump()) break;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostCycles = 2000;
 constexpr std::size_t kIterates = 5;  // combined by the acceleration
-constexpr std::size_t kVisits = 32;   // of coordinates between two polls
+constexpr std::size_t kVisitsPerPoll = 256;  // of coordinates
 // A column that the intercept explains to all but this share cannot move anything: the rest is rounding.
 constexpr double kNegligible = 1e-12;
 
@@ -25,7 +25,7 @@ void NaiveDescent::prepare(const double* residual, const double* curvature) {
   first_.resize(set.size());
   diagonal_.resize(set.size());
   for (std::size_t k = 0; k < set.size(); ++k) {
-    if (k % kVisits == 0) poll_();
+    if (k % kVisitsPerPoll == 0) poll_();
     double sums[2];
     x_.moments(set[k], curvature, sums);
     const double scale = standard_.inverse_sd[set[k]];
@@ -65,7 +65,7 @@ double NaiveDescent::finish(double* b, double* eta) const {
 
 // The constant part of d_eta (intercept and centring) is implied: it makes the working residual sum to zero.
 double NaiveDescent::visit(std::size_t k, const double* curvature) {
-  if (k % kVisits == 0) poll_();
+  if (++visits_ % kVisitsPerPoll == 0) poll_();
   if (diagonal_[k] <= 0) return 0;
   const std::size_t j = (*set_)[k];
   const double scale = standard_.inverse_sd[j];
@@ -87,7 +87,6 @@ void NaiveDescent::descend(double tolerance, const double* curvature) {
     keep(0);
     for (std::size_t inner = 1; cycle < kMostCycles && largest > tolerance; ++cycle) {
       largest = 0;
-      poll_();
       for (std::size_t k = 0; k < b_.size(); ++k)
         if (b_[k] != 0) largest = std::max(largest, visit(k, curvature));
       keep(inner);

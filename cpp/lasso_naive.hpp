@@ -42,6 +42,7 @@ class NaiveDescent {
   std::vector<double> b_, first_, diagonal_;      // per feature of the set
   std::vector<double> working_;                   // residual less curvature times d_eta, per row
   double working_sum_ = 0;
+  std::size_t visits_ = 0;
   // The last iterates, for the acceleration.
   std::vector<std::vector<double>> kept_b_, kept_working_;
   std::vector<double> kept_sum_;

@@ -53,10 +53,15 @@ def draw_prior(rng, model, K, prior):
     return truth | ({"sigma": sigma} if model == "gaussian" else {})
 
 
-def simulate(model, index):
-    """Simulate data set number ``index``: 15 to 30 samples of 2 to 4 features, intercepts small and large."""
+def simulate(model, index, wide=False):
+    """Simulate data set number ``index``: 15 to 30 samples of 2 to 4 features, intercepts small and large.
+
+    ``wide`` asks for 4 to 8 samples of 9 to 12 features, for which the Gaussian model has its own algebra.
+    """
     rng = np.random.default_rng([20180409, index])
     n, K = int(rng.integers(15, 31)), int(rng.integers(2, 5))
+    if wide:
+        n, K = int(rng.integers(4, 9)), int(rng.integers(9, 13))
     prior = {
         "tau0": (1.0 if model == "gaussian" else 2.0) / (K - 1) / np.sqrt(n),
         "slab_df": 4.0,

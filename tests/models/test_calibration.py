@@ -13,10 +13,10 @@ THIN = {("softmax", "blocked"): 40, ("logistic", "blocked"): 30}
 SMALLEST_P = 1e-4
 
 
-def all_ranks(model, sampler, **wrong):
+def all_ranks(model, sampler, wide=False, **wrong):
     """Ranks of every quantity, one per simulated data set; the shares of low ESS and of divergences."""
     settings = {"n_warmup": 300, "thin": THIN.get((model, sampler), 10), **wrong}
-    results = [rank_one(simulate(model, i), sampler, i, **settings) for i in range(N_DATA_SETS)]
+    results = [rank_one(simulate(model, i, wide), sampler, i, **settings) for i in range(N_DATA_SETS)]
     ranks = {name: np.array([one[name] for one, _, _ in results]) for name in results[0][0]}
     return ranks, [min(ess.values()) for _, ess, _ in results]
 
@@ -26,6 +26,13 @@ def test_ranks_are_uniform(model, sampler):
     # The Gaussian model has a funnel where NUTS needs small steps.
     target = {"target_accept": 0.99} if (model, sampler) == ("gaussian", "nuts") else {}
     ranks, ess = all_ranks(model, sampler, **target)
+    assert np.mean(np.array(ess) < N_KEPT) < 0.25, "the kept draws are not nearly independent"
+    p = {name: uniformity(values, N_BINS)[1] for name, values in ranks.items()}
+    assert min(p.values()) > SMALLEST_P, p
+
+
+def test_ranks_are_uniform_for_more_features_than_samples():
+    ranks, ess = all_ranks("gaussian", "blocked", wide=True, thin=40)
     assert np.mean(np.array(ess) < N_KEPT) < 0.25, "the kept draws are not nearly independent"
     p = {name: uniformity(values, N_BINS)[1] for name, values in ranks.items()}
     assert min(p.values()) > SMALLEST_P, p

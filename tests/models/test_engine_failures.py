@@ -164,6 +164,23 @@ def state_of(**settings):
     return lambda state=None: engine.sample("logistic", X, y, state=state, **options)
 
 
+@pytest.mark.parametrize(
+    ("shape", "settings", "message"),
+    [
+        ((0, 5), {}, "at least one"),
+        ((5, 0), {}, "at least one"),
+        ((5, 5), {"tolerance": np.nan}, "tolerance"),
+        ((5, 5), {"tolerance": 0.0}, "tolerance"),
+        ((5, 5), {"lambdas": [0.1, np.nan]}, "lambdas"),
+        ((5, 5), {"lambdas": [-1.0]}, "lambdas"),
+    ],
+)
+def test_a_lasso_without_data_or_with_odd_settings_is_refused(shape, settings, message):
+    n = shape[1]
+    with pytest.raises(ValueError, match=message):
+        engine.lasso_path("gaussian", np.ones((1, n)), np.ones(n), X=np.ones(shape), **settings)
+
+
 HEADER, RANDOM, STEP = 6, 4, 1
 
 
