@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ispca import ISPCA
 from ispca.anndata import ispca
-from ispca.tables import read_table
+from ispca.readers import read_table
 
 anndata = pytest.importorskip("anndata")
 

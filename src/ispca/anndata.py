@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ._checks import check_container, integer_seed
+from .readers.target import guess_kind
 from .reduction.records import Step
-from .tables.target import guess_kind
 from .transformers import ISPCA
 
 

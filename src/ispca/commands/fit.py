@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 
 from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
-from ..tables import Table
-from ..tables.records import count
+from ..readers import Table
+from ..readers.records import count
 from ..validation import paper_methods
 from ._console import (
     Console,

@@ -9,7 +9,7 @@ import numpy as np
 from ..plots.canvas import numbered_style
 from ..plots.counts import component_table
 from ..plots.inputs import class_codes
-from ..tables.records import count
+from ..readers.records import count
 from .features import leading
 from .parts import Parts, column
 from .text import clean, number, numbers, p_text, percent, section, table

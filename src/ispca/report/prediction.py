@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 
 from ..penalised import PenalisedClassifier, PenalisedRegressor
 from ..plots.comparison import TITLES
-from ..tables.records import count
+from ..readers.records import count
 from ..validation.candidates import BaseRateRegressor
 from ..validation.comparison import UNLIMITED, Comparison, compare
 from ..validation.failed_fits import NEVER, RULE

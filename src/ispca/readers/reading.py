@@ -95,7 +95,7 @@ def read_table(
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from ispca.tables import read_table
+    >>> from ispca.readers import read_table
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
     >>> _ = path.write_text("sample,g1,g2,state\na,1,2,ill\nb,3,5,well\nc,2,4,ill\nd,0,1,well\n")
     >>> table = read_table(path, target="state")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ispca.tables import TableError, read_table
+from ispca.readers import TableError, read_table
 
 PLAIN = "sample,g1,g2,state\na,1,2.5,ill\nb,3,5,well\nc,2,4e0,ill\nd,0,-1,well\n"
 X = np.array([[1, 2.5], [3, 5], [2, 4], [0, -1]])

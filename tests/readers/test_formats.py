@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from ispca.datasets.arrays import Arrays, write_npz
-from ispca.tables import TableError, read_table
+from ispca.readers import TableError, read_table
 
 X = np.array([[1, 0, 2.5], [3, 0, 5], [0, 4, 0], [0, -1, 0.5]])
 LABELS = ["ill", "well", "ill", "well"]
