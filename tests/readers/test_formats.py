@@ -164,7 +164,7 @@ def test_h5ad(tmp_path, kind):
     assert table.target.tolist() == ["0", "1", "1", "0"]
     with pytest.raises(TableError, match="3 samples"):
         read_table(path, target="state")
-    with pytest.raises(TableError, match=r"no column 'stat' \(--target\): did you mean state"):
+    with pytest.raises(TableError, match=r"no column 'stat' \(target\)\. Did you mean state"):
         read_table(path, target="stat")
     with pytest.raises(TableError, match="--transpose is for tables"):
         read_table(path, target="state", transpose=True)

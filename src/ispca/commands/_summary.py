@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._messages import count, listing
 from ..readers import Table
-from ..readers.records import count, listing
 from ._files import written_files
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._messages import count
 from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
-from ..readers.records import count
 from ..validation import paper_methods
 from ._console import (
     Console,

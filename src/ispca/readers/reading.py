@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._messages import count, listing
 from .delimited import read_delimited
 from .dialect import data_suffix
 from .excel import read_excel
@@ -18,7 +19,7 @@ from .limits import Limit, limit_for
 from .missing import check_treatment, treat_missing
 from .npz import read_npz
 from .parquet import read_parquet
-from .records import Raw, Request, Table, TableError, count, ignore_progress, listing
+from .records import Raw, Request, Table, TableError, ignore_progress
 from .svmlight import read_svmlight
 from .target import classify
 
