@@ -17,7 +17,7 @@ N_NEW = 3
 def documented(error: BaseException) -> bool:
     """Tell whether an error is one of the two that bad files may give, and not for lack of memory."""
     from ispca.persistence import ModelFileError
-    from ispca.tables import TableError
+    from ispca.readers import TableError
 
     return isinstance(error, TableError | ModelFileError) and not lacks_memory(error)
 
@@ -35,7 +35,7 @@ def examine(path: Path, case: Case) -> None:
 def _examine_table(path: Path, options: dict[str, Any]) -> None:
     import scipy.sparse as sp
 
-    from ispca.tables import read_table
+    from ispca.readers import read_table
 
     table = read_table(path, **options)
     assert table.X.shape == (len(table.ids), len(table.features))

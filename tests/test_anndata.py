@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ispca import ISPCA
 from ispca.anndata import ispca
-from ispca.tables import read_table
+from ispca.readers import read_table
 
 anndata = pytest.importorskip("anndata")
 
@@ -100,7 +100,7 @@ def test_numbers_as_targets(adata):
 
 
 def test_wrong_input(adata):
-    with pytest.raises(ValueError, match="no column 'cel_type': did you mean cell_type"):
+    with pytest.raises(ValueError, match=r"no column 'cel_type'. Did you mean cell_type"):
         ispca(adata, "cel_type")
     with pytest.raises(ValueError, match="no layer 'counts'"):
         ispca(adata, "cell_type", layer="counts")

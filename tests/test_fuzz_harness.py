@@ -130,7 +130,7 @@ def test_every_kind_of_file_is_made_and_every_valid_one_accepted(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from ispca.tables.reading import READERS
+from ispca.readers.reading import READERS
 from fuzz.cases import KINDS, Case
 from fuzz.examine import examine
 from fuzz.seeds import make_seeds

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ._checks import check_container, integer_seed
+from ._messages import suggestion
+from .readers.target import guess_kind
 from .reduction.records import Step
-from .tables.target import guess_kind
 from .transformers import ISPCA
 
 
@@ -107,13 +108,7 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool) -> Any:
 def _target(adata: Any, target: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the target and which observations have one; categories become text."""
     if target not in adata.obs:
-        import difflib
-
-        names = [str(name) for name in adata.obs]
-        near = difflib.get_close_matches(str(target), names, 3, 0.5) or names
-        raise ValueError(
-            f"adata.obs has no column {target!r}: did you mean {' or '.join(near) or 'another table'}?"
-        )
+        raise ValueError(f"adata.obs has no column {target!r}. {suggestion(target, list(adata.obs))}")
     column = adata.obs[target]
     present = column.notna().to_numpy()
     if not present.any():

@@ -12,7 +12,7 @@ from types import ModuleType
 from ._terminal import tell
 from .commands import UsageError, compare, datasets, fit, paper, predict
 from .persistence import ModelFileError
-from .tables import TableError
+from .readers import TableError
 
 COMMANDS: dict[str, ModuleType] = {"fit": fit, "predict": predict, "compare": compare}
 COMMANDS |= {"paper": paper, "datasets": datasets}

@@ -65,11 +65,11 @@ def test_fits_that_take_too_long_are_stopped(data, capsys):
 
 def test_errors(data, tmp_path, one_line, capsys):
     assert main(["compare", str(data), "--target", "diagnosis", "--methods", "ispc"]) == 2
-    assert "There is no method 'ispc': did you mean ISPCA" in one_line()
+    assert "There is no method 'ispc'. Did you mean ISPCA" in one_line()
     assert main(["compare", str(data), "--target", "diagnosis", "--jobs", "0"]) == 2
     assert "--jobs 0" in one_line()
     for seconds in ("0", "-1", "nan", "soon"):
         assert main(["compare", str(data), "--target", "diagnosis", "--timeout", seconds]) == 2
         assert "not a positive number of seconds" in capsys.readouterr().err
     assert main(["compare", str(data), "--target", "diagnoses"]) == 3
-    assert "did you mean diagnosis" in one_line()
+    assert "Did you mean diagnosis" in one_line()

@@ -14,7 +14,7 @@ import pytest
 import ispca
 from ispca._csv import cell, write_labelled, write_table
 from ispca.cli import main
-from ispca.tables import read_table
+from ispca.readers import read_table
 
 HOSTILE = [
     "plain",

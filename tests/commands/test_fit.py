@@ -129,13 +129,13 @@ def test_constant_columns_are_told(tmp_path, capsys, table_of):
 
 
 ERRORS = [
-    (["--target", "diagnosys"], 3, "did you mean diagnosis?"),
-    (["--target", "Diagnosis"], 3, "did you mean diagnosis?"),
+    (["--target", "diagnosys"], 3, "Did you mean diagnosis?"),
+    (["--target", "Diagnosis"], 3, "Did you mean diagnosis?"),
     ([], 3, "Name it with --target"),
     (["--target", "sample"], 3, "40 different labels for 40 samples"),
     (["--target", "diagnosis", "--kind", "regression"], 3, "holds text"),
-    (["--target", "diagnosis", "--drop", "scor"], 3, "did you mean score?"),
-    (["--target", "diagnosis", "--id", "name"], 3, "no column 'name' (--id)"),
+    (["--target", "diagnosis", "--drop", "scor"], 3, "Did you mean score?"),
+    (["--target", "diagnosis", "--id", "name"], 3, "no column 'name' (id)"),
 ]
 
 

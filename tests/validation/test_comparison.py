@@ -226,7 +226,7 @@ def noted(tmp_path):
 
 def test_an_unknown_baseline(noted, data):
     named = {"ISPCA": noted, "ISPCA-small": noted, "ridge": noted}
-    refused(r"'ISPA' is not among the methods; did you mean ISPCA or ISPCA-small", named, *data, baseline="ISPA")
+    refused(r"'ISPA' is not among the methods. Did you mean ISPCA", named, *data, baseline="ISPA")
     refused("'zzz'.*ISPCA or ISPCA-small or ridge", named, *data, baseline="zzz")
     refused("baseline=3", named, *data, baseline=3)
 

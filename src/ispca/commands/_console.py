@@ -13,9 +13,9 @@ import numpy as np
 
 from .._progress import progress, silence
 from .._terminal import show, tell
-from ..tables import Table, read_table
-from ..tables.missing import TREATMENTS
-from ..tables.target import KINDS
+from ..readers import Table, read_table
+from ..readers.missing import TREATMENTS
+from ..readers.target import KINDS
 
 
 class Console:

@@ -12,10 +12,10 @@ from sklearn.pipeline import Pipeline
 from .._csv import open_csv, write_labelled
 from ..models import original_coefficients
 from ..persistence import save_model
+from ..readers import Table
 from ..report import write_report
 from ..report.parts import Context
 from ..report.writing import SUFFIXES
-from ..tables import Table
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ..tables import Table
-from ..tables.records import count, listing
+from .._messages import count, listing
+from ..readers import Table
 from ._files import written_files
 
 

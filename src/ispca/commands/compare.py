@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from .._csv import open_csv, write_table
 from .._extras import missing_package
+from .._messages import suggestion
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..validation import Comparison, paper_methods
 from ..validation import compare as compare_methods
@@ -116,10 +116,7 @@ def chosen_methods(methods: dict[str, Any], names: list[str] | None) -> dict[str
     chosen = {}
     for name in names:
         if name.lower() not in lower:
-            near = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, 3, 0.5)] or list(
-                methods
-            )
-            raise UsageError(f"There is no method {name!r}: did you mean {' or '.join(near)}?")
+            raise UsageError(f"There is no method {name!r}. {suggestion(name, list(methods))}")
         chosen[lower[name.lower()]] = methods[lower[name.lower()]]
     return chosen
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._messages import count
 from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
-from ..tables import Table
-from ..tables.records import count
+from ..readers import Table
 from ..validation import paper_methods
 from ._console import (
     Console,

@@ -13,13 +13,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._csv import open_csv, write_table
+from .._messages import count, listing
 from .._progress import waiting
 from .._terminal import show
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..persistence import ModelFileError, load_model
-from ..tables import Table, TableError, read_table
-from ..tables.missing import fill
-from ..tables.records import count, listing
+from ..readers import Table, TableError, read_table
+from ..readers.missing import fill
 from ._console import Console, add_data_options, add_missing_option, add_output_options, finite, reading
 from ._output import output_file
 

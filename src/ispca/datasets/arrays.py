@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._atomic import whole_file
-from ..tables.limits import limit_for
-from ..tables.npz import matrix_of, read_arrays
+from ..readers.limits import limit_for
+from ..readers.npz import matrix_of, read_arrays
 from .records import Dataset, DatasetError
 
 # Rows of dexter and count-blog carry a part of the challenge, or a day.

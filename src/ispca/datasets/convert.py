@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._extras import missing_package
-from ..tables.limits import Limit, limit_for
-from ..tables.sparse import checked_csr
+from ..readers.limits import Limit, limit_for
+from ..readers.sparse import checked_csr
 from .arrays import Arrays, survival_target
 from .records import Dataset, DatasetError
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-
+from .._messages import suggestion
 from .other_sets import OTHER_SETS
 from .paper_sets import PAPER_SETS
 from .records import Dataset
@@ -24,7 +23,7 @@ def list_datasets() -> tuple[Dataset, ...]:
 
 
 def find(name: str) -> Dataset:
-    """Return the record of a data set, or raise a ValueError that names the nearest ones.
+    """Return the record of a data set, or raise a ValueError that suggests similar names.
 
     Examples
     --------
@@ -34,8 +33,4 @@ def find(name: str) -> Dataset:
     """
     if name in DATASETS:
         return DATASETS[name]
-    # The paper and the sources write other names.
-    lower = str(name).lower().replace("_", "-")
-    near = [lower] if lower in DATASETS else difflib.get_close_matches(lower, DATASETS, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(DATASETS)}."
-    raise ValueError(f"There is no data set {name!r}. {hint}")
+    raise ValueError(f"There is no data set {name!r}. {suggestion(name, list(DATASETS))}")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._messages import count
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS
-from ..tables.records import count
 from .features import HOW_TO_MODEL
 from .parts import Parts
 from .text import clean, number, section, table

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..tables.records import count
+from .._messages import count
 from .parts import Parts
 from .text import clean, number, percent, section, table
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._messages import count
 from ..models.coefficients import feature_columns, original_coefficients
-from ..tables.records import count
 from .parts import Parts, column
 from .text import clean, number, numbers, section, table
 

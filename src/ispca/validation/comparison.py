@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -13,6 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
 from .._checks import check_container, check_mask
+from .._messages import suggestion
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from .failed_fits import NEVER, RULE, fair_scores
@@ -318,5 +318,4 @@ def _baseline(baseline: str, names: list[str]) -> str:
         return baseline
     if baseline == "lasso":
         return names[0]
-    near = difflib.get_close_matches(str(baseline), names, 3, 0.3) or names
-    raise ValueError(f"baseline={baseline!r} is not among the methods; did you mean {' or '.join(near)}?")
+    raise ValueError(f"baseline={baseline!r} is not among the methods. {suggestion(baseline, names)}")

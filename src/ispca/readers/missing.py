@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._messages import count, listing
 from ..reduction.records import Floats, Indices, Mask
-from .records import Raw, TableError, count, listing
+from .records import Raw, TableError
 
 TREATMENTS = ("error", "mean", "columns", "rows")
 # Columns counted at a time, so that no mask as large as X is made.

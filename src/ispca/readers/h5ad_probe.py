@@ -30,7 +30,7 @@ def survives_a_look(path: Path) -> bool:
 
 
 def look(path: str) -> None:
-    """Open everything that :mod:`ispca.tables.h5ad` may open; what raises here raises there as well."""
+    """Open everything that :mod:`ispca.readers.h5ad` may open; what raises here raises there as well."""
     import h5py
 
     with Path(os.devnull).open("w") as nowhere:

@@ -8,9 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
+from .._messages import count, listing, shortened
 from ..reduction.records import Floats
 from .blocks import Block
-from .records import Raw, Request, TableError, count, listing, shortened, unique_names, unknown_column
+from .records import Raw, Request, TableError, unique_names, unknown_column
 
 # First columns of these names hold the samples' names, even where they are numbers.
 ID_NAMES = {"", "id", "ids", "sample", "sample_id", "sampleid", "sample id", "patient", "patient_id", "subject"}
@@ -40,14 +41,14 @@ class Places:
         for j, name in enumerate(names):
             self._found[name].append(j)
 
-    def of(self, name: str, option: str) -> int:
+    def of(self, name: str, role: str) -> int:
         """Return where a name stands, or say that it does not or stands twice."""
         found = self._found.get(name, [])
         if not found:
-            raise unknown_column(name, [other for other in self._names if other], option, self._where)
+            raise unknown_column(name, [other for other in self._names if other], role, self._where)
         if len(found) > 1:
             raise TableError(
-                f"{self._where} has {len(found)} columns named {name!r} ({option}): rename all but one."
+                f"{self._where} has {len(found)} columns named {name!r} ({role}): rename all but one."
             )
         return found[0]
 
@@ -60,9 +61,9 @@ class SamplesInRows:
         self._unnamed = {j for j, name in enumerate(header) if not name}
         self._request, self._where = request, where
         places = Places(header, where)
-        self._target = None if request.target is None else places.of(request.target, "--target")
+        self._target = None if request.target is None else places.of(request.target, "target")
         self._id = self._find_id(header, text, places)
-        self._left_out = {places.of(name, "--drop"): "as asked" for name in request.drop}
+        self._left_out = {places.of(name, "drop"): "as asked" for name in request.drop}
         self._asked = [j for j in (self._id, self._target) if j is not None]
         self._left_out |= {j: "text" for j in text - set(self._asked) - set(self._left_out)}
         self._kept: list[list[str]] = []
@@ -71,7 +72,7 @@ class SamplesInRows:
     def _find_id(self, header: Sequence[str], text: set[int], places: Places) -> int | None:
         request = self._request
         if request.id is not None:
-            return places.of(request.id, "--id")
+            return places.of(request.id, "id")
         name = header[0]
         known = request.known is not None and name in request.known
         if self._target == 0 or known or name in request.drop:
@@ -184,9 +185,9 @@ class SamplesInColumns:
         rows.clear()
         request, where = self._request, self._where
         places = Places(self._names, where)
-        target = None if request.target is None else places.of(request.target, "--target")
-        named = None if request.id is None else places.of(request.id, "--id")
-        left_out = {places.of(name, "--drop"): "as asked" for name in request.drop}
+        target = None if request.target is None else places.of(request.target, "target")
+        named = None if request.id is None else places.of(request.id, "id")
+        left_out = {places.of(name, "drop"): "as asked" for name in request.drop}
         left_out |= {i: f"text such as {value!r}" for i, value in self._odd.items() if i not in (target, named)}
         kept = [i for i in range(len(self._names)) if i not in left_out and i not in (target, named)]
         names, repeated = unique_names([self._names[i] for i in kept])

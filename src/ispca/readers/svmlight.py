@@ -21,7 +21,7 @@ def read_svmlight(path: Path, request: Request) -> Raw:
 
     refuse_table_options(path, request)
     if request.target not in (None, "y"):
-        raise unknown_column(str(request.target), ["y"], "--target", path.name)
+        raise unknown_column(str(request.target), ["y"], "target", path.name)
     with open_bytes(path, request.limit, request.progress) as file:
         lines = _Lines(file, request.limit)
         try:

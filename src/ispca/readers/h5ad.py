@@ -42,9 +42,9 @@ def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     raw = Raw(X, names, reader.index(file, "obs"), notes=repeated_note(repeated))
     obs = reader.group(file, "obs")
     columns = [key for key in obs if key not in ("_index", "__categories")]
-    for name, option in ((request.target, "--target"), (request.id, "--id")):
+    for name, role in ((request.target, "target"), (request.id, "id")):
         if name is not None and name not in columns:
-            raise unknown_column(name, columns, option, f"obs of {path.name}")
+            raise unknown_column(name, columns, role, f"obs of {path.name}")
     if request.target is not None:
         raw.target, raw.target_name = reader.column(obs, request.target), request.target
     if request.id is not None:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ispca.tables import TableError, read_table
-from ispca.tables.blocks import Layout, parse
-from ispca.tables.cells import number
-from ispca.tables.records import unique_names
+from ispca.readers import TableError, read_table
+from ispca.readers.blocks import Layout, parse
+from ispca.readers.cells import number
+from ispca.readers.records import unique_names
 
 HEADER = "sample,g1,g2,state\n"
 PLAIN = HEADER + "a,1,2.5,ill\nb,3,5,well\nc,2,4e0,ill\nd,0,-1,well\n"
@@ -141,7 +141,7 @@ def test_a_stray_quote_in_a_long_file_takes_linear_time(tmp_path):
         tmp_path,
         """
         import pathlib, sys
-        from ispca.tables import TableError, read_table
+        from ispca.readers import TableError, read_table
         path = pathlib.Path(sys.argv[1]) / "long.csv"
         path.write_text("a,b,state\\n" + '1,2,x\\n' * 50 + '1,"2,x\\n' + "1,2,x\\n" * 1_000_000)
         try:
@@ -158,7 +158,7 @@ def test_equal_names_take_linear_time(tmp_path):
     out = in_child(
         tmp_path,
         """
-        from ispca.tables.records import unique_names
+        from ispca.readers.records import unique_names
         names, repeated = unique_names(["g"] * 200_000 + [f"n{j % 50_000}" for j in range(100_000)])
         print(len(set(names)), len(repeated))
         """,

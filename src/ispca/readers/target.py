@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._messages import count, listing
 from .cells import MISSING, number
-from .records import TableError, count, listing
+from .records import TableError
 
 KINDS = ("classification", "regression")
 # Whole numbers with at most so many different values are taken as classes.

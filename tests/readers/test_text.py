@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ispca.tables import TableError, read_table
+from ispca.readers import TableError, read_table
 
 PLAIN = "sample,g1,g2,state\na,1,2.5,ill\nb,3,5,well\nc,2,4e0,ill\nd,0,-1,well\n"
 X = np.array([[1, 2.5], [3, 5], [2, 4], [0, -1]])
@@ -197,8 +197,8 @@ ERRORS = {
     "": "has no data",
     "g1,g2,state\n": "has no data",
     "g1\n1\n2\n": "one column only",
-    PLAIN.replace("state", "State "): "no column 'state' (--target): did you mean State",
-    PLAIN.replace("state", "g3"): "has no column 'state' (--target): its columns are sample, g1, g2, g3",
+    PLAIN.replace("state", "State "): "no column 'state' (target). Did you mean State",
+    PLAIN.replace("state", "g3"): "has no column 'state' (target). Choose from sample, g1, g2, g3",
     PLAIN.replace("g2", "state"): "2 columns named 'state'",
     PLAIN.replace("b,3,5,well", "b,3,5"): "Line 3 of data.csv has 3 fields instead of 4",
     PLAIN + "e,1,2,3,4,5\n": "Line 6 of data.csv has 6 fields instead of 4",
@@ -232,7 +232,7 @@ def test_other_errors(tmp_path, read):
         read(PLAIN, target=None)
     with pytest.raises(TableError, match="holds text"):
         read(PLAIN, kind="regression")
-    with pytest.raises(TableError, match=r"no column 'g5' \(--drop\): its columns are"):
+    with pytest.raises(TableError, match=r"no column 'g5' \(drop\). Choose from"):
         read(PLAIN, drop=("g5",))
     with pytest.raises(TableError, match="none of"):
         read(PLAIN, missing="guess")

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._messages import suggestion
+
 if TYPE_CHECKING:
     from .limits import Limit
-
-# How many names a message lists before it says how many more there are, and how much of each.
-LISTED = 5
-LONGEST = 60
-# Names that are compared with a misspelt one.
-COMPARED = 20_000
 
 
 class TableError(ValueError):
@@ -96,29 +91,9 @@ class Table:
     left_out: dict[str, str]
 
 
-def listing(items: Iterable[Any]) -> str:
-    """Return the first few items and how many more there are."""
-    items = list(items)
-    more = f" and {len(items) - LISTED:,} more" if len(items) > LISTED else ""
-    return ", ".join(shortened(str(item)) for item in items[:LISTED]) + more
-
-
-def shortened(text: str) -> str:
-    """Return the beginning of a long text."""
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
-
-
-def count(number: int, what: str, plural: str | None = None) -> str:
-    """Return a number with its noun: 1 sample, 2,000 samples."""
-    return f"{number:,} {what if number == 1 else plural or what + 's'}"
-
-
-def unknown_column(name: str, names: Sequence[str], option: str, where: str) -> TableError:
-    """Return the error for a misspelt column, with the nearest names."""
-    lower = {str(other).lower(): str(other) for other in names[:COMPARED] if len(str(other)) <= LONGEST}
-    near = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, 3, 0.6)]
-    hint = f"did you mean {' or '.join(near)}?" if near else f"its columns are {listing(names)}."
-    return TableError(f"{where} has no column {name!r} ({option}): {hint}")
+def unknown_column(name: str, names: Sequence[str], role: str, where: str) -> TableError:
+    """Return the error for a column that does not exist; ``role`` is the parameter that names it."""
+    return TableError(f"{where} has no column {name!r} ({role}). {suggestion(name, names)}")
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:

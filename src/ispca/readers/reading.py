@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._messages import count, listing
 from .delimited import read_delimited
 from .dialect import data_suffix
 from .excel import read_excel
@@ -18,7 +19,7 @@ from .limits import Limit, limit_for
 from .missing import check_treatment, treat_missing
 from .npz import read_npz
 from .parquet import read_parquet
-from .records import Raw, Request, Table, TableError, count, ignore_progress, listing
+from .records import Raw, Request, Table, TableError, ignore_progress
 from .svmlight import read_svmlight
 from .target import classify
 
@@ -95,7 +96,7 @@ def read_table(
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from ispca.tables import read_table
+    >>> from ispca.readers import read_table
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
     >>> _ = path.write_text("sample,g1,g2,state\na,1,2,ill\nb,3,5,well\nc,2,4,ill\nd,0,1,well\n")
     >>> table = read_table(path, target="state")

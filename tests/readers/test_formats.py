@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from ispca.datasets.arrays import Arrays, write_npz
-from ispca.tables import TableError, read_table
+from ispca.readers import TableError, read_table
 
 X = np.array([[1, 0, 2.5], [3, 0, 5], [0, 4, 0], [0, -1, 0.5]])
 LABELS = ["ill", "well", "ill", "well"]
@@ -164,7 +164,7 @@ def test_h5ad(tmp_path, kind):
     assert table.target.tolist() == ["0", "1", "1", "0"]
     with pytest.raises(TableError, match="3 samples"):
         read_table(path, target="state")
-    with pytest.raises(TableError, match=r"no column 'stat' \(--target\): did you mean state"):
+    with pytest.raises(TableError, match=r"no column 'stat' \(target\)\. Did you mean state"):
         read_table(path, target="stat")
     with pytest.raises(TableError, match="--transpose is for tables"):
         read_table(path, target="state", transpose=True)

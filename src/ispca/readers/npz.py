@@ -33,14 +33,14 @@ def read_npz(path: Path, request: Request) -> Raw:
     raw.notes += repeated_note(repeated)
     ids = stored.get(request.id or "ids")
     if request.id is not None and ids is None:
-        raise unknown_column(request.id, list(stored), "--id", path.name)
+        raise unknown_column(request.id, list(stored), "id", path.name)
     if ids is not None and ids.shape == (rows,):
         raw.ids = [str(item) for item in ids]
     if name in stored and stored[name].shape == (rows,):
         raw.target, raw.target_name = _labels(stored[name], stored.get("classes")), name
     elif request.target is not None:
         fitting = [key for key, values in stored.items() if values.shape == (rows,)]
-        raise unknown_column(name, fitting or list(stored), "--target", path.name)
+        raise unknown_column(name, fitting or list(stored), "target", path.name)
     request.progress(1.0)
     return raw
 

@@ -15,8 +15,8 @@ import openpyxl
 import polars as pl
 import pytest
 
-from ispca.tables import TableError, read_table
-from ispca.tables.limits import in_words, limit_for
+from ispca.readers import TableError, read_table
+from ispca.readers.limits import in_words, limit_for
 
 LABELS = ["ill", "well"] * 10
 
@@ -144,7 +144,7 @@ def answers(tmp_path_factory):
     program = textwrap.dedent("""
         import json, pathlib, resource, sys
         import h5py, openpyxl, polars, sklearn.datasets
-        from ispca.tables import TableError, read_table
+        from ispca.readers import TableError, read_table
         resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30))
         answers = {}
         for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):

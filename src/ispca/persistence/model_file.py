@@ -13,8 +13,8 @@ import numpy as np
 
 from .._atomic import whole_file
 from .archive import open_archive, write_archive
+from .encoding import Content, decode_model, encode
 from .limits import LARGEST_COUNT, ContentError, parse_json
-from .nodes import Content, decode_model, encode
 
 NAME = "ispca model"
 # Raised when files of this version can no longer be read by older programs.

@@ -16,9 +16,9 @@ import scipy.sparse as sp
 
 from ispca.datasets.arrays import read_npz
 from ispca.datasets.records import DatasetError
-from ispca.tables import TableError, h5ad_probe, read_table, reading
-from ispca.tables.limits import Limit
-from ispca.tables.sparse import checked_csr
+from ispca.readers import TableError, h5ad_probe, read_table, reading
+from ispca.readers.limits import Limit
+from ispca.readers.sparse import checked_csr
 
 X = np.array([[1, 0, 2.5], [3, 0, 5], [0, 4, 0], [0, -1, 0.5]])
 LABELS = ["ill", "well", "ill", "well"]
@@ -86,7 +86,7 @@ def test_files_with_indices_out_of_range_do_not_crash(tmp_path):
     np.savez(tmp_path / "csr.npz", y=LABELS, **parts({"indices": np.full(7, 2**30)}))
     program = textwrap.dedent("""
         import pathlib, sys
-        from ispca.tables import TableError, read_table
+        from ispca.readers import TableError, read_table
         for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):
             try:
                 X = read_table(path, target="y" if path.suffix == ".npz" else "state").X
