@@ -9,13 +9,13 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser lint docs bench fuzz fuzz-files clean
+.PHONY: demo test test-browser lint docs bench paper fuzz fuzz-files clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest tests --pyargs ispca
+	$(BIN)/python -m pytest tests paper --pyargs ispca
 
 # The report in a real browser; installs Debian's chromium where there is none.
 test-browser: $(VENV)/browser
@@ -38,6 +38,10 @@ docs: $(VENV)/documenting
 
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# The paper's figures and tables, for example ARGS="toy scatter"; without ARGS all of them, which takes over an hour.
+paper: $(VENV)/installed
+	$(BIN)/python -m paper $(ARGS)
 
 $(VENV)/python:
 	$(PYTHON) -m venv $(VENV)

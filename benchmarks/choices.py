@@ -5,7 +5,7 @@
 ``test``: supervised components alone under the paper's test and the residual one, and how many each finds.
 ``splits``: random splits that do not keep the shares of the classes.
 ``words``: texts by their counts, as in the paper, by log(1 + count), and by whether a word occurs.
-DIR is that of ``ispca paper``: fits that are finished there are taken from it, and new ones are kept there.
+DIR is that of ``make paper``: fits that are finished there are taken from it, and new ones are kept there.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sklearn.model_selection import ShuffleSplit
 
 from ispca import ISPCA
 from ispca.datasets import load
-from ispca.paper.experiment import methods_for
-from ispca.paper.scores import set_scores
 from ispca.validation import Comparison, compare
+from paper.experiment import methods_for
+from paper.scores import set_scores
 
 SETS = ["ovarian", "colon", "prostate", "leukemia", "glioma-4c", "arcene", "dexter", "basehock", "pcmac"]
 STAND_INS = ["lung-5c-1543", "chowdary", "gordon", "gravier"]

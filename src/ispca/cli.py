@@ -10,12 +10,11 @@ from functools import partial
 from types import ModuleType
 
 from ._terminal import tell
-from .commands import UsageError, compare, datasets, fit, paper, predict
+from .commands import UsageError, compare, datasets, fit, predict
 from .persistence import ModelFileError
 from .readers import TableError
 
-COMMANDS: dict[str, ModuleType] = {"fit": fit, "predict": predict, "compare": compare}
-COMMANDS |= {"paper": paper, "datasets": datasets}
+COMMANDS: dict[str, ModuleType] = {"fit": fit, "predict": predict, "compare": compare, "datasets": datasets}
 OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
 EPILOG = """example:
   ispca fit expression.csv --target diagnosis --out results

@@ -166,7 +166,7 @@ def test_usage(data, capsys):
     assert main(["fit", str(data), "--target", "x", "--out", "o", "--seed", "-1"]) == 2
 
 
-@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["compare"], ["paper"], ["datasets"]])
+@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["compare"], ["datasets"]])
 def test_help_fits_a_screen_and_shows_an_example(command, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert main([*command, "--help"]) == 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ispca.paper.output import write_csv
+from paper.output import write_csv
 
 
 def test_a_table_is_short_and_complete(tmp_path):

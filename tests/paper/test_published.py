@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ispca.paper import claims
-from ispca.paper.names import NAMES
-from ispca.paper.scores import SetScores
-from ispca.paper.sets import Selection, paper_sets
+from paper import comparison_claims as claims
+from paper.data_sets import Selection, paper_sets
+from paper.scores import SetScores
+from paper.scripts import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PUBLISHED = DOCS / "paper"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ispca.paper.separation import gain, separation
+from paper.separation import gain, separation
 
 
 def brute_force(Z, y, k):

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ispca.paper import claims, times_claims
-from ispca.paper.scores import average
-from ispca.paper.sets import Selection, paper_sets, stand_ins
-from ispca.paper.tables import average_rows, groups, residual_rows
-from ispca.paper.toy import angle
-from ispca.paper.verdicts import AGREES, DIFFERS, NOT_TESTABLE
+from paper import comparison_claims as claims
+from paper import times_claims
+from paper.comparison_tables import average_rows, groups, residual_rows
+from paper.data_sets import Selection, paper_sets, stand_ins
+from paper.scores import average
+from paper.toy import angle
+from paper.verdicts import AGREES, DIFFERS, NOT_TESTABLE
 
 ABSENT = ("glioma", "lung", "lung-5c")
 PRESENT = tuple(name for name in paper_sets() if name not in ABSENT)

@@ -90,15 +90,6 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
             atomic.sync(target.parent)
 
 
-def check_shared_folder(path: Path) -> None:
-    """Make a folder to which several runs add whole files, or say why that is not possible."""
-    with _refusal(path):
-        if path.exists() and not path.is_dir():
-            raise UsageError(f"{path} is a file, not a folder: choose another --out.")
-        path.mkdir(parents=True, exist_ok=True)
-        atomic.new_file(path.resolve() / INSIDE).unlink()
-
-
 @contextmanager
 def _refusal(path: Path) -> Iterator[None]:
     """Say before the work why an output cannot be used."""

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student_t
 
-from ..reduction.records import Floats
-from ..validation import Comparison
-from ..validation.summary import CONFIDENCE, interval
+from ispca.reduction.records import Floats
+from ispca.validation import Comparison
+from ispca.validation.summary import CONFIDENCE, interval
+
 from .experiment import SetResult
 
 

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ispca.paper import posteriors
-from ispca.paper.experiment import methods_for
 from ispca.validation import Comparison
 from ispca.validation.prediction import Prediction
 from ispca.validation.splits import Split
+from paper import refitting
+from paper.experiment import methods_for
 
 GOOD = {"r_hat": 1.002, "bulk_ess": 900.0, "n_divergent": 0}
 BAD = {"r_hat": 1.05, "bulk_ess": 90.0, "n_divergent": 0}
@@ -37,14 +37,14 @@ def refits(monkeypatch):
         checks = [[GOOD if number in mended else BAD] for number in numbers]
         return comparison(checks, -0.2 if model.sampler == "auto" else -0.1)
 
-    monkeypatch.setattr(posteriors, "compare", compare)
+    monkeypatch.setattr(refitting, "compare", compare)
     return asked
 
 
 def test_only_what_fails_is_refitted_and_only_what_still_fails_by_nuts(refits, tmp_path):
     first = comparison([[GOOD, BAD, None], [GOOD, BAD, None], [BAD, GOOD, None]], -0.3)
     context = SimpleNamespace(draws=1000, n_jobs=1)
-    result, refitted = posteriors.refit(first, methods_for(2), None, None, context, tmp_path)
+    result, refitted = refitting.refit(first, methods_for(2), None, None, context, tmp_path)
     longer, nuts = ("auto", 2000, 4000, 0.99), ("nuts", 1000, 2000, 0.95)
     assert refits == [
         ("PCA", [2], *longer),
@@ -66,13 +66,13 @@ def test_a_refit_that_is_worse_is_not_taken(monkeypatch, tmp_path):
         ess = next(sizes)
         return comparison([[BAD | {"bulk_ess": ess}]], -ess)
 
-    monkeypatch.setattr(posteriors, "compare", compare)
+    monkeypatch.setattr(refitting, "compare", compare)
     context = SimpleNamespace(draws=1000, n_jobs=1)
-    result, refitted = posteriors.refit(comparison([[BAD]], -0.3), methods_for(2), None, None, context, tmp_path)
+    result, refitted = refitting.refit(comparison([[BAD]], -0.3), methods_for(2), None, None, context, tmp_path)
     # 90 at first, 300 after the long run, 40 by NUTS.
     assert result.predictions[0][0].posterior["bulk_ess"] == 300
     assert result.scores["mlpd"].tolist() == [[-300]]
     assert refitted.after.tolist() == [[True]]
     still = Prediction(None, posterior=BAD | {"bulk_ess": np.nan})
-    assert posteriors.better(Prediction(None, posterior=BAD), still)
-    assert not posteriors.better(still, Prediction(None, posterior=BAD))
+    assert refitting.better(Prediction(None, posterior=BAD), still)
+    assert not refitting.better(still, Prediction(None, posterior=BAD))

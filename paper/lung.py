@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from ..datasets import load
-from ..plots.canvas import INK, draw_classes, load_pyplot
+from ispca.datasets import load
+from ispca.plots.canvas import INK, draw_classes, load_pyplot
+
 from .context import Context
+from .data_sets import stand_ins
 from .output import write_csv, write_figure
-from .sets import stand_ins
-from .three import Picture, picture, reductions
+from .reductions import Picture, picture, reductions
 from .verdicts import Verdict, judged, not_testable
 
 SET = "lung-5c"
@@ -120,9 +121,3 @@ def draw(name: str, pictures: dict[str, Picture], data: Bunch) -> Any:
     own = "" if name == SET else f", run beside {SET}"
     figure.suptitle(f"{name}{own}: first four features", fontsize=11, x=0.01, ha="left", color=INK)
     return figure
-
-
-if __name__ == "__main__":
-    from .script import main
-
-    main("lung")

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .._atomic import whole_file
-from .._csv import write_table
-from ..plots.canvas import load_pyplot
+from ispca._atomic import whole_file
+from ispca._csv import write_table
+from ispca.plots.canvas import load_pyplot
+
 from .context import Context
 from .verdicts import Verdict
 

@@ -14,8 +14,9 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from ..datasets import load
-from ..plots.canvas import ACCENT, FAINT, INK, SECOND, load_pyplot
+from ispca.datasets import load
+from ispca.plots.canvas import ACCENT, FAINT, INK, SECOND, load_pyplot
+
 from .context import Context
 from .experiment import methods_for
 from .output import write_bytes, write_csv, write_figure
@@ -121,9 +122,3 @@ def draw(seconds: Seconds) -> Any:
     title = f"seconds on the whole set, mean of {N_RUNS} fits on one thread"
     figure.suptitle(title, fontsize=10.5, x=0.01, ha="left", color=INK)
     return figure
-
-
-if __name__ == "__main__":
-    from .script import main
-
-    main("times")

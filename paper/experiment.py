@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..datasets import load
-from ..models import HorseshoeClassifier
-from ..validation import Comparison, compare, paper_methods
+from ispca.datasets import load
+from ispca.models import HorseshoeClassifier
+from ispca.validation import Comparison, compare, paper_methods
+
 from .context import DRAWS, Context
 from .output import write_csv
-from .posteriors import Refits, failing, posterior_rows, refit
+from .refitting import Refits, failing, posterior_rows, refit
 
 # The paper's numbers of components: of two classes, of more.
 COMPONENTS = 50

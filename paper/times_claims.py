@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .context import Context
-from .sets import stand_ins
+from .data_sets import stand_ins
 from .verdicts import Verdict, judged, not_testable
 
 METHODS = ("PCA", "SPCA", "ISPCA", "lasso")

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..plots.canvas import ACCENT, FAINT, INK, SECOND, load_pyplot
-from ..plots.comparison import TITLES
+from ispca.plots.canvas import ACCENT, FAINT, INK, SECOND, load_pyplot
+from ispca.plots.comparison import TITLES
+
+from .comparison_tables import groups
+from .data_sets import paper_sets
 from .experiment import OURS
 from .scores import Estimate, Scores, average
-from .sets import paper_sets
-from .tables import groups
 
 COLUMNS = 6
 BASELINE = "lasso"

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..datasets import load
-from ..datasets.registry import find
-from ..plots.canvas import INK, draw_classes, load_pyplot
+from ispca.datasets import load
+from ispca.datasets.registry import find
+from ispca.plots.canvas import INK, draw_classes, load_pyplot
+
 from .context import Context
+from .data_sets import paper_sets
 from .output import write_csv, write_figure
+from .reductions import Picture, picture, reductions
 from .separation import gain
-from .sets import paper_sets
-from .three import Picture, picture, reductions
 from .verdicts import Verdict, judged, not_testable
 
 METHODS = tuple(reductions(2))
@@ -139,9 +140,3 @@ def _panel(ax: Any, shown: Picture, labels: Any) -> None:
     ax.set_yticks([])
     centroid, neighbours = shown.separation.accuracy
     ax.set_xlabel(f"{centroid:.2f} / {neighbours:.2f}", fontsize=9, color=INK)
-
-
-if __name__ == "__main__":
-    from .script import main
-
-    main("scatter")

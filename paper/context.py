@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .._terminal import tell
-from .sets import Selection
+from .data_sets import Selection
 
 # As in the paper: 4 chains of so many warm-up and so many kept draws, and so many splits.
 DRAWS = 1000
@@ -47,4 +47,4 @@ class Context:
     def say(self, text: str) -> None:
         """Tell of progress."""
         if not self.quiet:
-            tell(text)
+            print(text, file=sys.stderr, flush=True)

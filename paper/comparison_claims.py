@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .data_sets import Selection, kind, paper_sets, stand_ins
 from .experiment import OURS
 from .scores import Scores, SetScores, average
-from .sets import Selection, kind, paper_sets, stand_ins
 from .verdicts import Verdict, judged, not_testable
 
 REDUCTIONS = ("PCA", "SPCA", "ISPCA")

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..reduction.records import Mask
-from ..validation import Comparison, compare
-from ..validation.prediction import Prediction
+from ispca.reduction.records import Mask
+from ispca.validation import Comparison, compare
+from ispca.validation.prediction import Prediction
+
 from .context import Context
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..datasets import make_toy
-from ..plots.canvas import FAINT, INK, draw_classes, load_pyplot
-from ..reduction.records import Floats
-from ..transformers import ISPCA
+from ispca import ISPCA
+from ispca.datasets import make_toy
+from ispca.plots.canvas import FAINT, INK, draw_classes, load_pyplot
+from ispca.reduction.records import Floats
+
 from .context import Context
 from .output import write_csv, write_figure
 from .verdicts import Verdict, judged
@@ -124,9 +125,3 @@ def _arrow(ax: Any, direction: Floats, label: str, colour: str, style: str) -> N
     look = {"arrowstyle": "->", "color": colour, "linewidth": 2.0, "linestyle": style, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", xy=end, xytext=(0, 0), arrowprops=look)
     ax.text(*(1.17 * end), label, color=colour, fontsize=11, ha="center", va="center")
-
-
-if __name__ == "__main__":
-    from .script import main
-
-    main("toy")

@@ -12,9 +12,3 @@ METRIC = "accuracy"
 def run(context: Context) -> list[Verdict]:
     """Take the same experiment as ``mlpd`` and write the figure and tables of the accuracy."""
     return mlpd.run(context, METRIC)
-
-
-if __name__ == "__main__":
-    from .script import main
-
-    main(METRIC)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .data_sets import Selection, kind, paper_sets
 from .experiment import OURS, SetResult
 from .scores import Estimate, Scores, SetScores, average
-from .sets import Selection, kind, paper_sets
 
 BASELINES = ("lasso", "lasso-best")
 

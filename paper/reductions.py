@@ -12,9 +12,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils import Bunch
 
-from .._components import SupervisedComponents
-from ..reduction.records import Floats
-from ..transformers import ISPCA, SPCA
+from ispca import ISPCA, SPCA
+from ispca.reduction.records import Floats
+
 from .separation import N_NEIGHBOURS, Separation, neighbour_votes, separation
 
 SEED = 0
@@ -31,7 +31,7 @@ class Picture:
         The data set and the method.
     Z : ndarray of shape (n, k)
         The features; missing ones are zero.
-    fit : SupervisedComponents
+    fit : ISPCA or SPCA
         The fitted reduction.
     separation : Separation
         How well classes are told apart in them.
@@ -42,7 +42,7 @@ class Picture:
     name: str
     method: str
     Z: Floats
-    fit: SupervisedComponents
+    fit: ISPCA | SPCA
     separation: Separation
     held_out: tuple[float, float]
 
@@ -62,7 +62,7 @@ class Picture:
         }
 
 
-def reductions(k: int) -> dict[str, SupervisedComponents]:
+def reductions(k: int) -> dict[str, ISPCA | SPCA]:
     """Return PCA, SPCA and ISPCA with k components, scaled to unit variance."""
     options: dict[str, Any] = {"whiten": True, "random_state": SEED}
     return {
@@ -89,7 +89,7 @@ def padded(Z: Floats, k: int) -> Floats:
     return np.pad(Z, ((0, 0), (0, k - Z.shape[1])))
 
 
-def held_out_accuracy(reduction: SupervisedComponents, data: Bunch, k: int) -> tuple[float, float]:
+def held_out_accuracy(reduction: ISPCA | SPCA, data: Bunch, k: int) -> tuple[float, float]:
     """Return nearest-centroid and k-NN accuracy over five folds, everything fitted without the fold."""
     centroid_hits = neighbour_hits = 0.0
     codes = np.unique(data.target, return_inverse=True)[1]

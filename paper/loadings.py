@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import Bunch
 
-from ..datasets import load
-from ..plots.canvas import COLOURS, INK, load_pyplot
-from ..screening import feature_scores
+from ispca.datasets import load
+from ispca.plots.canvas import COLOURS, INK, load_pyplot
+from ispca.screening import feature_scores
+
 from .context import Context
 from .lung import N_FEATURES, SET, five_class_set
 from .output import write_csv, write_figure
-from .three import reductions
+from .reductions import reductions
 from .verdicts import Verdict, judged, not_testable
 
 MOST = 0.8
@@ -133,9 +134,3 @@ def draw(name: str, data: Bunch, fit: Any, summaries: Sequence[dict[str, Any]]) 
         ax.tick_params(labelsize=8)
     axes[-1, 0].set_xlabel(f"gene (of {len(data.feature_names)} in {name})")
     return figure
-
-
-if __name__ == "__main__":
-    from .script import main
-
-    main("loadings")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..datasets import list_datasets
-from ..datasets.registry import find
-from ..datasets.store import locate
+from ispca.datasets import list_datasets
+from ispca.datasets.registry import find
+from ispca.datasets.store import locate
 
 TEXT = ("dexter", "basehock", "pcmac")
 # Mass spectra with added probes: neither expression nor text.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .claims import verdicts
+from .comparison_claims import verdicts
+from .comparison_figure import draw_panels
+from .comparison_tables import average_rows, residual_rows, set_rows
 from .context import Context
 from .experiment import run_experiment
 from .output import write_csv, write_figure
-from .panels import draw_panels
 from .scores import scores_of
-from .tables import average_rows, residual_rows, set_rows
 from .verdicts import Verdict
 
 METRIC = "mlpd"
@@ -26,9 +26,3 @@ def run(context: Context, metric: str = METRIC) -> list[Verdict]:
     write_csv(context.out / f"{metric}-residual.csv", residual_rows(scores))
     write_figure(draw_panels(scores, context.sets.absent, metric, context.splits), stem)
     return verdicts(scores, context.sets, metric)
-
-
-if __name__ == "__main__":
-    from .script import main
-
-    main(METRIC)

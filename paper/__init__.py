@@ -1,0 +1,1 @@
+"""The paper's figures and tables computed anew, each beside what the paper says: ``make paper``."""

@@ -1,1 +1,0 @@
-"""The paper's figures and tables computed anew, each beside what the paper says: ``ispca paper``."""
