@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.dummy import DummyClassifier
 
-from ..penalised import PenalisedClassifier, PenalisedRegressor
+from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..plots.comparison import TITLES
 from ..tables.records import count
 from ..validation.candidates import BaseRateRegressor
@@ -48,7 +48,7 @@ def cross_validate(parts: Parts, cv: Any, n_jobs: int | None, random_state: int)
     if parts.y is None:
         raise ValueError("Cross-validation needs the target: pass y, or cv=None.")
     regression = not hasattr(parts.model, "classes_")
-    linear: Any = PenalisedRegressor if regression else PenalisedClassifier
+    linear: Any = PenalizedRegressor if regression else PenalizedClassifier
     methods = {
         OURS: parts.pipeline,
         LASSO: linear(penalty="lasso", choice="best"),
