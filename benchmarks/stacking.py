@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 from ispca import StackedClassifier
 from ispca.datasets import load
 from ispca.validation.candidates import default_candidates
-from ispca.validation.summary import interval
-from ispca.validation.weights import pool_temperature, sharpened, stacking_weights
+from ispca.validation.corrected_interval import interval
+from ispca.validation.stacking_weights import pool_temperature, sharpened, stacking_weights
 
 SMALL = ["ovarian", "colon", "prostate", "leukemia", "gravier", "glioma-4c", "chowdary", "gordon"]
 SETS = [*SMALL, "arcene", "lung-5c-1543", "dexter", "pcmac", "basehock"]

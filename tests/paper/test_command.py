@@ -11,7 +11,7 @@ from ispca import HorseshoeClassifier
 from ispca.cli import main
 from ispca.paper import experiment
 from ispca.paper.names import NAMES
-from ispca.validation import paper_methods, work
+from ispca.validation import paper_methods, runner
 
 SHORT = ["--splits", "2", "--draws", "50", "--jobs", "1"]
 
@@ -65,13 +65,13 @@ def test_failing_posteriors_are_refitted(simulate, tmp_path):
 def counted(monkeypatch):
     """Count the fits that are done in this process."""
     done = []
-    original = work.fit_and_predict
+    original = runner.fit_and_predict
 
     def fit(estimator, *arguments):
         done.append(estimator)
         return original(estimator, *arguments)
 
-    monkeypatch.setattr(work, "fit_and_predict", fit)
+    monkeypatch.setattr(runner, "fit_and_predict", fit)
     return done
 
 

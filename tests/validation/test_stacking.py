@@ -26,8 +26,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier, StackedRegressor
 from ispca.validation import compare
 from ispca.validation.candidates import BaseRateRegressor, default_candidates
-from ispca.validation.stacking import in_fold
-from ispca.validation.weights import pool_temperature, sharpened, stacking_weights
+from ispca.validation.stacking_base import in_fold
+from ispca.validation.stacking_weights import pool_temperature, sharpened, stacking_weights
 from odd_methods import Fragile, Impossible, ImpossibleValues, InColumns, NotANumber, Noted
 
 QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]

@@ -11,7 +11,7 @@ from scipy.stats import t as student_t
 
 from ..reduction.records import Floats
 from ..validation import Comparison
-from ..validation.summary import CONFIDENCE, interval
+from ..validation.corrected_interval import CONFIDENCE, interval
 from .experiment import SetResult
 
 

@@ -12,9 +12,9 @@ from ..plots.comparison import TITLES
 from ..tables.records import count
 from ..validation.candidates import BaseRateRegressor
 from ..validation.comparison import UNLIMITED, Comparison, compare
+from ..validation.corrected_interval import interval
 from ..validation.failed_fits import NEVER, RULE
 from ..validation.metrics import Limits, difference_limits, goodness
-from ..validation.summary import interval
 from .features import HOW_TO_MODEL
 from .parts import Parts
 from .text import clean, number, section, table
