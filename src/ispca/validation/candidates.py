@@ -116,7 +116,7 @@ def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
         ("PCA", reduced(ISPCA(count, n_supervised=0, **options), model)),
         ("SPCA", reduced(SPCA(count, **options), model)),
         ("ISPCA", reduced(ISPCA(count, **options), model)),
-        ("ISPCA-small", reduced(ISPCA(test="residual", **options), model)),
+        ("ISPCA-small-residual", reduced(ISPCA(test="residual", **options), model)),
         ("lasso", linear(penalty="lasso", choice="best")),
         ("ridge", linear(penalty="ridge", choice="best")),
         ("base rate", BaseRateRegressor() if regression else DummyClassifier(strategy="prior")),

@@ -16,7 +16,7 @@ from .candidates import default_candidates
 from .prediction import class_probabilities, predict_values
 from .prediction_checks import possible_values
 from .stacking_base import Stacked, normal_part
-from .stacking_weights import pool_temperature, sharpened
+from .stacking_weights import fit_inverse_temperature, tempered
 
 BISECTIONS = 60
 
@@ -34,8 +34,8 @@ class StackedClassifier(ClassifierMixin, Stacked):
     ----------
     estimators : list of (str, estimator) or dict, optional
         The candidates. By default PCA, SPCA, ISPCA (50 components each, 20 for more than two classes)
-        and ISPCA-small with the residual test, each with the horseshoe model; lasso and ridge on the
-        original features; and the base rate.
+        and ISPCA-small-residual (``ISPCA(test="residual")``), each with the horseshoe model; lasso and
+        ridge on the original features; and the base rate.
     cv : int, splitter or iterable, default=5
         Number of folds, or how to make them.
     concentration : float, default=1.5
@@ -53,7 +53,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         Class labels.
     weights_ : ndarray of shape (n_candidates,)
         Weights of the mixture.
-    temperature_ : float
+    inverse_temperature_ : float
         The power its probabilities are raised to: a mixture of good forecasts is too cautious.
     cv_table_ : recarray
         Per candidate: weight, mean log density of the out-of-fold predictions and its error, seconds.
@@ -100,11 +100,11 @@ class StackedClassifier(ClassifierMixin, Stacked):
         parts = [np.array([item.probabilities for item in row]) for row in predictions]
         self._out_of_fold = np.concatenate(parts, axis=1)
         pooled = np.tensordot(self.weights_, self._out_of_fold, 1)
-        self.temperature_ = pool_temperature(pooled, codes[self._held_out])
+        self.inverse_temperature_ = fit_inverse_temperature(pooled, codes[self._held_out])
         return self
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the mixture of the candidates' probabilities, sharpened by ``temperature_``.
+        """Return the mixture of the candidates' probabilities, sharpened by ``inverse_temperature_``.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         count = _num_samples(X)
         parts = self._of_each(lambda estimator: class_probabilities(estimator, X, self.classes_, count))
         mixture: Floats = sum(weight * part for weight, part in zip(self.weights_, parts, strict=True))
-        return sharpened(mixture, self.temperature_)
+        return tempered(mixture, self.inverse_temperature_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class.
