@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 from ispca import StackedClassifier
 from ispca.datasets import load
 from ispca.validation.candidates import default_candidates
-from ispca.validation.summary import interval
-from ispca.validation.weights import pool_temperature, sharpened, stacking_weights
+from ispca.validation.corrected_interval import interval
+from ispca.validation.stacking_weights import fit_inverse_temperature, stacking_weights, tempered
 
 SMALL = ["ovarian", "colon", "prostate", "leukemia", "gravier", "glioma-4c", "chowdary", "gordon"]
 SETS = [*SMALL, "arcene", "lung-5c-1543", "dexter", "pcmac", "basehock"]
@@ -55,7 +55,7 @@ def one_split(name: str, number: int, train: Any, test: Any, out: Path) -> None:
         temporary,
         candidates=np.array(list(stack.estimators_)),
         weights=stack.weights_,
-        temperature=stack.temperature_,
+        inverse_temperature=stack.inverse_temperature_,
         out_of_fold=stack._out_of_fold,
         out_of_fold_observed=np.searchsorted(stack.classes_, y[train][stack._held_out]),
         probabilities=probabilities,
@@ -69,14 +69,14 @@ def one_split(name: str, number: int, train: Any, test: Any, out: Path) -> None:
 def densities(path: Path, concentration: float) -> tuple[list[str], np.ndarray]:
     """Return the methods, the stack last, and their mean log predictive density on one split.
 
-    Weights and temperature are made anew from the out-of-fold predictions, as StackedClassifier does.
+    Weights and inverse temperature are computed again from the out-of-fold predictions, as StackedClassifier does.
     """
     with np.load(path) as file:
         parts, truth = file["out_of_fold"], file["out_of_fold_observed"]
         own = np.log(np.maximum(parts[:, np.arange(len(truth)), truth], SMALLEST)).T
         weights = stacking_weights(own, concentration)
-        temperature = pool_temperature(np.tensordot(weights, parts, 1), truth)
-        mixture = sharpened(np.tensordot(weights, file["probabilities"], 1), temperature)
+        inverse_temperature = fit_inverse_temperature(np.tensordot(weights, parts, 1), truth)
+        mixture = tempered(np.tensordot(weights, file["probabilities"], 1), inverse_temperature)
         observed = np.arange(len(file["observed"])), file["observed"]
         values = [np.log(np.maximum(p[observed], SMALLEST)).mean() for p in [*file["probabilities"], mixture]]
         return [*file["candidates"].tolist(), "stacking"], np.array(values)

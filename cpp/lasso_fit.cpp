@@ -199,7 +199,7 @@ double LassoFit::move_to(double share, const std::vector<double>& eta, const std
   return penalty;
 }
 
-// Halves a long Newton step until the penalised loss has not grown; returns the largest change of a predictor.
+// Halves a long Newton step until the penalized loss has not grown; returns the largest change of a predictor.
 double LassoFit::shorten(double lambda) {
   const std::vector<double> eta(likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_), b0 = b0_;
   std::vector<double> b;

@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
-from ispca import ISPCA, SPCA, HorseshoeClassifier, PenalisedClassifier, StackedClassifier
+from ispca import ISPCA, SPCA, HorseshoeClassifier, PenalizedClassifier, StackedClassifier
 from ispca.datasets import make_expression
 
 data = make_expression(n_samples=160, n_features=600, signal=0.8, random_state=11)
@@ -26,8 +26,8 @@ candidates = {
     "PCA": make_pipeline(ISPCA(12, n_supervised=0, whiten=True), short),
     "SPCA": make_pipeline(SPCA(12, whiten=True), short),
     "ISPCA": make_pipeline(ISPCA(12, whiten=True), short),
-    "lasso": PenalisedClassifier(choice="best"),
-    "ridge": PenalisedClassifier(penalty="ridge", choice="best"),
+    "lasso": PenalizedClassifier(choice="best"),
+    "ridge": PenalizedClassifier(penalty="ridge", choice="best"),
 }
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # such short chains trigger convergence warnings

@@ -11,7 +11,7 @@ from scipy.stats import t as student_t
 
 from ispca.reduction.records import Floats
 from ispca.validation import Comparison
-from ispca.validation.summary import CONFIDENCE, interval
+from ispca.validation.corrected_interval import CONFIDENCE, interval
 
 from .experiment import SetResult
 

@@ -22,7 +22,7 @@ from ispca import (
     feature_scores,
     score_test,
 )
-from ispca.penalised import PenalisedClassifier, PenalisedRegressor
+from ispca.penalized import PenalizedClassifier, PenalizedRegressor
 from ispca.validation import compare
 from odd_inputs import LABEL_TABLE, NEW, NUMBER_TABLE, SAME, WORKS, X_TABLE, D, N
 
@@ -60,17 +60,17 @@ def _compared(kind):
 
 CLASSIFIERS = {
     "HorseshoeClassifier": lambda: HorseshoeClassifier(**SHORT),
-    "PenalisedClassifier lasso": lambda: PenalisedClassifier(**PATH),
-    "PenalisedClassifier ridge": lambda: PenalisedClassifier(penalty="ridge", **PATH),
-    "StackedClassifier": lambda: StackedClassifier(_lassos(PenalisedClassifier), cv=2, n_jobs=1, random_state=0),
-    "compare": lambda: _compared(PenalisedClassifier),
+    "PenalizedClassifier lasso": lambda: PenalizedClassifier(**PATH),
+    "PenalizedClassifier ridge": lambda: PenalizedClassifier(penalty="ridge", **PATH),
+    "StackedClassifier": lambda: StackedClassifier(_lassos(PenalizedClassifier), cv=2, n_jobs=1, random_state=0),
+    "compare": lambda: _compared(PenalizedClassifier),
 }
 REGRESSORS = {
     "HorseshoeRegressor": lambda: HorseshoeRegressor(**SHORT),
-    "PenalisedRegressor lasso": lambda: PenalisedRegressor(**PATH),
-    "PenalisedRegressor ridge": lambda: PenalisedRegressor(penalty="ridge", **PATH),
-    "StackedRegressor": lambda: StackedRegressor(_lassos(PenalisedRegressor), cv=2, n_jobs=1, random_state=0),
-    "compare": lambda: _compared(PenalisedRegressor),
+    "PenalizedRegressor lasso": lambda: PenalizedRegressor(**PATH),
+    "PenalizedRegressor ridge": lambda: PenalizedRegressor(penalty="ridge", **PATH),
+    "StackedRegressor": lambda: StackedRegressor(_lassos(PenalizedRegressor), cv=2, n_jobs=1, random_state=0),
+    "compare": lambda: _compared(PenalizedRegressor),
 }
 EITHER = {
     "ISPCA": lambda: ISPCA(n_permutations=30, random_state=0),

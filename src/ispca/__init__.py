@@ -3,7 +3,7 @@
 from importlib.metadata import version
 
 from .models import HorseshoeClassifier, HorseshoeRegressor, original_coefficients
-from .penalised import PenalisedClassifier, PenalisedRegressor
+from .penalized import PenalizedClassifier, PenalizedRegressor
 from .screening import ScoreTest, feature_scores, score_test
 from .transformers import ISPCA, SPCA
 from .validation import StackedClassifier, StackedRegressor
@@ -14,8 +14,8 @@ __all__ = [
     "SPCA",
     "HorseshoeClassifier",
     "HorseshoeRegressor",
-    "PenalisedClassifier",
-    "PenalisedRegressor",
+    "PenalizedClassifier",
+    "PenalizedRegressor",
     "ScoreTest",
     "StackedClassifier",
     "StackedRegressor",

@@ -7,7 +7,7 @@ import joblib
 import pytest
 
 from ispca import HorseshoeClassifier
-from ispca.validation import paper_methods, work
+from ispca.validation import paper_methods, runner
 from paper import experiment
 from paper.__main__ import main
 from paper.scripts import NAMES, script
@@ -64,13 +64,13 @@ def test_failing_posteriors_are_refitted(simulate, tmp_path):
 def counted(monkeypatch):
     """Count the fits that are done in this process."""
     done = []
-    original = work.fit_and_predict
+    original = runner.fit_and_predict
 
     def fit(estimator, *arguments):
         done.append(estimator)
         return original(estimator, *arguments)
 
-    monkeypatch.setattr(work, "fit_and_predict", fit)
+    monkeypatch.setattr(runner, "fit_and_predict", fit)
     return done
 
 

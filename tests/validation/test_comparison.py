@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report.prediction import prediction_section
 from ispca.validation import compare, paper_methods
-from ispca.validation.summary import interval
+from ispca.validation.corrected_interval import interval
 from odd_methods import Noted
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor
-from ispca.validation.possible import ImpossiblePrediction, possible_probabilities, possible_ranking
 from ispca.validation.prediction import Prediction, fit_and_predict, fit_timed, prepared, rows
+from ispca.validation.prediction_checks import ImpossiblePrediction, possible_probabilities, possible_ranking
 from odd_methods import Impossible, ImpossibleValues, InColumns
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False, "random_state": 0}

@@ -26,8 +26,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier, StackedRegressor
 from ispca.validation import compare
 from ispca.validation.candidates import BaseRateRegressor, default_candidates
-from ispca.validation.stacking import in_fold
-from ispca.validation.weights import pool_temperature, sharpened, stacking_weights
+from ispca.validation.stacking_base import in_fold
+from ispca.validation.stacking_weights import fit_inverse_temperature, stacking_weights, tempered
 from odd_methods import Fragile, Impossible, ImpossibleValues, InColumns, NotANumber, Noted
 
 QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
@@ -121,25 +121,25 @@ def test_weights_come_from_out_of_fold_predictions(data):
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 5))
-def test_the_temperature_fits_the_pool_best(seed, n_classes):
+def test_the_inverse_temperature_fits_the_pool_best(seed, n_classes):
     rng = np.random.default_rng(seed)
     truth = rng.dirichlet(np.ones(n_classes), 80)
     observed = np.array([rng.choice(n_classes, p=row) for row in truth])
     cautious = truth**0.5 / (truth**0.5).sum(axis=1, keepdims=True)
 
-    def loss(temperature):
-        fit = np.log(sharpened(cautious, temperature)[np.arange(80), observed]).sum()
-        return 0.5 * (np.log(temperature) / 0.3) ** 2 - fit
+    def loss(inverse_temperature):
+        fit = np.log(tempered(cautious, inverse_temperature)[np.arange(80), observed]).sum()
+        return 0.5 * (np.log(inverse_temperature) / 0.3) ** 2 - fit
 
-    best = pool_temperature(cautious, observed)
+    best = fit_inverse_temperature(cautious, observed)
     assert all(loss(best) <= loss(other) + 1e-6 for other in np.geomspace(0.3, 4, 60))
 
 
-def test_sharpened_probabilities():
+def test_tempered_probabilities():
     P = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
-    np.testing.assert_allclose(sharpened(P, 1.0), P, atol=1e-12)
-    np.testing.assert_allclose(sharpened(P, 2.0)[0], np.array([25, 9, 4]) / 38)
-    assert np.isfinite(np.log(sharpened(P, 1.0)[:, 0])).all()
+    np.testing.assert_allclose(tempered(P, 1.0), P, atol=1e-12)
+    np.testing.assert_allclose(tempered(P, 2.0)[0], np.array([25, 9, 4]) / 38)
+    assert np.isfinite(np.log(tempered(P, 1.0)[:, 0])).all()
 
 
 def test_a_pool_of_forecasts_with_different_knowledge_is_sharpened(rng):
@@ -150,7 +150,7 @@ def test_a_pool_of_forecasts_with_different_knowledge_is_sharpened(rng):
         (name, make_pipeline(ColumnTransformer([("one", "passthrough", [j])]), LogisticRegression()))
         for j, name in enumerate("ab")
     ]
-    assert classifier(halves).fit(X, y).temperature_ > 1.3
+    assert classifier(halves).fit(X, y).inverse_temperature_ > 1.3
 
 
 def test_the_mixture_of_probabilities(data):
@@ -159,7 +159,7 @@ def test_the_mixture_of_probabilities(data):
     P = stack.predict_proba(X)
     np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-14)
     full = [clone(model).fit(X, y).predict_proba(X) for _, model in QUICK]
-    powers = np.einsum("k,kij->ij", stack.weights_, full) ** stack.temperature_
+    powers = np.einsum("k,kij->ij", stack.weights_, full) ** stack.inverse_temperature_
     np.testing.assert_allclose(P, powers / powers.sum(axis=1, keepdims=True))
     np.testing.assert_array_equal(stack.classes_, ["healthy", "sick"])
     np.testing.assert_array_equal(stack.predict(X), stack.classes_[P.argmax(axis=1)])
@@ -278,7 +278,7 @@ def test_chains_are_shorter_in_the_folds():
 
 
 def test_default_candidates():
-    names = ["PCA", "SPCA", "ISPCA", "ISPCA-small", "lasso", "ridge", "base rate"]
+    names = ["PCA", "SPCA", "ISPCA", "ISPCA-small-residual", "lasso", "ridge", "base rate"]
     for n_classes, n_components in ((2, 50), (5, 20), (None, 50)):
         candidates = default_candidates(n_classes)
         assert [name for name, _ in candidates] == names

@@ -13,7 +13,7 @@ from .._messages import suggestion
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..validation import Comparison, paper_methods
 from ..validation import compare as compare_methods
-from ..validation.work import checked_timeout
+from ..validation.runner import checked_timeout
 from . import UsageError
 from ._console import (
     Console,

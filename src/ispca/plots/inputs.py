@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._components import SupervisedComponents
 from ..reduction.records import Indices
-from ..validation.tables import as_table
+from ..validation.record_array import as_table
 
 
 def make_table(columns: Mapping[str, Any]) -> np.recarray:

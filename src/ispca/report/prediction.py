@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 
 from .._messages import count
-from ..penalised import PenalisedClassifier, PenalisedRegressor
+from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..plots.comparison import TITLES
 from ..validation.candidates import BaseRateRegressor
 from ..validation.comparison import UNLIMITED, Comparison, compare
+from ..validation.corrected_interval import interval
 from ..validation.failed_fits import NEVER, RULE
 from ..validation.metrics import Limits, difference_limits, goodness
-from ..validation.summary import interval
 from .features import HOW_TO_MODEL
 from .parts import Parts
 from .text import clean, number, section, table
@@ -48,7 +48,7 @@ def cross_validate(parts: Parts, cv: Any, n_jobs: int | None, random_state: int)
     if parts.y is None:
         raise ValueError("Cross-validation needs the target: pass y, or cv=None.")
     regression = not hasattr(parts.model, "classes_")
-    linear: Any = PenalisedRegressor if regression else PenalisedClassifier
+    linear: Any = PenalizedRegressor if regression else PenalizedClassifier
     methods = {
         OURS: parts.pipeline,
         LASSO: linear(penalty="lasso", choice="best"),

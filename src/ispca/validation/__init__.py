@@ -3,7 +3,7 @@
 from .comparison import Comparison, compare
 from .methods import paper_methods
 from .stability import Stability, stability
-from .stacked import StackedClassifier, StackedRegressor
+from .stacking import StackedClassifier, StackedRegressor
 
 __all__ = [
     "Comparison",

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
-from ..penalised import PenalisedClassifier, PenalisedRegressor
+from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..reduction.records import Floats
 from ..transformers import ISPCA, SPCA
 from .methods import reduced
@@ -110,13 +110,13 @@ def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
     regression = n_classes is None
     count = N_COMPONENTS if regression or n_classes == 2 else N_COMPONENTS_MANY_CLASSES
     model: Any = HorseshoeRegressor() if regression else HorseshoeClassifier()
-    linear = PenalisedRegressor if regression else PenalisedClassifier
+    linear = PenalizedRegressor if regression else PenalizedClassifier
     options: dict[str, Any] = {"whiten": True, "family": "gaussian" if regression else "auto"}
     return [
         ("PCA", reduced(ISPCA(count, n_supervised=0, **options), model)),
         ("SPCA", reduced(SPCA(count, **options), model)),
         ("ISPCA", reduced(ISPCA(count, **options), model)),
-        ("ISPCA-small", reduced(ISPCA(test="residual", **options), model)),
+        ("ISPCA-small-residual", reduced(ISPCA(test="residual", **options), model)),
         ("lasso", linear(penalty="lasso", choice="best")),
         ("ridge", linear(penalty="ridge", choice="best")),
         ("base rate", BaseRateRegressor() if regression else DummyClassifier(strategy="prior")),

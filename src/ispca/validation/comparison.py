@@ -15,14 +15,14 @@ from .._checks import check_container, check_mask
 from .._messages import suggestion
 from ..reduction.notices import notify
 from ..reduction.records import Floats
+from .corrected_interval import interval
 from .failed_fits import NEVER, RULE, fair_scores
+from .fit_store import Failure
 from .metrics import CLASSIFICATION_LIMITS, REGRESSION_LIMITS, Limits, choose_measures, difference_limits, goodness
 from .prediction import Prediction
+from .record_array import as_table
+from .runner import Work, checked_timeout, resumable_seed, run
 from .splits import Split, make_splits
-from .store import Failure
-from .summary import interval
-from .tables import as_table
-from .work import Work, checked_timeout, resumable_seed, run
 
 UNLIMITED: Limits = (-np.inf, np.inf)
 
@@ -116,7 +116,7 @@ class Comparison:
         return np.array(failed).sum(axis=0)
 
     def __str__(self) -> str:
-        from .text import comparison_text
+        from .comparison_text import comparison_text
 
         return comparison_text(self)
 

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from .._components import SupervisedComponents
 from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
-from ..penalised import PenalisedClassifier, PenalisedRegressor
+from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..transformers import ISPCA, SPCA
 
 
@@ -60,7 +60,7 @@ def paper_methods(
         "ISPCA-residual": ISPCA(n_components, test="residual", **shared),
     }
     methods: dict[str, Any] = {name: reduced(step, model) for name, step in reductions.items()}
-    linear = PenalisedRegressor if regression else PenalisedClassifier
+    linear = PenalizedRegressor if regression else PenalizedClassifier
     for penalty in ("ridge", "lasso"):
         methods[penalty] = linear(penalty=penalty, choice="one_standard_error", random_state=random_state)
         methods[f"{penalty}-best"] = linear(penalty=penalty, choice="best", random_state=random_state)

@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from ..reduction.records import Floats
 from .prediction import INTERVAL_PROBABILITY, Prediction
-from .weights import SMALLEST_PROBABILITY
+from .stacking_weights import SMALLEST_PROBABILITY
 
 CALIBRATION_BINS = 10
 

@@ -19,7 +19,7 @@ from ..models.base import Horseshoe
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood
 from ..reduction.records import Floats, Indices
-from .possible import (
+from .prediction_checks import (
     ImpossiblePrediction,
     known_labels,
     possible_interval,
@@ -30,7 +30,7 @@ from .possible import (
     possible_spread,
     possible_values,
 )
-from .weights import SMALLEST_PROBABILITY
+from .stacking_weights import SMALLEST_PROBABILITY
 
 # Coverage is measured for central intervals of this probability.
 INTERVAL_PROBABILITY = 0.9

@@ -22,8 +22,8 @@ from ..reduction.records import Floats, Mask
 from ..transformers import ISPCA
 from .comparison import checked_data
 from .prediction import prepared, rows
+from .record_array import as_table
 from .splits import Split, make_splits
-from .tables import as_table
 
 
 @dataclass(frozen=True)

@@ -1,197 +1,283 @@
-"""Stack candidates: fold by fold the whole procedure is refitted, and the mixture weights follow."""
+"""StackedClassifier and StackedRegressor: Bayesian stacking of predictive distributions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from numbers import Integral, Real
 from typing import Any
 
-import joblib
 import numpy as np
+from scipy.special import logsumexp
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import check_array, column_or_1d, get_tags
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
+from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from .._checks import check_training_data
-from ..models.base import Horseshoe
-from ..reduction.notices import notify
 from ..reduction.records import Floats
-from .comparison import checked_data, named_estimators, target_is_classes
-from .possible import ImpossiblePrediction
-from .prediction import INTERVAL_PROBABILITY, Prediction, prepared
-from .splits import make_splits
-from .store import Failure
-from .tables import as_table
-from .weights import stacking_weights
-from .work import Work, resumable_seed, run
+from .candidates import default_candidates
+from .prediction import class_probabilities, predict_values
+from .prediction_checks import possible_values
+from .stacking_base import Stacked, normal_part
+from .stacking_weights import fit_inverse_temperature, tempered
 
-# Weights need no long chains: predictions out of fold are averages over so many draws.
-FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
+BISECTIONS = 60
 
 
-class Stacked(BaseEstimator):
-    """What both stacking estimators share: candidates, folds, weights, final fits."""
+class StackedClassifier(ClassifierMixin, Stacked):
+    """Mix the predictions of several methods, with weights from samples they have not seen.
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        "estimators": [list, dict, None],
-        "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
-        "concentration": [Interval(Real, 1, None, closed="left")],
-        "n_jobs": [Integral, None],
-        "resume": "no_validation",
-        "random_state": ["random_state", np.random.Generator],
-    }
+    No reduction wins everywhere, and picking one by cross-validation picks noise. Stacking mixes the
+    predicted probabilities instead: the weights maximise the log density of out-of-fold predictions, where
+    every candidate is refitted whole in every fold, under a Dirichlet prior that keeps them from extremes.
+    A mixture is less certain than its parts together could be, so one power of its probabilities is
+    learned from the same predictions.
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        cv: Any = 5,
-        concentration: float = 1.5,
-        n_jobs: int | None = -1,
-        resume: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.cv = cv
-        self.concentration = concentration
-        self.n_jobs = n_jobs
-        self.resume = resume
-        self.random_state = random_state
+    Parameters
+    ----------
+    estimators : list of (str, estimator) or dict, optional
+        The candidates. By default PCA, SPCA, ISPCA (50 components each, 20 for more than two classes)
+        and ISPCA-small-residual (``ISPCA(test="residual")``), each with the horseshoe model; lasso and
+        ridge on the original features; and the base rate.
+    cv : int, splitter or iterable, default=5
+        Number of folds, or how to make them.
+    concentration : float, default=1.5
+        Of the Dirichlet prior: 1 is maximum likelihood, larger values draw the weights together.
+    n_jobs : int or None, default=-1
+        Worker processes. The result does not depend on it.
+    resume : path, optional
+        A directory where finished fold fits are kept, to go on after an interruption.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the folds and of every candidate whose own ``random_state`` is None.
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Check what no candidate can use; values of X that some may handle, such as NaN, are left to them."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if self.estimators is None:
-            # Of the default candidates all but the base rate would fail on these.
-            check_training_data(self, X, y, True)
-        elif not hasattr(X, "columns"):
-            check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
-        if np.asarray(y).ndim == 2:
-            y = column_or_1d(y, warn=True)
-        return checked_data(X, y)
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    weights_ : ndarray of shape (n_candidates,)
+        Weights of the mixture.
+    inverse_temperature_ : float
+        The power its probabilities are raised to: a mixture of good forecasts is too cautious.
+    cv_table_ : recarray
+        Per candidate: weight, mean log density of the out-of-fold predictions and its error, seconds.
+    estimators_ : dict of str to estimator
+        The candidates, fitted to all samples.
 
-    def _fit(self, X: Any, y: Any, candidates: Any, classification: bool) -> list[list[Prediction]]:
-        """Find the weights, fit the candidates to all samples, and return their predictions fold by fold."""
-        named = named_estimators(candidates)
-        validate_data(self, X, skip_check_array=True)
-        if target_is_classes(named, y) != classification:
-            kind, other = ("regressors", "Regressor") if classification else ("classifiers", "Classifier")
-            raise ValueError(f"The candidates of {type(self).__name__} are {kind}: use Stacked{other}.")
-        seed = resumable_seed(self.random_state, self.resume)
-        cv = self.cv
-        if isinstance(cv, Integral):
-            folds = StratifiedKFold if classification else KFold
-            cv = folds(min(int(cv), len(y)), shuffle=True, random_state=seed % 2**32)
-        splits = make_splits(cv, X, y, None, classification, seed)
-        self._held_out = np.concatenate([split.test for split in splits])
-        classes = np.unique(y) if classification else None
-        work = Work({name: in_fold(item) for name, item in named.items()}, X, y, classes, splits, seed)
-        outcomes = run(work, self.resume, self.n_jobs, "Stacking")
-        named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
-        if not named:
-            raise ValueError(f"Every candidate failed, so there is nothing to stack. {_first_error(outcomes)}")
-        predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
-        log_density = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
-        self.weights_ = stacking_weights(log_density, self.concentration)
-        self.cv_table_ = _table(list(named), predictions, log_density, self.weights_)
-        final = [prepared(item, X.shape[0], X.shape[1], work.split_seed(len(splits))) for item in named.values()]
-        fits = (joblib.delayed(_fit_alone)(estimator, X, y) for estimator in final)
-        self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
-        return predictions
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from ispca import StackedClassifier
+    >>> from ispca.datasets import make_expression
+    >>> data = make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
+    >>> candidates = {"logistic": LogisticRegression(), "base rate": DummyClassifier()}
+    >>> stack = StackedClassifier(candidates, n_jobs=1, random_state=0).fit(data.data, data.target)
+    >>> stack.cv_table_["candidate"].tolist()
+    ['logistic', 'base rate']
+    >>> bool(stack.weights_[0] > 0.8)
+    True
+    """
 
-    def _of_each(self, predict: Callable[[Any], Any]) -> list[Any]:
-        """Return what every candidate predicts; one that predicts the impossible is named, not averaged."""
-        found = []
-        for name, estimator in self.estimators_.items():
-            try:
-                found.append(predict(estimator))
-            except ImpossiblePrediction as error:
-                raise ValueError(
-                    f"The candidate {name!r} cannot predict these samples: {error} Fit the stack without it."
-                ) from error
-        return found
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> StackedClassifier:
+        """Find the weights, and fit the candidates to all samples.
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimators_")
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            Class labels.
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        candidates: list[Any] = []
-        with suppress(TypeError, ValueError):  # what is no list of candidates is refused in fit
-            candidates = [get_tags(item) for item in dict(self.estimators or {}).values()]
-        inputs = [item.input_tags for item in candidates if not item.no_validation]
-        # Candidates that fail on such data are left out.
-        tags.input_tags.sparse = not inputs or any(item.sparse for item in inputs)
-        tags.input_tags.allow_nan = any(item.allow_nan for item in inputs)
-        return tags
+        Returns
+        -------
+        self : StackedClassifier
+            The fitted estimator.
+        """
+        X, y = self._checked(X, y)
+        check_classification_targets(y)
+        candidates = default_candidates(len(np.unique(y))) if self.estimators is None else self.estimators
+        predictions = self._fit(X, y, candidates, True)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        # Fold by fold the probabilities of every candidate: (candidate, sample, class).
+        parts = [np.array([item.probabilities for item in row]) for row in predictions]
+        self._out_of_fold = np.concatenate(parts, axis=1)
+        pooled = np.tensordot(self.weights_, self._out_of_fold, 1)
+        self.inverse_temperature_ = fit_inverse_temperature(pooled, codes[self._held_out])
+        return self
 
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the mixture of the candidates' probabilities, sharpened by ``inverse_temperature_``.
 
-def in_fold(estimator: Any) -> Any:
-    """Return the candidate as it is fitted in a fold: with shorter chains, and no second attempt."""
-    estimator = clone(estimator)
-    for step in [estimator, *estimator.get_params(deep=True).values()]:
-        if isinstance(step, Horseshoe):
-            shorter = {name: min(most, getattr(step, name)) for name, most in FOLD_DRAWS.items()}
-            step.set_params(retry=False, **shorter)
-    return estimator
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
 
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        count = _num_samples(X)
+        parts = self._of_each(lambda estimator: class_probabilities(estimator, X, self.classes_, count))
+        mixture: Floats = sum(weight * part for weight, part in zip(self.weights_, parts, strict=True))
+        return tempered(mixture, self.inverse_temperature_)
 
-def _fit_alone(estimator: Any, X: Any, y: Any) -> Any:
-    with threadpool_limits(1), joblib.parallel_config(backend="sequential"):
-        return estimator.fit(X, y)
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class.
 
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
 
-def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
-    """Return whether a candidate gave a density in every fold; say so if it did not."""
-    for number in range(n_splits):
-        outcome = outcomes[number, name]
-        if isinstance(outcome, Failure):
-            notify(f"The candidate {name!r} failed and is left out: {outcome.error}")
-            return False
-        if outcome.log_density is None or (outcome.probabilities is None and outcome.interval is None):
-            raise ValueError(
-                f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked: it needs "
-                "predict_proba, or for regression predict(X, return_std=True)."
-            )
-        if outcome.probabilities is None:
-            try:
-                normal_part(outcome)
-            except ImpossiblePrediction as error:
-                notify(f"The candidate {name!r} is left out: {error}")
-                return False
-    return True
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]
 
 
-def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of the normal distribution that stands for a prediction in a mixture."""
-    width = np.diff(np.asarray(prediction.interval), axis=1)[:, 0]
-    if not (np.isfinite(width) & (width > 0)).all():
-        raise ImpossiblePrediction("Its 90% intervals are empty or infinite.")
-    return prediction.value, width / (2 * norm.ppf((1 + INTERVAL_PROBABILITY) / 2))
+class StackedRegressor(RegressorMixin, Stacked):
+    """Mix the predictive distributions of several regressions, with weights from samples they have not seen.
 
+    See StackedClassifier, whose parameters these are; the candidates' models are the Gaussian ones.
 
-def _first_error(outcomes: dict[Any, Any]) -> str:
-    errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
-    return next((f"The first error: {error}" for error in errors), "None gives finite intervals.")
+    Parameters
+    ----------
+    estimators : list of (str, estimator) or dict, optional
+        The candidates; each must give a predictive distribution (``predict(X, return_std=True)``, or
+        ``log_predictive_density`` and ``predict_interval``). By default as in StackedClassifier.
+    cv : int, splitter or iterable, default=5
+        Number of folds, or how to make them.
+    concentration : float, default=1.5
+        Of the Dirichlet prior: 1 is maximum likelihood, larger values draw the weights together.
+    n_jobs : int or None, default=-1
+        Worker processes. The result does not depend on it.
+    resume : path, optional
+        A directory where finished fold fits are kept, to go on after an interruption.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the folds and of every candidate whose own ``random_state`` is None.
 
+    Attributes
+    ----------
+    weights_, cv_table_, estimators_
+        As in StackedClassifier.
 
-def _table(
-    names: list[str], predictions: list[list[Prediction]], log_density: Floats, weights: Floats
-) -> np.recarray:
-    """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
-    seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
-    return as_table(
-        {
-            "candidate": names,
-            "weight": weights,
-            "mlpd": log_density.mean(axis=0),
-            "mlpd_error": log_density.std(axis=0, ddof=1) / np.sqrt(len(log_density)),
-            "seconds": np.mean(seconds, axis=0),
-        }
-    )
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import BayesianRidge, ARDRegression
+    >>> from ispca import StackedRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 5)); y = 2 * X[:, 0] + rng.normal(size=50)
+    >>> stack = StackedRegressor({"ridge": BayesianRidge(), "ard": ARDRegression()}, n_jobs=1, random_state=0)
+    >>> stack.fit(X, y).predict_interval(X).shape
+    (50, 2)
+    """
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> StackedRegressor:
+        """Find the weights, and fit the candidates to all samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            Target values.
+
+        Returns
+        -------
+        self : StackedRegressor
+            The fitted estimator.
+        """
+        X, y = self._checked(X, y)
+        candidates = default_candidates(None) if self.estimators is None else self.estimators
+        self._fit(X, y.astype(np.float64), candidates, False)
+        return self
+
+    def _normal_parts(self, X: Any) -> tuple[Floats, Floats]:
+        """Return mean and spread of every candidate's prediction, candidates in rows."""
+        check_is_fitted(self)
+        nothing = np.zeros(_num_samples(X))
+        predictions = self._of_each(lambda estimator: normal_part(predict_values(estimator, X, nothing)))
+        mean, spread = np.array(predictions).swapaxes(0, 1)
+        return mean, spread
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the mean of the mixture, and on demand its standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        return_std : bool, default=False
+            Whether to return the standard deviation too.
+
+        Returns
+        -------
+        mean, deviation : ndarray of shape (n_samples,)
+            The deviation only with ``return_std=True``.
+        """
+        check_is_fitted(self)
+        if not return_std:
+            count = _num_samples(X)
+            values = self._of_each(lambda estimator: possible_values(estimator.predict(X), count))
+            return self.weights_ @ np.array(values)
+        mean, spread = self._normal_parts(X)
+        centre = self.weights_ @ mean
+        return centre, np.sqrt(self.weights_ @ (spread**2 + (mean - centre) ** 2))
+
+    def predict_interval(self, X: Any, probability: float = 0.9) -> Floats:
+        """Return the central interval of the mixture, each candidate taken as normal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        probability : float, default=0.9
+            Probability that a new observation lies inside.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        if not 0 < probability < 1:
+            raise ValueError(f"probability={probability} must lie between 0 and 1.")
+        mean, spread = self._normal_parts(X)
+        tail = (1 - probability) / 2
+        return np.column_stack([self._quantile(level, mean, spread) for level in (tail, 1 - tail)])
+
+    def _quantile(self, level: float, mean: Floats, spread: Floats) -> Floats:
+        """Bisect between the smallest and the largest quantile of the parts."""
+        parts = norm.ppf(level, mean, spread)
+        low, high = parts.min(axis=0), parts.max(axis=0)
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            below = self.weights_ @ norm.cdf(middle, mean, spread) < level
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log density of each observed value under the mixture.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            Observed values.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        check_is_fitted(self)
+        y = np.asarray(y, dtype=np.float64)
+        parts = np.array(self._of_each(lambda estimator: predict_values(estimator, X, y).log_density))
+        density: Floats = logsumexp(parts, axis=0, b=self.weights_[:, None])
+        return density

@@ -1,4 +1,4 @@
-"""PenalisedClassifier: logistic and softmax regression with a lasso or ridge penalty."""
+"""PenalizedClassifier: logistic and softmax regression with a lasso or ridge penalty."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sklearn.base import ClassifierMixin, _fit_context
 
 from .._checks import check_training_data, class_codes, observed_codes
 from ..reduction.records import Floats
-from .base import Penalised
+from .base import Penalized
 
 
-class PenalisedClassifier(ClassifierMixin, Penalised):
+class PenalizedClassifier(ClassifierMixin, Penalized):
     """Logistic (two classes) or softmax (more) regression with a lasso or ridge penalty.
 
     The conventions are those of R's glmnet and cv.glmnet: features are standardised inside, the intercept is
-    not penalised, and the penalty is chosen from a path by the cross-validated deviance. The folds here are
+    not penalized, and the penalty is chosen from a path by the cross-validated deviance. The folds here are
     stratified: each class is spread evenly over them.
 
     Parameters
@@ -53,10 +53,10 @@ class PenalisedClassifier(ClassifierMixin, Penalised):
     Examples
     --------
     >>> import numpy as np
-    >>> from ispca.penalised import PenalisedClassifier
+    >>> from ispca.penalized import PenalizedClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 200)); y = np.where(X[:, 0] + 0.3 * rng.normal(size=60) > 0, "ill", "well")
-    >>> model = PenalisedClassifier(random_state=0).fit(X, y)
+    >>> model = PenalizedClassifier(random_state=0).fit(X, y)
     >>> int(np.abs(model.coef_[0]).argmax()), model.n_nonzero_ < 20
     (0, True)
     >>> model.predict(X[:3]).tolist() == y[:3].tolist()
@@ -64,7 +64,7 @@ class PenalisedClassifier(ClassifierMixin, Penalised):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> PenalisedClassifier:
+    def fit(self, X: Any, y: Any) -> PenalizedClassifier:
         """Fit the path and choose the penalty.
 
         Parameters
@@ -76,7 +76,7 @@ class PenalisedClassifier(ClassifierMixin, Penalised):
 
         Returns
         -------
-        self : PenalisedClassifier
+        self : PenalizedClassifier
             The fitted estimator.
         """
         raw = (X, y)

@@ -7,7 +7,7 @@ import numpy as np
 from ..reduction.records import Floats
 from .newton import Batch, minimise
 from .records import Fit, Problem
-from .spaces import make_space, standardisation
+from .ridge_coordinates import make_space, standardisation
 
 # The largest penalty is that of an elastic net with this share of lasso, as in glmnet: ridge has none of its own.
 LASSO_SHARE = 1e-3

@@ -24,7 +24,7 @@ Task = Callable[[Sequence[Any]], Iterable[Any]]
 
 START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from ispca.validation.limited import serve; serve(sys.argv[2], float(sys.argv[3]))"
+    "from ispca.validation.time_limit import serve; serve(sys.argv[2], float(sys.argv[3]))"
 )
 DONE, BROKEN = b".", b"!"
 # A process whose parent was killed ends by itself so long after its time is up.

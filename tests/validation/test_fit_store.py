@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
+from ispca.validation.fit_store import FORMAT, Failure, Store, _checksum
 from ispca.validation.prediction import Prediction
-from ispca.validation.store import FORMAT, Failure, Store, _checksum
 
 KEY = "0123456789abcdef" * 2
 

@@ -1,4 +1,4 @@
-"""What the penalised estimators share: parameters, the path, and which of its solutions is kept."""
+"""What the penalized estimators share: parameters, the path, and which of its solutions is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .path import cross_validated_path
 from .records import Path
 
 
-class Penalised(BaseEstimator):
+class Penalized(BaseEstimator):
     """What both estimators share."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
@@ -59,7 +59,7 @@ class Penalised(BaseEstimator):
             folds = random_folds(groups, n_folds, np.random.default_rng(seed))
             return cross_validated_path(X, y, family, self.penalty, folds, self.n_lambdas)
 
-        path = shared(make, raw, "penalised path", family, self.penalty, self.n_lambdas, n_folds, seed)
+        path = shared(make, raw, "penalized path", family, self.penalty, self.n_lambdas, n_folds, seed)
         chosen = path.best if self.choice == "best" else path.one_standard_error
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean

@@ -1,23 +1,23 @@
-"""The penalised estimators: containers, choices, predictions, sharing, and one clear error for bad input."""
+"""The penalized estimators: containers, choices, predictions, sharing, and one clear error for bad input."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from ispca._sharing import sharing
-from ispca.penalised import PenalisedClassifier, PenalisedRegressor, base
-from ispca.penalised.deviance import choices, deviances, mean_and_error
-from ispca.penalised.folds import random_folds
+from ispca.penalized import PenalizedClassifier, PenalizedRegressor, base
+from ispca.penalized.deviance import choices, deviances, mean_and_error
+from ispca.penalized.folds import random_folds
 
 
 def test_containers_agree(container, expression):
     X, labels, numbers = expression
-    expected = PenalisedClassifier(random_state=0).fit(X, labels)
-    model = PenalisedClassifier(random_state=0).fit(container(X), labels)
+    expected = PenalizedClassifier(random_state=0).fit(X, labels)
+    model = PenalizedClassifier(random_state=0).fit(container(X), labels)
     assert model.lambda_ == pytest.approx(expected.lambda_, rel=1e-9)
     np.testing.assert_allclose(model.predict_proba(container(X)), expected.predict_proba(X), atol=2e-4)
-    regressor = PenalisedRegressor(penalty="ridge", random_state=0).fit(container(X), numbers)
-    reference = PenalisedRegressor(penalty="ridge", random_state=0).fit(X, numbers)
+    regressor = PenalizedRegressor(penalty="ridge", random_state=0).fit(container(X), numbers)
+    reference = PenalizedRegressor(penalty="ridge", random_state=0).fit(X, numbers)
     np.testing.assert_allclose(regressor.predict(container(X)), reference.predict(X), atol=1e-6)
 
 
@@ -26,22 +26,22 @@ def test_containers_agree(container, expression):
 def test_other_numbers(dtype, penalty, rng):
     X = rng.poisson(3, size=(40, 60)).astype(dtype)
     y = X[:, 0].astype(float) + rng.normal(size=40) > 3
-    model = PenalisedClassifier(penalty=penalty, random_state=0).fit(X, y)
-    same = PenalisedClassifier(penalty=penalty, random_state=0).fit(X.astype(float), y)
+    model = PenalizedClassifier(penalty=penalty, random_state=0).fit(X, y)
+    same = PenalizedClassifier(penalty=penalty, random_state=0).fit(X.astype(float), y)
     np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-7, atol=1e-9)
 
 
 def test_attributes(expression):
     X, labels, _ = expression
     frame = pd.DataFrame(X, columns=[f"gene{j}" for j in range(X.shape[1])])
-    model = PenalisedClassifier(random_state=1).fit(frame, labels)
+    model = PenalizedClassifier(random_state=1).fit(frame, labels)
     assert model.classes_.tolist() == ["healthy", "sick"]
     assert model.feature_names_in_[2] == "gene2"
     assert model.coef_.shape == (1, 120)
     assert model.lambda_ == model.lambda_one_standard_error_ >= model.lambda_best_
     assert model.lambdas_.shape == model.cv_deviance_.shape == model.cv_deviance_error_.shape
     assert model.n_nonzero_ == np.count_nonzero(model.coef_)
-    best = PenalisedClassifier(choice="best", random_state=1).fit(frame, labels)
+    best = PenalizedClassifier(choice="best", random_state=1).fit(frame, labels)
     assert best.lambda_ == best.lambda_best_ == model.lambda_best_
     assert best.cv_deviance_.min() == best.cv_deviance_[best.lambdas_ == best.lambda_][0]
     probabilities = model.predict_proba(frame)
@@ -56,14 +56,14 @@ def test_attributes(expression):
 
 def test_regressor(expression):
     X, _, numbers = expression
-    model = PenalisedRegressor(random_state=0).fit(X, numbers)
+    model = PenalizedRegressor(random_state=0).fit(X, numbers)
     mean, deviation = model.predict(X, return_std=True)
     at = model.lambdas_ == model.lambda_
     assert model.residual_scale_ == pytest.approx(np.sqrt(model.cv_deviance_[at][0]))
     np.testing.assert_array_equal(deviation, model.residual_scale_)
     expected = -0.5 * ((numbers - mean) / deviation) ** 2 - np.log(deviation * np.sqrt(2 * np.pi))
     np.testing.assert_allclose(model.log_predictive_density(X, numbers), expected)
-    scaled = PenalisedRegressor(random_state=0).fit(X, 1000 * numbers + 5)
+    scaled = PenalizedRegressor(random_state=0).fit(X, 1000 * numbers + 5)
     np.testing.assert_allclose(scaled.coef_, 1000 * model.coef_, rtol=1e-5, atol=1e-6)
 
 
@@ -71,7 +71,7 @@ def test_several_classes(rng):
     X = rng.normal(size=(90, 30))
     y = np.array(["a", "b", "c"])[(X[:, :3] + 0.3 * rng.normal(size=(90, 3))).argmax(axis=1)]
     for penalty in ("lasso", "ridge"):
-        model = PenalisedClassifier(penalty=penalty, random_state=0).fit(X, y)
+        model = PenalizedClassifier(penalty=penalty, random_state=0).fit(X, y)
         assert model.coef_.shape == (3, 30)
         assert model.decision_function(X).shape == (90, 3)
         assert model.score(X, y) > 0.8
@@ -83,46 +83,46 @@ def test_one_path_serves_both_choices(expression, monkeypatch):
     original = base.cross_validated_path
     monkeypatch.setattr(base, "cross_validated_path", lambda *a: calls.append(1) or original(*a))
     with sharing():
-        first = PenalisedClassifier(random_state=3).fit(X, labels)
-        second = PenalisedClassifier(choice="best", random_state=3).fit(X, labels)
+        first = PenalizedClassifier(random_state=3).fit(X, labels)
+        second = PenalizedClassifier(choice="best", random_state=3).fit(X, labels)
         assert len(calls) == 1
-        PenalisedClassifier(random_state=4).fit(X, labels)
-        PenalisedClassifier(penalty="ridge", random_state=3).fit(X, labels)
+        PenalizedClassifier(random_state=4).fit(X, labels)
+        PenalizedClassifier(penalty="ridge", random_state=3).fit(X, labels)
         assert len(calls) == 3
     assert first.lambda_best_ == second.lambda_
-    alone = PenalisedClassifier(choice="best", random_state=3).fit(X, labels)
+    alone = PenalizedClassifier(choice="best", random_state=3).fit(X, labels)
     np.testing.assert_array_equal(alone.coef_, second.coef_)
 
 
 def test_few_members_and_few_samples(rng):
     X = rng.normal(size=(40, 20))
     y = np.r_[np.zeros(37), np.ones(3)]
-    model = PenalisedClassifier(choice="best", random_state=0).fit(X, y)
+    model = PenalizedClassifier(choice="best", random_state=0).fit(X, y)
     assert np.isfinite(model.coef_).all()
-    tiny = PenalisedClassifier(random_state=0).fit(X[:4], [0, 0, 1, 1])  # ten folds become four
+    tiny = PenalizedClassifier(random_state=0).fit(X[:4], [0, 0, 1, 1])  # ten folds become four
     assert np.isfinite(tiny.predict_proba(X)).all()
-    assert np.isfinite(PenalisedRegressor(random_state=0).fit(X[:4], [1.0, 2, 3, 5]).predict(X)).all()
+    assert np.isfinite(PenalizedRegressor(random_state=0).fit(X[:4], [1.0, 2, 3, 5]).predict(X)).all()
     imbalanced = np.r_[np.zeros(30), np.ones(8), np.full(2, 2)]
     for penalty in ("lasso", "ridge"):
-        assert np.isfinite(PenalisedClassifier(penalty=penalty, random_state=0).fit(X, imbalanced).coef_).all()
+        assert np.isfinite(PenalizedClassifier(penalty=penalty, random_state=0).fit(X, imbalanced).coef_).all()
 
 
 def test_bad_input(rng):
     X = rng.normal(size=(20, 5))
     y = np.arange(20) % 2
     with pytest.raises(ValueError, match="one class only"):
-        PenalisedClassifier().fit(X, np.ones(20))
+        PenalizedClassifier().fit(X, np.ones(20))
     with pytest.raises(ValueError, match="class 2 has one member only"):
-        PenalisedClassifier().fit(X, np.r_[y[:19], 2])
+        PenalizedClassifier().fit(X, np.r_[y[:19], 2])
     with pytest.raises(ValueError, match="y is constant"):
-        PenalisedRegressor().fit(X, np.full(20, 0.1))
+        PenalizedRegressor().fit(X, np.full(20, 0.1))
     with pytest.raises(ValueError, match="NaN or infinity: 1 value"):
-        PenalisedClassifier().fit(np.where(np.arange(100).reshape(20, 5) == 7, np.nan, X), y)
+        PenalizedClassifier().fit(np.where(np.arange(100).reshape(20, 5) == 7, np.nan, X), y)
     with pytest.raises(ValueError, match="'penalty' parameter"):
-        PenalisedClassifier(penalty="elastic").fit(X, y)
+        PenalizedClassifier(penalty="elastic").fit(X, y)
     with pytest.raises(ValueError, match="'n_folds' parameter"):
-        PenalisedRegressor(n_folds=1).fit(X, X[:, 0])
-    model = PenalisedClassifier(random_state=0).fit(X, y)
+        PenalizedRegressor(n_folds=1).fit(X, X[:, 0])
+    model = PenalizedClassifier(random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="label 7, which was not seen"):
         model.log_predictive_density(X, np.full(20, 7))
     with pytest.raises(ValueError, match="one label per sample"):

@@ -5,13 +5,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import softmax
 
-from ispca.penalised.records import Problem
-from ispca.penalised.ridge import fit_ridge
-from ispca.penalised.spaces import make_space
+from ispca.penalized.records import Problem
+from ispca.penalized.ridge import fit_ridge
+from ispca.penalized.ridge_coordinates import make_space
 
 
 def direct(X, outputs, penalty, gaussian):
-    """Minimise the penalised loss over standardised coefficients with dense Newton steps."""
+    """Minimise the penalized loss over standardised coefficients with dense Newton steps."""
     n, D = X.shape
     Z = np.column_stack([np.ones(n), (X - X.mean(axis=0)) / X.std(axis=0)])
     C = len(outputs)

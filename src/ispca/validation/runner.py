@@ -24,10 +24,10 @@ from .._checks import integer_seed
 from .._progress import progress
 from .._sharing import sharing
 from .fingerprint import estimator_fingerprint
-from .limited import run_limited
+from .fit_store import FORMAT, Failure, Outcome, Store
 from .prediction import fit_and_predict, prepared, rows
 from .splits import Split
-from .store import FORMAT, Failure, Outcome, Store
+from .time_limit import run_limited
 
 # Seconds; a clock of the system cannot be set to more than some decades.
 LONGEST_TIMEOUT = 1e8

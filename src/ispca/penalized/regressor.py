@@ -1,4 +1,4 @@
-"""PenalisedRegressor: linear regression with a lasso or ridge penalty."""
+"""PenalizedRegressor: linear regression with a lasso or ridge penalty."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sklearn.base import RegressorMixin, _fit_context
 
 from .._checks import check_training_data, numeric_target, observed_values
 from ..reduction.records import Floats
-from .base import Penalised
+from .base import Penalized
 
 
-class PenalisedRegressor(RegressorMixin, Penalised):
+class PenalizedRegressor(RegressorMixin, Penalized):
     """Linear regression with a lasso or ridge penalty.
 
     The conventions are those of R's glmnet and cv.glmnet: features are standardised inside, the intercept is
-    not penalised, and the penalty is chosen from a path by the cross-validated squared error.
+    not penalized, and the penalty is chosen from a path by the cross-validated squared error.
 
     Parameters
     ----------
@@ -51,17 +51,17 @@ class PenalisedRegressor(RegressorMixin, Penalised):
     Examples
     --------
     >>> import numpy as np
-    >>> from ispca.penalised import PenalisedRegressor
+    >>> from ispca.penalized import PenalizedRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 200)); y = 3 * X[:, 0] + rng.normal(size=60)
-    >>> model = PenalisedRegressor(random_state=0).fit(X, y)
+    >>> model = PenalizedRegressor(random_state=0).fit(X, y)
     >>> int(np.abs(model.coef_).argmax())
     0
     >>> mean, deviation = model.predict(X[:2], return_std=True)
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> PenalisedRegressor:
+    def fit(self, X: Any, y: Any) -> PenalizedRegressor:
         """Fit the path and choose the penalty.
 
         Parameters
@@ -73,7 +73,7 @@ class PenalisedRegressor(RegressorMixin, Penalised):
 
         Returns
         -------
-        self : PenalisedRegressor
+        self : PenalizedRegressor
             The fitted estimator.
         """
         raw = (X, y)

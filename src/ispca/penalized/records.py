@@ -1,4 +1,4 @@
-"""Frozen records that the penalised models pass on."""
+"""Frozen records that the penalized models pass on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..reduction.records import Floats
 
 @dataclass(frozen=True)
 class Problem:
-    """Data and family of a penalised regression."""
+    """Data and family of a penalized regression."""
 
     X: Any
     y: np.ndarray

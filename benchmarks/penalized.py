@@ -1,8 +1,8 @@
-"""Penalised regression beside R's cv.glmnet: whole cross-validated fits on the same folds, in turn, on one thread.
+"""Penalized regression beside R's cv.glmnet: whole cross-validated fits on the same folds, in turn, on one thread.
 
-    python -m benchmarks.penalised                       # the lasso on all data sets
-    python -m benchmarks.penalised --penalty ridge colon leukemia
-    python -m benchmarks.penalised --sklearn colon       # and scikit-learn's LogisticRegressionCV
+    python -m benchmarks.penalized                       # the lasso on all data sets
+    python -m benchmarks.penalized --penalty ridge colon leukemia
+    python -m benchmarks.penalized --sklearn colon       # and scikit-learn's LogisticRegressionCV
 
 Needs Rscript with glmnet (apt install r-cran-glmnet). Times are those of the fit alone, best of --repeats; R's is
 its own system.time. Programs alternate, so that a busy machine slows both.
@@ -25,8 +25,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import scipy.sparse as sp
 
-from ispca.penalised.folds import random_folds
-from ispca.penalised.path import cross_validated_path
+from ispca.penalized.folds import random_folds
+from ispca.penalized.path import cross_validated_path
 
 from .problems import load
 

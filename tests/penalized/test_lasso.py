@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
-from ispca.penalised.lasso import fit_lasso, make_design
-from ispca.penalised.path import cross_validated_path
-from ispca.penalised.records import Problem
+from ispca.penalized.lasso import fit_lasso, make_design
+from ispca.penalized.path import cross_validated_path
+from ispca.penalized.records import Problem
 
 
 def simulate(seed, n, D, family, density=1.0):

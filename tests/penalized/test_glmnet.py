@@ -10,7 +10,7 @@ HERE = Path(__file__).parent / "reference"
 sys.path.append(str(HERE))
 from glmnet_problems import REAL, SIMULATED, family_of, folds_of, simulated  # noqa: E402
 
-from ispca.penalised.path import cross_validated_path  # noqa: E402
+from ispca.penalized.path import cross_validated_path  # noqa: E402
 
 CASES = [(name, penalty) for name in SIMULATED for penalty in ("lasso", "ridge")]
 REAL_CASES = [(name, penalty) for name, penalties in REAL.items() for penalty in penalties]

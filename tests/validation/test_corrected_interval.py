@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ispca.validation.summary import interval
+from ispca.validation.corrected_interval import interval
 
 
 def test_by_hand():

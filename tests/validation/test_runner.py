@@ -19,7 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from ispca import ISPCA, SPCA, HorseshoeClassifier, _progress
 from ispca.validation import StackedClassifier, compare, fingerprint
 from ispca.validation.fingerprint import estimator_fingerprint
-from ispca.validation.work import portions
+from ispca.validation.runner import portions
 from odd_methods import Fragile, Impossible, Noted
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}

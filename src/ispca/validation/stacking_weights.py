@@ -1,4 +1,4 @@
-"""Stacking weights and temperature: what fits the out-of-fold observations best."""
+"""Stacking weights and inverse temperature: what fits the out-of-fold observations best."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..reduction.records import Floats
 
 ITERATIONS = 10_000
 TOLERANCE = 1e-10
-# Prior standard deviation of the log temperature, and how far it may go.
-TEMPERATURE_DEVIATION = 0.3
-LARGEST_LOG_TEMPERATURE = 1.5
+# Prior standard deviation of the log inverse temperature, and how far it may go.
+LOG_INVERSE_TEMPERATURE_SD = 0.3
+LARGEST_LOG_INVERSE_TEMPERATURE = 1.5
 # No event is quite impossible: the log of a probability of zero would outweigh everything else.
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
@@ -58,14 +58,14 @@ def stacking_weights(log_density: Floats, concentration: float) -> Floats:
     return weights
 
 
-def sharpened(probabilities: Floats, temperature: float) -> Floats:
-    """Return probabilities to the power of ``temperature``, rows summing to one again.
+def tempered(probabilities: Floats, inverse_temperature: float) -> Floats:
+    """Return probabilities to the power ``inverse_temperature``, rows summing to one again.
 
     Parameters
     ----------
     probabilities : ndarray of shape (n_samples, n_classes)
         Predicted probabilities.
-    temperature : float
+    inverse_temperature : float
         Above 1 they become more certain, below 1 less.
 
     Returns
@@ -73,12 +73,12 @@ def sharpened(probabilities: Floats, temperature: float) -> Floats:
     probabilities : ndarray of shape (n_samples, n_classes)
         The most probable class stays the same.
     """
-    powers = temperature * np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
+    powers = inverse_temperature * np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
     result: Floats = np.exp(powers - logsumexp(powers, axis=1, keepdims=True))
     return result
 
 
-def pool_temperature(probabilities: Floats, observed: np.ndarray) -> float:
+def fit_inverse_temperature(probabilities: Floats, observed: np.ndarray) -> float:
     """Return the power that makes pooled probabilities fit best, under a prior that it is near 1.
 
     A mixture of calibrated forecasts is less certain than it could be (Ranjan and Gneiting, 2010): where
@@ -93,7 +93,7 @@ def pool_temperature(probabilities: Floats, observed: np.ndarray) -> float:
 
     Returns
     -------
-    temperature : float
+    inverse_temperature : float
         Above 1 the mixture was too cautious.
 
     Examples
@@ -101,16 +101,16 @@ def pool_temperature(probabilities: Floats, observed: np.ndarray) -> float:
     >>> import numpy as np
     >>> cautious = np.array([[0.7, 0.3]] * 20 + [[0.3, 0.7]] * 20)
     >>> right = np.repeat([0, 1], 20)
-    >>> pool_temperature(cautious, right) > 1.2
+    >>> fit_inverse_temperature(cautious, right) > 1.2
     True
     """
     log_probabilities = np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
     rows = np.arange(len(observed))
 
-    def loss(log_temperature: float) -> float:
-        powers = np.exp(log_temperature) * log_probabilities
+    def loss(log_inverse_temperature: float) -> float:
+        powers = np.exp(log_inverse_temperature) * log_probabilities
         fit = powers[rows, observed] - logsumexp(powers, axis=1)
-        return float(0.5 * (log_temperature / TEMPERATURE_DEVIATION) ** 2 - fit.sum())
+        return float(0.5 * (log_inverse_temperature / LOG_INVERSE_TEMPERATURE_SD) ** 2 - fit.sum())
 
-    bounds = (-LARGEST_LOG_TEMPERATURE, LARGEST_LOG_TEMPERATURE)
+    bounds = (-LARGEST_LOG_INVERSE_TEMPERATURE, LARGEST_LOG_INVERSE_TEMPERATURE)
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
 from ..reduction.records import Floats
-from .spaces import Space
+from .ridge_coordinates import Space
 
 MOST_NEWTON_STEPS = 50
 MOST_GRADIENTS = 100

@@ -1,0 +1,197 @@
+"""Stack candidates: fold by fold the whole procedure is refitted, and the mixture weights follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from numbers import Integral, Real
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import check_array, column_or_1d, get_tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+from threadpoolctl import threadpool_limits
+
+from .._checks import check_training_data
+from ..models.base import Horseshoe
+from ..reduction.notices import notify
+from ..reduction.records import Floats
+from .comparison import checked_data, named_estimators, target_is_classes
+from .fit_store import Failure
+from .prediction import INTERVAL_PROBABILITY, Prediction, prepared
+from .prediction_checks import ImpossiblePrediction
+from .record_array import as_table
+from .runner import Work, resumable_seed, run
+from .splits import make_splits
+from .stacking_weights import stacking_weights
+
+# Weights need no long chains: predictions out of fold are averages over so many draws.
+FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
+
+
+class Stacked(BaseEstimator):
+    """What both stacking estimators share: candidates, folds, weights, final fits."""
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        "estimators": [list, dict, None],
+        "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
+        "concentration": [Interval(Real, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "resume": "no_validation",
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        cv: Any = 5,
+        concentration: float = 1.5,
+        n_jobs: int | None = -1,
+        resume: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.cv = cv
+        self.concentration = concentration
+        self.n_jobs = n_jobs
+        self.resume = resume
+        self.random_state = random_state
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Check what no candidate can use; values of X that some may handle, such as NaN, are left to them."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if self.estimators is None:
+            # Of the default candidates all but the base rate would fail on these.
+            check_training_data(self, X, y, True)
+        elif not hasattr(X, "columns"):
+            check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
+        if np.asarray(y).ndim == 2:
+            y = column_or_1d(y, warn=True)
+        return checked_data(X, y)
+
+    def _fit(self, X: Any, y: Any, candidates: Any, classification: bool) -> list[list[Prediction]]:
+        """Find the weights, fit the candidates to all samples, and return their predictions fold by fold."""
+        named = named_estimators(candidates)
+        validate_data(self, X, skip_check_array=True)
+        if target_is_classes(named, y) != classification:
+            kind, other = ("regressors", "Regressor") if classification else ("classifiers", "Classifier")
+            raise ValueError(f"The candidates of {type(self).__name__} are {kind}: use Stacked{other}.")
+        seed = resumable_seed(self.random_state, self.resume)
+        cv = self.cv
+        if isinstance(cv, Integral):
+            folds = StratifiedKFold if classification else KFold
+            cv = folds(min(int(cv), len(y)), shuffle=True, random_state=seed % 2**32)
+        splits = make_splits(cv, X, y, None, classification, seed)
+        self._held_out = np.concatenate([split.test for split in splits])
+        classes = np.unique(y) if classification else None
+        work = Work({name: in_fold(item) for name, item in named.items()}, X, y, classes, splits, seed)
+        outcomes = run(work, self.resume, self.n_jobs, "Stacking")
+        named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
+        if not named:
+            raise ValueError(f"Every candidate failed, so there is nothing to stack. {_first_error(outcomes)}")
+        predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
+        log_density = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
+        self.weights_ = stacking_weights(log_density, self.concentration)
+        self.cv_table_ = _table(list(named), predictions, log_density, self.weights_)
+        final = [prepared(item, X.shape[0], X.shape[1], work.split_seed(len(splits))) for item in named.values()]
+        fits = (joblib.delayed(_fit_alone)(estimator, X, y) for estimator in final)
+        self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
+        return predictions
+
+    def _of_each(self, predict: Callable[[Any], Any]) -> list[Any]:
+        """Return what every candidate predicts; one that predicts the impossible is named, not averaged."""
+        found = []
+        for name, estimator in self.estimators_.items():
+            try:
+                found.append(predict(estimator))
+            except ImpossiblePrediction as error:
+                raise ValueError(
+                    f"The candidate {name!r} cannot predict these samples: {error} Fit the stack without it."
+                ) from error
+        return found
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        candidates: list[Any] = []
+        with suppress(TypeError, ValueError):  # what is no list of candidates is refused in fit
+            candidates = [get_tags(item) for item in dict(self.estimators or {}).values()]
+        inputs = [item.input_tags for item in candidates if not item.no_validation]
+        # Candidates that fail on such data are left out.
+        tags.input_tags.sparse = not inputs or any(item.sparse for item in inputs)
+        tags.input_tags.allow_nan = any(item.allow_nan for item in inputs)
+        return tags
+
+
+def in_fold(estimator: Any) -> Any:
+    """Return the candidate as it is fitted in a fold: with shorter chains, and no second attempt."""
+    estimator = clone(estimator)
+    for step in [estimator, *estimator.get_params(deep=True).values()]:
+        if isinstance(step, Horseshoe):
+            shorter = {name: min(most, getattr(step, name)) for name, most in FOLD_DRAWS.items()}
+            step.set_params(retry=False, **shorter)
+    return estimator
+
+
+def _fit_alone(estimator: Any, X: Any, y: Any) -> Any:
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"):
+        return estimator.fit(X, y)
+
+
+def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
+    """Return whether a candidate gave a density in every fold; say so if it did not."""
+    for number in range(n_splits):
+        outcome = outcomes[number, name]
+        if isinstance(outcome, Failure):
+            notify(f"The candidate {name!r} failed and is left out: {outcome.error}")
+            return False
+        if outcome.log_density is None or (outcome.probabilities is None and outcome.interval is None):
+            raise ValueError(
+                f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked: it needs "
+                "predict_proba, or for regression predict(X, return_std=True)."
+            )
+        if outcome.probabilities is None:
+            try:
+                normal_part(outcome)
+            except ImpossiblePrediction as error:
+                notify(f"The candidate {name!r} is left out: {error}")
+                return False
+    return True
+
+
+def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of the normal distribution that stands for a prediction in a mixture."""
+    width = np.diff(np.asarray(prediction.interval), axis=1)[:, 0]
+    if not (np.isfinite(width) & (width > 0)).all():
+        raise ImpossiblePrediction("Its 90% intervals are empty or infinite.")
+    return prediction.value, width / (2 * norm.ppf((1 + INTERVAL_PROBABILITY) / 2))
+
+
+def _first_error(outcomes: dict[Any, Any]) -> str:
+    errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
+    return next((f"The first error: {error}" for error in errors), "None gives finite intervals.")
+
+
+def _table(
+    names: list[str], predictions: list[list[Prediction]], log_density: Floats, weights: Floats
+) -> np.recarray:
+    """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
+    seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
+    return as_table(
+        {
+            "candidate": names,
+            "weight": weights,
+            "mlpd": log_density.mean(axis=0),
+            "mlpd_error": log_density.std(axis=0, ddof=1) / np.sqrt(len(log_density)),
+            "seconds": np.mean(seconds, axis=0),
+        }
+    )
