@@ -255,12 +255,12 @@ def test_options_of_ispca_out_of_range(no_work, X, y, option, value):
 def test_unknown_options_name_the_choices(no_work, X, y):
     assert_refused(ISPCA(test="bootstrap"), X, y, "paper", "residual")
     assert_refused(ISPCA(family="poisson"), X, y, "gaussian", "binomial", "multinomial", "auto")
-    assert_refused(SPCA(score="cosine"), X, y, "pearson", "spearman", "kendall", "runs")
+    assert_refused(SPCA(statistic="cosine"), X, y, "pearson", "spearman", "kendall", "runs")
 
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("score", "cosine"), ("n_features", 0), ("threshold", 1.5), ("threshold", -0.1), ("alpha", None)],
+    [("statistic", "cosine"), ("n_features", 0), ("threshold", 1.5), ("threshold", -0.1), ("alpha", None)],
 )
 def test_options_of_spca_out_of_range(no_work, X, y, option, value):
     assert_refused(SPCA(**{option: value}), X, y, f"'{option}'", "must be", str(value))
@@ -297,8 +297,8 @@ def test_an_unknown_parameter_is_no_parameter():
 
 @pytest.mark.parametrize("function", [feature_scores, score_test])
 def test_the_functions_refuse_the_same(function, X, y):
-    with pytest.raises(ValueError, match=r"score='cosine'.*pearson.*spearman.*kendall.*runs"):
-        function(X, y, score="cosine")
+    with pytest.raises(ValueError, match=r"statistic='cosine'.*pearson.*spearman.*kendall.*runs"):
+        function(X, y, statistic="cosine")
     with pytest.raises(ValueError, match=r"family='poisson'.*gaussian"):
         function(X, y, family="poisson")
     with pytest.raises(ValueError, match="one class"):
@@ -448,7 +448,7 @@ LONG_FITS = {
     "the paper's test": "ISPCA(n_permutations=10**6, alpha=1.0, random_state=0).fit(X, y)",
     "the residual test": "ISPCA(n_permutations=10**6, alpha=1.0, test='residual', random_state=0).fit(X, y)",
     "SPCA": "SPCA(n_permutations=10**6, alpha=1.0, random_state=0).fit(X, y)",
-    "score_test": "score_test(X, y, n_permutations=10**6, score='kendall', random_state=0)",
+    "score_test": "score_test(X, y, n_permutations=10**6, statistic='kendall', random_state=0)",
     "sparse": "ISPCA(n_permutations=10**6, alpha=1.0, random_state=0).fit(sp.csr_array(X * (X > 1)), y)",
 }
 

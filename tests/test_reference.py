@@ -87,25 +87,25 @@ def test_components(reference, name, array, kind):
 def test_scores(reference, name, array, kind):
     values = reference(name)
     wrap, tolerance = INPUTS[kind]
-    score = array.removeprefix("score_")
+    statistic = array.removeprefix("score_")
     X, y = wrap(values["X"]), values["y"]
-    if kind == "sparse" and score == "kendall" and y.dtype.kind == "f":
+    if kind == "sparse" and statistic == "kendall" and y.dtype.kind == "f":
         with pytest.raises(ValueError, match=r"dense.*toarray"):
-            feature_scores(X, y, score=score)
+            feature_scores(X, y, statistic=statistic)
         return
-    found = feature_scores(X, y, score=score)
+    found = feature_scores(X, y, statistic=statistic)
     assert np.abs(found - values[array][:, 0]).max() <= tolerance * values[array].max()
 
 
 def test_the_binomial_score_is_the_root_of_raos_statistic(reference):
-    values = reference("score-tests")
-    score = feature_scores(values["X"], values["y_binomial"])
-    np.testing.assert_allclose(len(values["X"]) * score**2, values["rao_binomial"], rtol=1e-8)
+    values = reference("statistic-tests")
+    statistic = feature_scores(values["X"], values["y_binomial"])
+    np.testing.assert_allclose(len(values["X"]) * statistic**2, values["rao_binomial"], rtol=1e-8)
 
 
 def test_the_gaussian_score_is_the_root_of_raos_statistic(reference):
-    values = reference("score-tests")
+    values = reference("statistic-tests")
     y = values["y_gaussian"]
-    score = feature_scores(values["X"], y)
+    statistic = feature_scores(values["X"], y)
     # R's statistic is not divided by the variance of y: it is the explained sum of squares.
-    np.testing.assert_allclose(((y - y.mean()) ** 2).sum() * score**2, values["rao_gaussian"], rtol=1e-8)
+    np.testing.assert_allclose(((y - y.mean()) ** 2).sum() * statistic**2, values["rao_gaussian"], rtol=1e-8)

@@ -17,7 +17,7 @@ from .reduction.records import Indices, Mask, Reduction, Step
 from .reduction.response import Response
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
-from .reduction.statistics import SCORES, check_container, make_statistic
+from .reduction.statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import Workers
 
 
@@ -224,8 +224,8 @@ class SPCA(SupervisedComponents):
     threshold : float, optional
         Keep the features whose score is at least this far (0 to 1) from the lowest to the highest
         score inside the window instead.
-    score : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
-        The score of a feature.
+    statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
+        How a feature is scored; see ``feature_scores``.
     window : int, default=500
         Number of best-scoring features that ``threshold`` looks at.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
@@ -275,7 +275,7 @@ class SPCA(SupervisedComponents):
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "n_features": [Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, 1, closed="both"), None],
-        "score": [StrOptions(set(SCORES))],
+        "statistic": [StrOptions(set(STATISTICS))],
     }
 
     def __init__(
@@ -287,7 +287,7 @@ class SPCA(SupervisedComponents):
         n_permutations: int = 1000,
         n_features: int | None = None,
         threshold: float | None = None,
-        score: str = "pearson",
+        statistic: str = "pearson",
         window: int = 500,
         family: str = "auto",
         center: bool = True,
@@ -304,7 +304,7 @@ class SPCA(SupervisedComponents):
         self.n_permutations = n_permutations
         self.n_features = n_features
         self.threshold = threshold
-        self.score = score
+        self.statistic = statistic
         self.window = window
         self.family = family
         self.center = center
@@ -315,34 +315,9 @@ class SPCA(SupervisedComponents):
         self.random_state = random_state
         self.verbose = verbose
 
-    # To scikit-learn an attribute named score is a method; the parameter lives beside it.
-    @property
-    def score(self) -> str:
-        """Not an attribute: the parameter is ``get_params()["score"]``."""
-        raise AttributeError('SPCA has no method "score"; the parameter is get_params()["score"].')
-
-    @score.setter
-    def score(self, name: str) -> None:
-        self.__dict__["score"] = name
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            For scikit-learn; no parameter is itself an estimator.
-
-        Returns
-        -------
-        params : dict
-            Parameter names and values.
-        """
-        return {name: vars(self)[name] for name in self._get_param_names()}
-
     def _check_screening(self, X: Any, response: Response | None) -> None:
         if response is not None:
-            check_container(vars(self)["score"], X, response)
+            check_container(self.statistic, X, response)
         if self.n_features is not None and self.threshold is not None:
             raise ValueError("n_features and threshold are two ways to screen: pass one of them.")
 
@@ -367,7 +342,7 @@ class SPCA(SupervisedComponents):
         )
 
     def _screen(self, X: Any, design: Design, response: Response, threads: Workers) -> Indices:
-        statistic = make_statistic(vars(self)["score"], X, design, response, threads)
+        statistic = make_statistic(self.statistic, X, design, response, threads)
         if self.n_features is not None:
             return np.sort(best_features(statistic.observed(), self.n_features))
         if self.threshold is not None:
