@@ -170,11 +170,23 @@ def test_lengths_that_differ(no_work, kind, X, y):
 
 @BOTH
 @pytest.mark.parametrize(("shape", "most"), [((20, 6), 6), ((5, 6), 4)])
-def test_more_components_than_the_data_can_have(no_work, kind, rng, shape, most):
+def test_more_components_than_the_data_can_have(kind, rng, shape, most):
     X = rng.normal(size=shape)
     y = np.arange(shape[0]) % 2
-    words = f"n_components={most + 1}", r"min\(n_samples - 1, n_features\)", f"at most {most}"
-    assert_refused(kind(n_components=most + 1), X, y, *words)
+    exact = kind(n_components=most, random_state=0).fit(X, y)
+    with pytest.warns(
+        UserWarning, match=rf"n_components={most + 5}, .*only rank {most}: returning {most}"
+    ) as caught:
+        capped = kind(n_components=most + 5, random_state=0).fit(X, y)
+    assert len([w for w in caught if "rank" in str(w.message)]) == 1
+    np.testing.assert_array_equal(capped.components_, exact.components_)
+
+
+@BOTH
+def test_cross_validation_with_more_components_than_a_training_set_has(kind, X, y):
+    model = make_pipeline(kind(n_components=50, random_state=0), LogisticRegression())
+    with pytest.warns(UserWarning, match="n_components=50"):
+        assert np.isfinite(cross_val_score(model, X, y, cv=4, error_score="raise")).all()
 
 
 @pytest.mark.parametrize(("shape", "most"), [((20, 6), 6), ((5, 6), 4)])

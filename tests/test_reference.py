@@ -98,13 +98,13 @@ def test_scores(reference, name, array, kind):
 
 
 def test_the_binomial_score_is_the_root_of_raos_statistic(reference):
-    values = reference("statistic-tests")
+    values = reference("score-tests")
     statistic = feature_scores(values["X"], values["y_binomial"])
     np.testing.assert_allclose(len(values["X"]) * statistic**2, values["rao_binomial"], rtol=1e-8)
 
 
 def test_the_gaussian_score_is_the_root_of_raos_statistic(reference):
-    values = reference("statistic-tests")
+    values = reference("score-tests")
     y = values["y_gaussian"]
     statistic = feature_scores(values["X"], y)
     # R's statistic is not divided by the variance of y: it is the explained sum of squares.
