@@ -240,8 +240,8 @@ def test_polars_columns_that_are_no_numbers_are_named(no_work, kind, X, y):
     ("option", "value"),
     [
         ("family", "poisson"),
-        ("window", 0),
-        ("window", 2.5),
+        ("max_features", 0),
+        ("max_features", 2.5),
         ("n_permutations", 0),
         ("n_components", 0),
         ("n_components", 1.5),

@@ -28,7 +28,7 @@ def settings_of(name, values):
         "ispca_z": (ISPCA(**ispca), "z"),
         "ispca_v": (ISPCA(**ispca), "v"),
         "ispca_normalized_w": (ISPCA(**ispca, whiten=True), "w"),
-        "ispca_window50_grid25_w": (ISPCA(**ispca, window=50, n_thresholds=25), "w"),
+        "ispca_window50_grid25_w": (ISPCA(**ispca, max_features=50, n_thresholds=25), "w"),
         "pca_z": (ISPCA(2, n_supervised=0), "z"),
         "spca_top20_w": (SPCA(values["spca_top20_w"].shape[1], n_features=top), "w"),
         "spca_top20_z": (SPCA(values["spca_top20_z"].shape[1], n_features=top), "z"),
@@ -99,13 +99,13 @@ def test_scores(reference, name, array, kind):
 
 def test_the_binomial_score_is_the_root_of_raos_statistic(reference):
     values = reference("score-tests")
-    statistic = feature_scores(values["X"], values["y_binomial"])
-    np.testing.assert_allclose(len(values["X"]) * statistic**2, values["rao_binomial"], rtol=1e-8)
+    score = feature_scores(values["X"], values["y_binomial"])
+    np.testing.assert_allclose(len(values["X"]) * score**2, values["rao_binomial"], rtol=1e-8)
 
 
 def test_the_gaussian_score_is_the_root_of_raos_statistic(reference):
     values = reference("score-tests")
     y = values["y_gaussian"]
-    statistic = feature_scores(values["X"], y)
+    score = feature_scores(values["X"], y)
     # R's statistic is not divided by the variance of y: it is the explained sum of squares.
-    np.testing.assert_allclose(((y - y.mean()) ** 2).sum() * statistic**2, values["rao_gaussian"], rtol=1e-8)
+    np.testing.assert_allclose(((y - y.mean()) ** 2).sum() * score**2, values["rao_gaussian"], rtol=1e-8)

@@ -120,8 +120,8 @@ def test_spca_screens_by_number_threshold_or_test(expression):
     by_threshold = SPCA(threshold=0.5, n_components=2).fit(X, labels).selected_
     np.testing.assert_array_equal(by_threshold, np.flatnonzero(scores >= (scores.min() + scores.max()) / 2))
     inside = np.sort(scores)[-30:]
-    in_window = SPCA(threshold=0.5, window=30, n_components=2).fit(X, labels).selected_
-    np.testing.assert_array_equal(in_window, np.flatnonzero(scores >= (inside[0] + inside[-1]) / 2))
+    considered = SPCA(threshold=0.5, max_features=30, n_components=2).fit(X, labels).selected_
+    np.testing.assert_array_equal(considered, np.flatnonzero(scores >= (inside[0] + inside[-1]) / 2))
 
 
 # Fitted attributes.
@@ -513,8 +513,8 @@ def test_clone_and_parameters(estimator):
     assert copy is not estimator
     assert copy.get_params() == params
     assert type(estimator)(**params).get_params() == params
-    assert copy.set_params(window=7).get_params() == params | {"window": 7}
-    for name in ("random_state", "window"):
+    assert copy.set_params(max_features=7).get_params() == params | {"max_features": 7}
+    for name in ("random_state", "max_features"):
         assert getattr(copy, name) == copy.get_params()[name]
 
 

@@ -38,7 +38,7 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "n_supervised": [Interval(Integral, 0, None, closed="left"), None],
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
-        "window": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [Interval(Integral, 1, None, closed="left")],
         "family": [StrOptions(set(FAMILIES))],
         "center": ["boolean"],
         "scale": ["boolean"],

@@ -42,10 +42,10 @@ class ISPCA(SupervisedComponents):
     test : {"paper", "residual"}, default="paper"
         Permute the whole target as in the paper, which is strict from the second component on, or
         what the components so far have left of it, which holds its level there too.
-    window : int, default=500
-        At most so many features enter a supervised component.
+    max_features : int, default=500
+        Number of best-scoring features that the threshold search considers.
     n_thresholds : int, default=10
-        So many subsets of them are tried.
+        Number of thresholds to try.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
         Kind of target. "auto" takes labels and whole numbers as classes, other numbers as a quantity.
     center, scale : bool, default=True
@@ -130,7 +130,7 @@ class ISPCA(SupervisedComponents):
         alpha: float | None = 0.01,
         n_permutations: int = 1000,
         test: str = "paper",
-        window: int = 500,
+        max_features: int = 500,
         n_thresholds: int = 10,
         family: str = "auto",
         center: bool = True,
@@ -146,7 +146,7 @@ class ISPCA(SupervisedComponents):
         self.alpha = alpha
         self.n_permutations = n_permutations
         self.test = test
-        self.window = window
+        self.max_features = max_features
         self.n_thresholds = n_thresholds
         self.family = family
         self.center = center
@@ -220,14 +220,14 @@ class SPCA(SupervisedComponents):
     n_permutations : int, default=1000
         Permutations of the test.
     n_features : int, optional
-        Keep so many best-scoring features instead.
+        Keep instead this number of best-scoring features.
     threshold : float, optional
-        Keep the features whose score is at least this far (0 to 1) from the lowest to the highest
-        score inside the window instead.
+        Keep instead the features above a relative threshold: 0 is the lowest and 1 the highest
+        score of the ``max_features`` best-scoring features.
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
         How a feature is scored; see ``feature_scores``.
-    window : int, default=500
-        Number of best-scoring features that ``threshold`` looks at.
+    max_features : int, default=500
+        Number of best-scoring features that ``threshold`` considers.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
         Kind of target. "auto" takes labels and whole numbers as classes, other numbers as a quantity.
     center, scale : bool, default=True
@@ -288,7 +288,7 @@ class SPCA(SupervisedComponents):
         n_features: int | None = None,
         threshold: float | None = None,
         statistic: str = "pearson",
-        window: int = 500,
+        max_features: int = 500,
         family: str = "auto",
         center: bool = True,
         scale: bool = True,
@@ -305,7 +305,7 @@ class SPCA(SupervisedComponents):
         self.n_features = n_features
         self.threshold = threshold
         self.statistic = statistic
-        self.window = window
+        self.max_features = max_features
         self.family = family
         self.center = center
         self.scale = scale
@@ -346,5 +346,5 @@ class SPCA(SupervisedComponents):
         if self.n_features is not None:
             return np.sort(best_features(statistic.observed(), self.n_features))
         if self.threshold is not None:
-            return np.sort(relative_threshold_features(statistic.observed(), self.threshold, self.window))
+            return np.sort(relative_threshold_features(statistic.observed(), self.threshold, self.max_features))
         return significant_features(statistic, self._permutations(design.shape[0], threads), self.alpha)

@@ -24,7 +24,7 @@ Listener = Callable[[Step], None]
 class Screen(Protocol):
     """Settings of the threshold search."""
 
-    window: int
+    max_features: int
     n_thresholds: int
 
 
@@ -37,7 +37,7 @@ def supervised_step(
     largest = result.score if result else float(scores.max(initial=0.0))
     if largest == 0.0 or (result is not None and not result.passed):
         return state, Step(False, largest, **_tested(result)), None
-    best = search(design, state, scores, response.columns, screen.window, screen.n_thresholds)
+    best = search(design, state, scores, response.columns, screen.max_features, screen.n_thresholds)
     state = deflate(design, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
         test.deflated(state)
