@@ -35,7 +35,7 @@ for ax, (name, reduction) in zip(axes, reductions.items(), strict=True):
     ax.set_title(name)
 
 # %%
-# The genes with the largest loadings on the first component. The component can include up to ``window=500``
+# The genes with the largest loadings on the first component. The component can include up to ``max_features=500``
 # genes, most of them with small loadings; those with large loadings are the truly relevant ones.
 
 ispca = reductions["ISPCA"]

@@ -16,8 +16,8 @@ data = make_expression(n_samples=300, n_features=1000, module_size=25, n_relevan
 ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
 
 # %%
-# A component of a few dozen features scores higher than a single feature, and higher than all 500 features in
-# the window.
+# A component of a few dozen features scores higher than a single feature, and higher than all 500 features
+# that the search considers.
 
 plot_threshold(ispca, data.data, data.target, step=1)
 
@@ -31,6 +31,6 @@ found = data.relevant[step.features].sum()
 print(f"{step.n_features} features, including {found} of the {data.relevant.sum()} truly relevant ones")
 
 # %%
-# With few samples, the best size is often the entire window: 500 features that correlate by chance add up to a
-# component that fits these samples. For this reason ``window`` limits the number of features, loadings are more
-# informative than membership, and performance should be measured on held-out samples.
+# With few samples, the best size is often all of the 500 best-scoring features: those that correlate by chance
+# add up to a component that fits these samples. For this reason ``max_features`` limits the number of features,
+# loadings are more informative than membership, and performance should be measured on held-out samples.

@@ -12,7 +12,9 @@ from ispca.datasets import make_expression
 from ispca.validation import stability
 
 data = make_expression(n_samples=60, n_features=800, signal=0.8, random_state=1)
-result = stability(ISPCA(window=50, n_permutations=200), data.data, data.target, n_components=1, cv=12, n_jobs=1)
+result = stability(
+    ISPCA(max_features=50, n_permutations=200), data.data, data.target, n_components=1, cv=12, n_jobs=1
+)
 
 # %%
 # The fraction of splits that select each feature, compared with random selection.

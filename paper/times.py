@@ -62,11 +62,7 @@ def _keep(path: Path, done: dict[str, list[list[float]]]) -> None:
 def time_fit(estimator: Any, X: Any, y: Any, seed: int) -> tuple[float, float]:
     """Fit on one thread; return the seconds of the reduction and of the model."""
     estimator = clone(estimator)
-    most = min(X.shape) - 1
-    parameters = estimator.get_params()
-    changes: dict[str, Any] = {key: seed for key in parameters if key.rpartition("__")[2] == "random_state"}
-    if (parameters.get("reduction__n_components") or 0) > most:
-        changes["reduction__n_components"] = most
+    changes = {key: seed for key in estimator.get_params() if key.rpartition("__")[2] == "random_state"}
     estimator.set_params(**changes)
     # Whether the chains have converged is told by the experiment, not here.
     with threadpool_limits(1), warnings.catch_warnings():

@@ -35,7 +35,7 @@ def literal_ispca(
     n_supervised=None,
     alpha=None,
     permutations=None,
-    window=500,
+    max_features=500,
     n_thresholds=10,
     test="paper",
 ):
@@ -60,7 +60,7 @@ def literal_ispca(
             if not exceeds.mean() < alpha:
                 break
         # Step 2: the first principal component of the best features.
-        v, z = best_component(deflated, scores, targets, window, n_thresholds)
+        v, z = best_component(deflated, scores, targets, max_features, n_thresholds)
         # Step 3: subtract what it explains from every column.
         b = deflated.T @ z / (z @ z)
         # Step 4: go on with the rest.
@@ -117,12 +117,12 @@ def drop_vanished(X):
     return np.where(X.std(axis=0, ddof=1) > GONE, X, 0.0)
 
 
-def best_component(X, scores, targets, window, n_thresholds):
+def best_component(X, scores, targets, max_features, n_thresholds):
     """Try every threshold for every target; return v (padded with zeros) and z of the best."""
     best = -1.0, None, None
     for c in range(targets.shape[1]):
         order = np.argsort(-scores[:, c], kind="stable")
-        order = order[scores[order, c] > 0][:window]
+        order = order[scores[order, c] > 0][:max_features]
         if not len(order):
             continue
         for size in subset_sizes(scores[order, c], n_thresholds):

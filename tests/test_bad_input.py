@@ -170,11 +170,23 @@ def test_lengths_that_differ(no_work, kind, X, y):
 
 @BOTH
 @pytest.mark.parametrize(("shape", "most"), [((20, 6), 6), ((5, 6), 4)])
-def test_more_components_than_the_data_can_have(no_work, kind, rng, shape, most):
+def test_more_components_than_the_data_can_have(kind, rng, shape, most):
     X = rng.normal(size=shape)
     y = np.arange(shape[0]) % 2
-    words = f"n_components={most + 1}", r"min\(n_samples - 1, n_features\)", f"at most {most}"
-    assert_refused(kind(n_components=most + 1), X, y, *words)
+    exact = kind(n_components=most, random_state=0).fit(X, y)
+    with pytest.warns(
+        UserWarning, match=rf"n_components={most + 5}, .*only rank {most}: returning {most}"
+    ) as caught:
+        capped = kind(n_components=most + 5, random_state=0).fit(X, y)
+    assert len([w for w in caught if "rank" in str(w.message)]) == 1
+    np.testing.assert_array_equal(capped.components_, exact.components_)
+
+
+@BOTH
+def test_cross_validation_with_more_components_than_a_training_set_has(kind, X, y):
+    model = make_pipeline(kind(n_components=50, random_state=0), LogisticRegression())
+    with pytest.warns(UserWarning, match="n_components=50"):
+        assert np.isfinite(cross_val_score(model, X, y, cv=4, error_score="raise")).all()
 
 
 @pytest.mark.parametrize(("shape", "most"), [((20, 6), 6), ((5, 6), 4)])
@@ -228,8 +240,8 @@ def test_polars_columns_that_are_no_numbers_are_named(no_work, kind, X, y):
     ("option", "value"),
     [
         ("family", "poisson"),
-        ("window", 0),
-        ("window", 2.5),
+        ("max_features", 0),
+        ("max_features", 2.5),
         ("n_permutations", 0),
         ("n_components", 0),
         ("n_components", 1.5),
@@ -255,12 +267,12 @@ def test_options_of_ispca_out_of_range(no_work, X, y, option, value):
 def test_unknown_options_name_the_choices(no_work, X, y):
     assert_refused(ISPCA(test="bootstrap"), X, y, "paper", "residual")
     assert_refused(ISPCA(family="poisson"), X, y, "gaussian", "binomial", "multinomial", "auto")
-    assert_refused(SPCA(score="cosine"), X, y, "pearson", "spearman", "kendall", "runs")
+    assert_refused(SPCA(statistic="cosine"), X, y, "pearson", "spearman", "kendall", "runs")
 
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("score", "cosine"), ("n_features", 0), ("threshold", 1.5), ("threshold", -0.1), ("alpha", None)],
+    [("statistic", "cosine"), ("n_features", 0), ("threshold", 1.5), ("threshold", -0.1), ("alpha", None)],
 )
 def test_options_of_spca_out_of_range(no_work, X, y, option, value):
     assert_refused(SPCA(**{option: value}), X, y, f"'{option}'", "must be", str(value))
@@ -297,8 +309,8 @@ def test_an_unknown_parameter_is_no_parameter():
 
 @pytest.mark.parametrize("function", [feature_scores, score_test])
 def test_the_functions_refuse_the_same(function, X, y):
-    with pytest.raises(ValueError, match=r"score='cosine'.*pearson.*spearman.*kendall.*runs"):
-        function(X, y, score="cosine")
+    with pytest.raises(ValueError, match=r"statistic='cosine'.*pearson.*spearman.*kendall.*runs"):
+        function(X, y, statistic="cosine")
     with pytest.raises(ValueError, match=r"family='poisson'.*gaussian"):
         function(X, y, family="poisson")
     with pytest.raises(ValueError, match="one class"):
@@ -448,7 +460,7 @@ LONG_FITS = {
     "the paper's test": "ISPCA(n_permutations=10**6, alpha=1.0, random_state=0).fit(X, y)",
     "the residual test": "ISPCA(n_permutations=10**6, alpha=1.0, test='residual', random_state=0).fit(X, y)",
     "SPCA": "SPCA(n_permutations=10**6, alpha=1.0, random_state=0).fit(X, y)",
-    "score_test": "score_test(X, y, n_permutations=10**6, score='kendall', random_state=0)",
+    "score_test": "score_test(X, y, n_permutations=10**6, statistic='kendall', random_state=0)",
     "sparse": "ISPCA(n_permutations=10**6, alpha=1.0, random_state=0).fit(sp.csr_array(X * (X > 1)), y)",
 }
 

@@ -13,7 +13,7 @@ ESTIMATORS = {
     "paper": ISPCA(6, alpha=0.2, random_state=5),
     "residual": ISPCA(6, alpha=0.2, test="residual", random_state=5),
     "SPCA": SPCA(6, alpha=0.05, random_state=5),
-    "PSPCA, Spearman": SPCA(6, n_supervised=2, alpha=0.05, score="spearman", random_state=5),
+    "PSPCA, Spearman": SPCA(6, n_supervised=2, alpha=0.05, statistic="spearman", random_state=5),
 }
 
 
@@ -93,11 +93,11 @@ def test_equal_generators_give_equal_results(data):
 
 
 @pytest.mark.parametrize("memory_budget", [2**20, 2**33])
-@pytest.mark.parametrize("score", ["pearson", "spearman", "kendall", "runs"])
-def test_score_test_does_not_depend_on_memory(score, memory_budget):
+@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall", "runs"])
+def test_score_test_does_not_depend_on_memory(statistic, memory_budget):
     X, labels, _ = make_factors(seed=3, n=60, D=30)
     for kind in ("each", "maximum"):
-        options = {"kind": kind, "score": score, "n_permutations": 300, "random_state": 0}
+        options = {"kind": kind, "statistic": statistic, "n_permutations": 300, "random_state": 0}
         one, other = (
             score_test(X, labels, **options),
             score_test(X, labels, **options, memory_budget=memory_budget),

@@ -42,7 +42,7 @@ PROGRAM = textwrap.dedent("""
     assert ISPCA(n_components=4, random_state=0).fit_transform(X, y).shape == (30, 4)
     residual = ISPCA(n_components=4, test="residual", random_state=0)
     assert residual.fit_transform(sp.csr_array(X), y).shape == (30, 4)
-    spca = SPCA(n_components=4, n_features=10, score="kendall").fit(X, y)
+    spca = SPCA(n_components=4, n_features=10, statistic="kendall").fit(X, y)
     assert spca.inverse_transform(np.ones((1, 4))).size == 80
     assert feature_scores(X, y).shape == score_test(X, y, n_permutations=10).p_values.shape == (80,)
 

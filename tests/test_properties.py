@@ -36,7 +36,7 @@ estimators = st.sampled_from(
         {"alpha": None},
         {"alpha": 0.2, "n_permutations": 50, "random_state": 0},
         {"alpha": 0.2, "n_permutations": 50, "random_state": 0, "test": "residual"},
-        {"alpha": None, "n_supervised": 1, "window": 5, "n_thresholds": 3},
+        {"alpha": None, "n_supervised": 1, "max_features": 5, "n_thresholds": 3},
         {"n_supervised": 0},
         {"spca": True, "alpha": 0.2, "n_permutations": 50, "random_state": 0},
         {"spca": True, "n_features": 3},
@@ -91,9 +91,14 @@ def test_transform_of_the_training_data_is_what_fit_found(problem, params):
 @given(problems(), st.sampled_from([(None, 500, 10), (1, 500, 10), (2, 6, 4), (None, 500, 100), (0, 500, 10)]))
 def test_w_v_and_z_are_those_of_the_paper(problem, options):
     X, y = problem
-    n_supervised, window, n_thresholds = options
-    expected = literal_ispca(X, y, most(X), n_supervised, window=window, n_thresholds=n_thresholds)
-    params = {"n_supervised": n_supervised, "alpha": None, "window": window, "n_thresholds": n_thresholds}
+    n_supervised, max_features, n_thresholds = options
+    expected = literal_ispca(X, y, most(X), n_supervised, max_features=max_features, n_thresholds=n_thresholds)
+    params = {
+        "n_supervised": n_supervised,
+        "alpha": None,
+        "max_features": max_features,
+        "n_thresholds": n_thresholds,
+    }
     found, Z = fit(X, y, most(X), params)
     assert found.n_supervised_ == expected.n_supervised
     assert found.n_components_ == expected.W.shape[1]

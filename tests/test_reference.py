@@ -28,7 +28,7 @@ def settings_of(name, values):
         "ispca_z": (ISPCA(**ispca), "z"),
         "ispca_v": (ISPCA(**ispca), "v"),
         "ispca_normalized_w": (ISPCA(**ispca, whiten=True), "w"),
-        "ispca_window50_grid25_w": (ISPCA(**ispca, window=50, n_thresholds=25), "w"),
+        "ispca_window50_grid25_w": (ISPCA(**ispca, max_features=50, n_thresholds=25), "w"),
         "pca_z": (ISPCA(2, n_supervised=0), "z"),
         "spca_top20_w": (SPCA(values["spca_top20_w"].shape[1], n_features=top), "w"),
         "spca_top20_z": (SPCA(values["spca_top20_z"].shape[1], n_features=top), "z"),
@@ -87,13 +87,13 @@ def test_components(reference, name, array, kind):
 def test_scores(reference, name, array, kind):
     values = reference(name)
     wrap, tolerance = INPUTS[kind]
-    score = array.removeprefix("score_")
+    statistic = array.removeprefix("score_")
     X, y = wrap(values["X"]), values["y"]
-    if kind == "sparse" and score == "kendall" and y.dtype.kind == "f":
+    if kind == "sparse" and statistic == "kendall" and y.dtype.kind == "f":
         with pytest.raises(ValueError, match=r"dense.*toarray"):
-            feature_scores(X, y, score=score)
+            feature_scores(X, y, statistic=statistic)
         return
-    found = feature_scores(X, y, score=score)
+    found = feature_scores(X, y, statistic=statistic)
     assert np.abs(found - values[array][:, 0]).max() <= tolerance * values[array].max()
 
 

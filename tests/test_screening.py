@@ -33,25 +33,26 @@ def one_versus_rest(y):
     return [(y == label).astype(float) for label in np.unique(y)]
 
 
-@pytest.mark.parametrize("score", SCIPY)
-def test_scores_are_scipys(X, y, score):
-    expected = [max(abs(SCIPY[score](x, target).statistic) for target in one_versus_rest(y)) for x in X.T]
-    np.testing.assert_allclose(feature_scores(X, y, score=score), expected, atol=1e-10)
+@pytest.mark.parametrize("statistic", SCIPY)
+def test_scores_are_scipys(X, y, statistic):
+    expected = [max(abs(SCIPY[statistic](x, target).statistic) for target in one_versus_rest(y)) for x in X.T]
+    np.testing.assert_allclose(feature_scores(X, y, statistic=statistic), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("score", ["pearson", "spearman", "kendall"])
-def test_sparse_scores_equal_dense_ones(y, score, rng):
+@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
+def test_sparse_scores_equal_dense_ones(y, statistic, rng):
     X = np.where(rng.random((45, 12)) < 0.4, np.round(3 * rng.normal(size=(45, 12))), 0.0)
     X[:, 3], X[:, 4] = 0.0, np.abs(X[:, 4]) + 1.0
-    if score == "kendall" and y.dtype.kind == "f":
+    if statistic == "kendall" and y.dtype.kind == "f":
         with pytest.raises(ValueError, match=r"kendall.*dense.*toarray"):
-            feature_scores(sp.csr_array(X), y, score=score)
+            feature_scores(sp.csr_array(X), y, statistic=statistic)
         return
-    expected = feature_scores(X, y, score=score)
+    expected = feature_scores(X, y, statistic=statistic)
     for wrap in (sp.csr_array, sp.csc_matrix, sp.coo_array):
-        np.testing.assert_allclose(feature_scores(wrap(X), y, score=score), expected, atol=1e-10)
+        np.testing.assert_allclose(feature_scores(wrap(X), y, statistic=statistic), expected, atol=1e-10)
     test, sparse_test = (
-        score_test(given, y, score=score, n_permutations=100, random_state=0) for given in (X, sp.csr_array(X))
+        score_test(given, y, statistic=statistic, n_permutations=100, random_state=0)
+        for given in (X, sp.csr_array(X))
     )
     np.testing.assert_array_equal(test.p_values, sparse_test.p_values)
 
@@ -62,21 +63,21 @@ def test_explicit_zeros_and_duplicates_in_sparse_data(rng):
     rows, columns = np.indices(X.shape).reshape(2, -1)
     # Every entry stored, zeros too, and each in two halves.
     twice = sp.coo_array((np.tile(X.ravel() / 2, 2), (np.tile(rows, 2), np.tile(columns, 2))), shape=X.shape)
-    for score in ("pearson", "spearman", "kendall"):
+    for statistic in ("pearson", "spearman", "kendall"):
         np.testing.assert_allclose(
-            feature_scores(twice, y, score=score), feature_scores(X, y, score=score), atol=1e-12
+            feature_scores(twice, y, statistic=statistic), feature_scores(X, y, statistic=statistic), atol=1e-12
         )
 
 
-@pytest.mark.parametrize("score", ["pearson", "spearman", "kendall", "runs"])
-def test_constant_features_score_zero(score, rng):
+@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall", "runs"])
+def test_constant_features_score_zero(statistic, rng):
     X = rng.normal(size=(20, 4))
     X[:, 2] = 5.5
     y = np.arange(20) % 2
-    scores = feature_scores(X, y, score=score)
+    scores = feature_scores(X, y, statistic=statistic)
     assert scores[2] == 0.0
     assert np.isfinite(scores).all()
-    test = score_test(X, y, score=score, n_permutations=50, random_state=0)
+    test = score_test(X, y, statistic=statistic, n_permutations=50, random_state=0)
     assert test.p_values[2] == 1.0
 
 
@@ -85,20 +86,20 @@ def test_runs_detect_a_relation_that_is_not_monotone(rng, numeric):
     X = rng.normal(size=(80, 30))
     middle = np.abs(X[:, 4])
     y = -middle if numeric else middle < np.median(middle)
-    runs = feature_scores(X, y, score="runs")
+    runs = feature_scores(X, y, statistic="runs")
     assert runs.argmax() == 4
     assert runs[4] > 3
-    assert feature_scores(X, y, score="spearman")[4] < 0.25
-    test = score_test(X, y, score="runs", n_permutations=300, random_state=0)
+    assert feature_scores(X, y, statistic="spearman")[4] < 0.25
+    test = score_test(X, y, statistic="runs", n_permutations=300, random_state=0)
     assert test.p_values[4] == 0.0
-    assert score_test(X, y, score="runs", kind="maximum", n_permutations=300, random_state=0).p_value < 0.05
+    assert score_test(X, y, statistic="runs", kind="maximum", n_permutations=300, random_state=0).p_value < 0.05
 
 
 def test_runs_are_those_of_wald_and_wolfowitz():
     x = np.arange(10.0)[:, None]
     y = np.array([0, 0, 0, 1, 1, 1, 1, 0, 0, 1])  # four runs, five of each
     expected, deviation = 1 + 2 * 25 / 10, np.sqrt(2 * 25 * (2 * 25 - 10) / (100 * 9))
-    assert feature_scores(x, y, score="runs")[0] == pytest.approx((expected - 4) / deviation)
+    assert feature_scores(x, y, statistic="runs")[0] == pytest.approx((expected - 4) / deviation)
 
 
 def test_runs_with_ties_do_not_depend_on_the_order_of_the_samples(rng):
@@ -106,13 +107,13 @@ def test_runs_with_ties_do_not_depend_on_the_order_of_the_samples(rng):
     y = np.sort(rng.integers(0, 2, 40))
     order = rng.permutation(40)
     np.testing.assert_allclose(
-        feature_scores(X, y, score="runs"), feature_scores(X[order], y[order], score="runs")
+        feature_scores(X, y, statistic="runs"), feature_scores(X[order], y[order], statistic="runs")
     )
 
 
 def test_runs_need_dense_data(rng):
     with pytest.raises(ValueError, match=r"runs.*dense.*toarray"):
-        feature_scores(sp.csr_array(rng.normal(size=(10, 3))), np.arange(10) % 2, score="runs")
+        feature_scores(sp.csr_array(rng.normal(size=(10, 3))), np.arange(10) % 2, statistic="runs")
 
 
 def test_each_gives_a_p_value_per_feature(rng):
@@ -160,5 +161,5 @@ def test_the_result_cannot_be_changed_by_accident(rng):
 
 def test_runs_of_tied_noise_are_not_significant_when_samples_are_sorted_by_class(rng):
     X = rng.integers(0, 3, (40, 200)).astype(float)
-    p = score_test(X, np.repeat([0, 1], 20), score="runs", n_permutations=200, random_state=0).p_values
+    p = score_test(X, np.repeat([0, 1], 20), statistic="runs", n_permutations=200, random_state=0).p_values
     assert np.mean(p < 0.05) < 0.15

@@ -120,8 +120,8 @@ def test_spca_screens_by_number_threshold_or_test(expression):
     by_threshold = SPCA(threshold=0.5, n_components=2).fit(X, labels).selected_
     np.testing.assert_array_equal(by_threshold, np.flatnonzero(scores >= (scores.min() + scores.max()) / 2))
     inside = np.sort(scores)[-30:]
-    in_window = SPCA(threshold=0.5, window=30, n_components=2).fit(X, labels).selected_
-    np.testing.assert_array_equal(in_window, np.flatnonzero(scores >= (inside[0] + inside[-1]) / 2))
+    considered = SPCA(threshold=0.5, max_features=30, n_components=2).fit(X, labels).selected_
+    np.testing.assert_array_equal(considered, np.flatnonzero(scores >= (inside[0] + inside[-1]) / 2))
 
 
 # Fitted attributes.
@@ -502,7 +502,10 @@ def test_pickling_keeps_everything(estimator, expression):
 
 @pytest.mark.parametrize(
     "estimator",
-    [ISPCA(3, test="residual", alpha=0.2, exclude=[1], random_state=4), SPCA(3, score="spearman", threshold=0.3)],
+    [
+        ISPCA(3, test="residual", alpha=0.2, exclude=[1], random_state=4),
+        SPCA(3, statistic="spearman", threshold=0.3),
+    ],
 )
 def test_clone_and_parameters(estimator):
     params = estimator.get_params()
@@ -510,36 +513,29 @@ def test_clone_and_parameters(estimator):
     assert copy is not estimator
     assert copy.get_params() == params
     assert type(estimator)(**params).get_params() == params
-    assert copy.set_params(window=7).get_params() == params | {"window": 7}
-    for name in ("random_state", "window"):
+    assert copy.set_params(max_features=7).get_params() == params | {"max_features": 7}
+    for name in ("random_state", "max_features"):
         assert getattr(copy, name) == copy.get_params()[name]
 
 
-def test_the_score_parameter_of_spca():
-    estimator = SPCA(score="spearman")
-    assert estimator.get_params()["score"] == "spearman"
-    assert estimator.set_params(score="kendall").get_params()["score"] == "kendall"
-    assert clone(estimator).get_params()["score"] == "kendall"
-    assert pickle.loads(pickle.dumps(estimator)).get_params()["score"] == "kendall"
-    assert "score='kendall'" in repr(estimator)
-
-
-def test_the_score_parameter_chooses_the_features(rng):
+def test_the_statistic_chooses_the_features(rng):
     y = np.repeat([0, 1], 20)
     X = rng.normal(size=(40, 10))
     X[:, 3] = 4.0 * y + rng.normal(size=40)
     X[0, 3] = 1e6  # one outlier hides the difference from Pearson, not from the ranks
-    chosen = {score: SPCA(n_features=1, score=score).fit(X, y).selected_[0] for score in ("pearson", "spearman")}
-    assert chosen["spearman"] == 3 != chosen["pearson"]
+    pearson, spearman = (
+        SPCA(n_features=1, statistic=name).fit(X, y).selected_ for name in ("pearson", "spearman")
+    )
+    assert spearman == [3] != pearson
 
 
 def test_grid_search_over_a_pipeline(expression):
     X, labels, _ = expression
     model = Pipeline([("reduce", SPCA(n_components=2, random_state=0)), ("classify", LogisticRegression())])
-    grid = {"reduce__score": ["pearson", "spearman"], "reduce__n_features": [5, 20]}
+    grid = {"reduce__statistic": ["pearson", "spearman"], "reduce__n_features": [5, 20]}
     search = GridSearchCV(model, grid, cv=3, error_score="raise").fit(X, labels)
     assert search.best_score_ > 0.7
-    assert search.best_estimator_["reduce"].get_params()["score"] == search.best_params_["reduce__score"]
+    assert search.best_estimator_["reduce"].statistic == search.best_params_["reduce__statistic"]
     grid = {"reduce": [ISPCA(2, random_state=0), ISPCA(2, test="residual", random_state=0)]}
     assert GridSearchCV(model, grid, cv=3, error_score="raise").fit(X, labels).best_score_ > 0.7
 

@@ -283,16 +283,6 @@ def observed_values(y: Any, n_samples: int) -> np.ndarray:
     return y
 
 
-def check_n_components(n_components: int | None, shape: tuple[int, int]) -> None:
-    """Refuse more components than the data can have."""
-    most = min(shape[0] - 1, shape[1])
-    if n_components is not None and n_components > most:
-        raise ValueError(
-            f"n_components={n_components} is more than min(n_samples - 1, n_features) = {most}: "
-            f"ask for at most {most}."
-        )
-
-
 def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarray:
     """Turn indices, names or a boolean mask into a mask of excluded features."""
     mask = np.zeros(n_features, dtype=bool)

@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._checks import (
-    check_n_components,
     check_new_data,
     check_training_data,
     excluded_mask,
@@ -39,7 +38,7 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "n_supervised": [Interval(Integral, 0, None, closed="left"), None],
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
-        "window": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [Interval(Integral, 1, None, closed="left")],
         "family": [StrOptions(set(FAMILIES))],
         "center": ["boolean"],
         "scale": ["boolean"],
@@ -90,7 +89,6 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         needs_target = self.n_supervised != 0
         given = X
         X, y = check_training_data(self, X, y, needs_target)
-        check_n_components(self.n_components, X.shape)
         response = make_response(y, self.family) if needs_target else None
         self._check_screening(X, response)
         names = getattr(self, "feature_names_in_", None)

@@ -35,7 +35,7 @@ def ispca(
         Column of ``adata.obs``: classes (categories, text, booleans, at most ten different whole numbers) or a
         quantity. Observations without a value take no part in the fit, but get components.
     n_components : int or None, default=50
-        Components in all, at most as many as the data has; None for supervised components only.
+        Number of components; fewer, with a warning, if X has a lower rank. None for supervised components only.
     layer : str, optional
         Layer to use instead of X.
     use_raw : bool, default=False
@@ -74,8 +74,6 @@ def ispca(
     if y.dtype.kind == "f" and guess_kind(y[present])[0] == "regression":
         # To ISPCA alone all whole numbers are classes.
         options.setdefault("family", "gaussian")
-    if n_components is not None:
-        n_components = min(n_components, int(present.sum()) - 1, X.shape[1])
     seed = integer_seed(random_state)
     model = ISPCA(n_components, random_state=seed, **options)
     model.fit(X if present.all() else X[present], y[present])

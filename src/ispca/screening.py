@@ -13,7 +13,7 @@ from .reduction.permutation import Permutations
 from .reduction.response import FAMILIES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances
 from .reduction.sparse import make_design
-from .reduction.statistics import SCORES, check_container, make_statistic
+from .reduction.statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import workers
 
 
@@ -22,7 +22,7 @@ def _check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r} is unknown: choose one of {', '.join(map(repr, allowed))}.")
 
 
-def feature_scores(X: Any, y: Any, *, score: str = "pearson", family: str = "auto") -> np.ndarray:
+def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = "auto") -> np.ndarray:
     """Return the univariate score of every feature with the target.
 
     Parameters
@@ -31,7 +31,7 @@ def feature_scores(X: Any, y: Any, *, score: str = "pearson", family: str = "aut
         The features.
     y : array-like of shape (n_samples,)
         The target: class labels or numbers.
-    score : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
+    statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
         Absolute correlation, absolute rank correlations, or by how many standard deviations there are
         fewer runs of a class along the sorted feature than by chance.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
@@ -50,14 +50,14 @@ def feature_scores(X: Any, y: Any, *, score: str = "pearson", family: str = "aut
     >>> feature_scores(X, ["a", "a", "b", "b"]).round(3)
     array([0.894, 0.   ])
     """
-    _check_option("score", score, SCORES)
+    _check_option("statistic", statistic, STATISTICS)
     _check_option("family", family, FAMILIES)
     X, y = check_arrays(X, y)
     response = make_response(y, family)
-    check_container(score, X, response)
+    check_container(statistic, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
-        return make_statistic(score, X, design, response, threads).observed()
+        return make_statistic(statistic, X, design, response, threads).observed()
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def score_test(
     y: Any,
     *,
     kind: str = "each",
-    score: str = "pearson",
+    statistic: str = "pearson",
     family: str = "auto",
     n_permutations: int = 1000,
     memory_budget: float = 2**28,
@@ -109,8 +109,8 @@ def score_test(
         The target: class labels or numbers.
     kind : {"each", "maximum"}, default="each"
         A p-value for each feature on its own, or one for the largest score of all.
-    score : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
-        The score of a feature; see ``feature_scores``.
+    statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
+        How a feature is scored; see ``feature_scores``.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
         Kind of target.
     n_permutations : int, default=1000
@@ -138,7 +138,7 @@ def score_test(
     0.0
     """
     _check_option("kind", kind, ("each", "maximum"))
-    _check_option("score", score, SCORES)
+    _check_option("statistic", statistic, STATISTICS)
     _check_option("family", family, FAMILIES)
     if not isinstance(n_permutations, Integral) or n_permutations < 1:
         raise ValueError(f"n_permutations={n_permutations!r} must be a whole number of at least 1.")
@@ -146,16 +146,16 @@ def score_test(
         raise ValueError(f"memory_budget={memory_budget!r} is too small: allow at least {2**20} bytes.")
     X, y = check_arrays(X, y)
     response = make_response(y, family)
-    check_container(score, X, response)
+    check_container(statistic, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
-        statistic = make_statistic(score, X, design, response, threads)
-        observed = statistic.observed()
+        scored = make_statistic(statistic, X, design, response, threads)
+        observed = scored.observed()
         permutations = Permutations(
             integer_seed(random_state), X.shape[0], n_permutations, int(memory_budget), threads
         )
         if kind == "maximum":
-            p_value = maximum_exceedances(statistic, observed, permutations) / n_permutations
+            p_value = maximum_exceedances(scored, observed, permutations) / n_permutations
             return ScoreTest(observed, None, p_value, n_permutations)
-        counts = feature_exceedances(statistic, observed, permutations)
+        counts = feature_exceedances(scored, observed, permutations)
     return ScoreTest(observed, counts / n_permutations, None, n_permutations)

@@ -17,7 +17,7 @@ from .reduction.records import Indices, Mask, Reduction, Step
 from .reduction.response import Response
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
-from .reduction.statistics import SCORES, check_container, make_statistic
+from .reduction.statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import Workers
 
 
@@ -42,10 +42,10 @@ class ISPCA(SupervisedComponents):
     test : {"paper", "residual"}, default="paper"
         Permute the whole target as in the paper, which is strict from the second component on, or
         what the components so far have left of it, which holds its level there too.
-    window : int, default=500
-        At most so many features enter a supervised component.
+    max_features : int, default=500
+        Number of best-scoring features that the threshold search considers.
     n_thresholds : int, default=10
-        So many subsets of them are tried.
+        Number of thresholds to try.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
         Kind of target. "auto" takes labels and whole numbers as classes, other numbers as a quantity.
     center, scale : bool, default=True
@@ -130,7 +130,7 @@ class ISPCA(SupervisedComponents):
         alpha: float | None = 0.01,
         n_permutations: int = 1000,
         test: str = "paper",
-        window: int = 500,
+        max_features: int = 500,
         n_thresholds: int = 10,
         family: str = "auto",
         center: bool = True,
@@ -146,7 +146,7 @@ class ISPCA(SupervisedComponents):
         self.alpha = alpha
         self.n_permutations = n_permutations
         self.test = test
-        self.window = window
+        self.max_features = max_features
         self.n_thresholds = n_thresholds
         self.family = family
         self.center = center
@@ -220,14 +220,14 @@ class SPCA(SupervisedComponents):
     n_permutations : int, default=1000
         Permutations of the test.
     n_features : int, optional
-        Keep so many best-scoring features instead.
+        Keep instead this number of best-scoring features.
     threshold : float, optional
-        Keep the features whose score is at least this far (0 to 1) from the lowest to the highest
-        score inside the window instead.
-    score : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
-        The score of a feature.
-    window : int, default=500
-        Number of best-scoring features that ``threshold`` looks at.
+        Keep instead the features above a relative threshold: 0 is the lowest and 1 the highest
+        score of the ``max_features`` best-scoring features.
+    statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
+        How a feature is scored; see ``feature_scores``.
+    max_features : int, default=500
+        Number of best-scoring features that ``threshold`` considers.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
         Kind of target. "auto" takes labels and whole numbers as classes, other numbers as a quantity.
     center, scale : bool, default=True
@@ -275,7 +275,7 @@ class SPCA(SupervisedComponents):
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "n_features": [Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, 1, closed="both"), None],
-        "score": [StrOptions(set(SCORES))],
+        "statistic": [StrOptions(set(STATISTICS))],
     }
 
     def __init__(
@@ -287,8 +287,8 @@ class SPCA(SupervisedComponents):
         n_permutations: int = 1000,
         n_features: int | None = None,
         threshold: float | None = None,
-        score: str = "pearson",
-        window: int = 500,
+        statistic: str = "pearson",
+        max_features: int = 500,
         family: str = "auto",
         center: bool = True,
         scale: bool = True,
@@ -304,8 +304,8 @@ class SPCA(SupervisedComponents):
         self.n_permutations = n_permutations
         self.n_features = n_features
         self.threshold = threshold
-        self.score = score
-        self.window = window
+        self.statistic = statistic
+        self.max_features = max_features
         self.family = family
         self.center = center
         self.scale = scale
@@ -315,34 +315,9 @@ class SPCA(SupervisedComponents):
         self.random_state = random_state
         self.verbose = verbose
 
-    # To scikit-learn an attribute named score is a method; the parameter lives beside it.
-    @property
-    def score(self) -> str:
-        """Not an attribute: the parameter is ``get_params()["score"]``."""
-        raise AttributeError('SPCA has no method "score"; the parameter is get_params()["score"].')
-
-    @score.setter
-    def score(self, name: str) -> None:
-        self.__dict__["score"] = name
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            For scikit-learn; no parameter is itself an estimator.
-
-        Returns
-        -------
-        params : dict
-            Parameter names and values.
-        """
-        return {name: vars(self)[name] for name in self._get_param_names()}
-
     def _check_screening(self, X: Any, response: Response | None) -> None:
         if response is not None:
-            check_container(vars(self)["score"], X, response)
+            check_container(self.statistic, X, response)
         if self.n_features is not None and self.threshold is not None:
             raise ValueError("n_features and threshold are two ways to screen: pass one of them.")
 
@@ -367,9 +342,9 @@ class SPCA(SupervisedComponents):
         )
 
     def _screen(self, X: Any, design: Design, response: Response, threads: Workers) -> Indices:
-        statistic = make_statistic(vars(self)["score"], X, design, response, threads)
+        statistic = make_statistic(self.statistic, X, design, response, threads)
         if self.n_features is not None:
             return np.sort(best_features(statistic.observed(), self.n_features))
         if self.threshold is not None:
-            return np.sort(relative_threshold_features(statistic.observed(), self.threshold, self.window))
+            return np.sort(relative_threshold_features(statistic.observed(), self.threshold, self.max_features))
         return significant_features(statistic, self._permutations(design.shape[0], threads), self.alpha)

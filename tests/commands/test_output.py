@@ -277,7 +277,7 @@ KILLED_FITS = """
 
     # Each model is fitted once, in a child: a process with threads must not fork.
     models, real = {}, fit.fit_model
-    def fit_model(table, method, n_components, n_draws, seed, console):
+    def fit_model(table, method, n_components, n_draws, seed):
         if seed not in models:
             models[seed] = real(table, method, n_components, n_draws, seed, console)
             Path(sys.argv[2] + str(seed)).write_bytes(pickle.dumps(models[seed]))

@@ -126,12 +126,12 @@ def feature_score_of_columns(X, column, score):
     return np.abs(X.T @ column) / np.where(lengths > 1e-9, lengths, np.inf) / np.linalg.norm(column)
 
 
-def brute_force_p_values(X, y, permutations, score="pearson"):
+def brute_force_p_values(X, y, permutations, statistic="pearson"):
     columns = target_columns(y)
-    observed = np.max([feature_score_of_columns(X, t, score) for t in columns.T], axis=0)
+    observed = np.max([feature_score_of_columns(X, t, statistic) for t in columns.T], axis=0)
     counts = np.zeros(X.shape[1], dtype=int)
     for order in permutations:
-        permuted = np.max([feature_score_of_columns(X, t[order], score) for t in columns.T], axis=0)
+        permuted = np.max([feature_score_of_columns(X, t[order], statistic) for t in columns.T], axis=0)
         counts += permuted >= observed - 1e-10
     return observed, counts / len(permutations)
 
@@ -154,16 +154,16 @@ def test_spca_keeps_exactly_the_features_of_brute_force(target, ties):
     assert kept > 30
 
 
-@pytest.mark.parametrize("score", ["spearman", "kendall"])
+@pytest.mark.parametrize("statistic", ["spearman", "kendall"])
 @pytest.mark.parametrize("target", TARGETS)
-def test_rank_scores_keep_exactly_the_features_of_brute_force(target, score):
+def test_rank_scores_keep_exactly_the_features_of_brute_force(target, statistic):
     for seed in range(3):
         X, y = random_case(2000 + seed, target, ties=seed == 1)
         X = X[:, :12]
-        observed, p = brute_force_p_values(X, y, draw_permutations(seed, len(X), 0, 60), score)
+        observed, p = brute_force_p_values(X, y, draw_permutations(seed, len(X), 0, 60), statistic)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            estimator = SPCA(alpha=0.2, n_permutations=60, random_state=seed, score=score).fit(X, y)
+            estimator = SPCA(alpha=0.2, n_permutations=60, random_state=seed, statistic=statistic).fit(X, y)
         np.testing.assert_array_equal(estimator.selected_, np.flatnonzero((p < 0.2) & (observed > 0)))
 
 

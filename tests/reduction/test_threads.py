@@ -21,7 +21,7 @@ from ispca import ISPCA
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(700, 800)), np.arange(700) % 3
 with threadpool_limits({threads}):
-    Z = ISPCA(3, window=600, alpha=None).fit_transform(X, y)
+    Z = ISPCA(3, max_features=600, alpha=None).fit_transform(X, y)
 print(repr(float(np.abs(Z).sum())))
 """
 

@@ -205,17 +205,10 @@ def test_other_kinds_of_pipelines_fit_themselves(labels):
 
 def test_open_seeds_are_set_and_others_left():
     pipeline = make_pipeline(ISPCA(random_state=5), HorseshoeClassifier())
-    ready = prepared(pipeline, 100, 200, 2**40 + 7)
+    ready = prepared(pipeline, 2**40 + 7)
     assert ready[0].random_state == 5
     assert ready[1].random_state == 7
     assert pipeline[1].random_state is None
-
-
-def test_no_more_components_than_the_training_part_has():
-    ready = prepared(make_pipeline(ISPCA(50), LogisticRegression()), 30, 200, 0)
-    assert ready[0].n_components == 29
-    assert prepared(ISPCA(50), 300, 20, 0).n_components == 20
-    assert prepared(ISPCA(), 30, 200, 0).n_components is None
 
 
 @pytest.mark.parametrize(

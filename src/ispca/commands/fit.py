@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
+import warnings
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._messages import count
 from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         table = read_supervised(args)
         for note in table.notes:
             console.note(note)
-        model, scores = fit_model(table, args.method, args.components, args.draws, args.seed, console)
+        model, scores = fit_model(table, args.method, args.components, args.draws, args.seed)
         # The splits have a progress line of their own.
         with nullcontext() if args.cv else waiting("Writing"):
             strongest = write_files(folder, model, table, scores, _request(args))
@@ -94,21 +94,20 @@ def _command(args: argparse.Namespace) -> str:
 
 
 def fit_model(
-    table: Table, method: str, n_components: int | None, n_draws: int, seed: int, console: Console
+    table: Table, method: str, n_components: int | None, n_draws: int, seed: int
 ) -> tuple[Pipeline, np.ndarray]:
     """Return the fitted pipeline and the components of the samples."""
     regression = table.kind == "regression"
     kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
     model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
     wanted = n_components or default_components(table)
-    most = min(table.X.shape[0] - 1, table.X.shape[1])
-    if n_components is not None and n_components > most:
-        console.note(f"{count(most, 'component')} instead of {n_components}: the data has no more.")
-    # SPCA's half needs a second component to be a half of something.
-    methods = paper_methods(min(wanted, most), regression=regression, model=model, random_state=seed)
+    methods = paper_methods(wanted, regression=regression, model=model, random_state=seed)
     pipeline: Pipeline = methods[method]
     reduction = pipeline[0]
-    with waiting("Finding components"):
+    with waiting("Finding components"), warnings.catch_warnings():
+        if n_components is None:
+            # The default is an upper limit, which data of a lower rank need not reach.
+            warnings.filterwarnings("ignore", message="n_components=")
         scores = reduction.fit_transform(table.X, table.target)
     with waiting("Sampling the posterior"):
         pipeline[1].fit(scores, table.target)

@@ -54,7 +54,7 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
             raise ValueError(f"step={step!r} has taken no component: {choice}.")
         record, state = next(pair for number, pair in enumerate(trace.states(), 1) if number == step)
         scores = correlation_scores(state)
-        settings = trace.reduction.window, trace.reduction.n_thresholds
+        settings = trace.reduction.max_features, trace.reduction.n_thresholds
         for column, label in enumerate(trace.response.column_classes):
             sizes, thresholds, reached = threshold_path(trace.design, state, scores, column, *settings)
             chosen = (sizes == record.n_features) & (label == record.target_class)

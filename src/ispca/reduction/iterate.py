@@ -24,7 +24,7 @@ Listener = Callable[[Step], None]
 class Screen(Protocol):
     """Settings of the threshold search."""
 
-    window: int
+    max_features: int
     n_thresholds: int
 
 
@@ -37,7 +37,7 @@ def supervised_step(
     largest = result.score if result else float(scores.max(initial=0.0))
     if largest == 0.0 or (result is not None and not result.passed):
         return state, Step(False, largest, **_tested(result)), None
-    best = search(design, state, scores, response.columns, screen.window, screen.n_thresholds)
+    best = search(design, state, scores, response.columns, screen.max_features, screen.n_thresholds)
     state = deflate(design, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
         test.deflated(state)
@@ -124,7 +124,7 @@ def complete(
     """Add unsupervised components of what is left, up to ``n_components`` in all."""
     n_supervised = len(directions)
     # Without any signal one unsupervised component stands in, so that pipelines go on.
-    wanted = max(1, n_supervised) if n_components is None else n_components
+    wanted = max(1, n_supervised) if n_components is None else min(n_components, design.shape[1])
     if wanted > n_supervised:
         more, scores = principal_components(design, basis, roundings, wanted - n_supervised)
         directions = np.concatenate([directions, more])

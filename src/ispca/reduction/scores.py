@@ -20,11 +20,11 @@ def correlation_scores(state: Deflation) -> Floats:
     return np.round(scores, SCORE_DECIMALS)
 
 
-def best_features(scores: Floats, window: int) -> Indices:
-    """Return the indices of at most ``window`` features with a nonzero score, best first, ties by index."""
+def best_features(scores: Floats, count: int) -> Indices:
+    """Return the indices of at most ``count`` features with a nonzero score, best first, ties by index."""
     candidates = np.flatnonzero(scores)
-    if len(candidates) > window:
-        lowest = np.partition(scores, -window)[-window]
+    if len(candidates) > count:
+        lowest = np.partition(scores, -count)[-count]
         candidates = np.flatnonzero(scores >= lowest)
     order = np.argsort(-scores[candidates], kind="stable")
-    return candidates[order][:window]
+    return candidates[order][:count]

@@ -55,9 +55,9 @@ def significant_features(statistic: Statistic, permutations: Permutations, alpha
     return np.flatnonzero((counts < limit) & (observed > 0))
 
 
-def relative_threshold_features(scores: Floats, threshold: float, window: int) -> Indices:
-    """Return the features at least this far from the lowest to the highest score inside the window."""
-    features = best_features(scores, window)
+def relative_threshold_features(scores: Floats, threshold: float, max_features: int) -> Indices:
+    """Return the features above a threshold from 0, the lowest score of the best features, to 1, the highest."""
+    features = best_features(scores, max_features)
     if not len(features):
         return features
     inside = scores[features]

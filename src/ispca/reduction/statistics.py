@@ -24,7 +24,7 @@ from .sparse import make_design
 from .threads import Workers
 
 Result = TypeVar("Result")
-SCORES = ("pearson", "spearman", "kendall", "runs")
+STATISTICS = ("pearson", "spearman", "kendall", "runs")
 
 
 class Statistic(Protocol):
@@ -41,14 +41,14 @@ class Statistic(Protocol):
         """Return ``reduce(scores, block)`` for each block of features, scores of shape (block, permutations)."""
 
 
-def make_statistic(score: str, X: Any, design: Design, response: Response, workers: Workers) -> Statistic:
+def make_statistic(name: str, X: Any, design: Design, response: Response, workers: Workers) -> Statistic:
     """Return the statistic by its name."""
-    if score == "pearson":
+    if name == "pearson":
         return ProductStatistic(design, response.columns, _inverse_lengths(design.squared_norms))
-    if score == "runs":
+    if name == "runs":
         return RunsStatistic(X, design, response)
     ranked = response.columns
-    if score == "kendall" and response.family == "gaussian":
+    if name == "kendall" and response.family == "gaussian":
         return PairStatistic(X, design, ranked[:, 0])
     if response.family == "gaussian":
         ranked = rankdata(ranked, axis=0)
@@ -57,7 +57,7 @@ def make_statistic(score: str, X: Any, design: Design, response: Response, worke
     ranks, untied = sparse_ranks(X) if sp.issparse(X) else dense_ranks(X)
     rank_design = make_design(ranks, workers, center=True, scale=False)
     rank_design.use(rank_design.usable & design.usable)
-    if score == "spearman":
+    if name == "spearman":
         multiplier = _inverse_lengths(rank_design.squared_norms)
     else:
         multiplier = 2 * _inverse_lengths(design.shape[0] * untied)
@@ -68,12 +68,13 @@ def _inverse_lengths(squares: Floats) -> Floats:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
 
 
-def check_container(score: str, X: Any, response: Response) -> None:
-    """Refuse the scores that need dense data, before any work."""
-    needs_dense = score == "runs" or (score == "kendall" and response.family == "gaussian")
+def check_container(statistic: str, X: Any, response: Response) -> None:
+    """Refuse a sparse X before any work if the statistic needs dense data."""
+    needs_dense = statistic == "runs" or (statistic == "kendall" and response.family == "gaussian")
     if needs_dense and sp.issparse(X):
         raise ValueError(
-            f'score="{score}" needs dense X here: pass X.toarray() if it fits the memory, or score="spearman".'
+            f'statistic="{statistic}" needs a dense X here. Pass X.toarray() if it fits into memory, '
+            'or use statistic="spearman".'
         )
 
 

@@ -44,18 +44,18 @@ def subset_sizes(scores: Floats, n_thresholds: int) -> Indices:
 
 
 def search(
-    design: Design, state: Deflation, scores: Floats, responses: Floats, window: int, n_thresholds: int
+    design: Design, state: Deflation, scores: Floats, responses: Floats, max_features: int, n_thresholds: int
 ) -> Candidate:
     """Return the component with the highest score over all thresholds and response columns."""
 
     def candidate(column: int) -> Candidate | None:
-        features = best_features(scores[:, column], window)
+        features = best_features(scores[:, column], max_features)
         if not len(features):
             return None
         return _search_column(design, state, features, scores[features, column], n_thresholds, column)
 
     n_columns = responses.shape[1]
-    work = 20.0 * window * len(responses) * n_columns
+    work = 20.0 * max_features * len(responses) * n_columns
     found = [c for c in design.workers.map(candidate, range(n_columns), work) if c is not None]
     if not found:
         raise ValueError("No feature has a nonzero score.")
@@ -86,10 +86,10 @@ def _search_column(
 
 
 def threshold_path(
-    design: Design, state: Deflation, scores: Floats, column: int, window: int, n_thresholds: int
+    design: Design, state: Deflation, scores: Floats, column: int, max_features: int, n_thresholds: int
 ) -> tuple[Indices, Floats, Floats]:
     """Return sizes, thresholds and component scores of the subsets that are tried for a response column."""
-    features = best_features(scores[:, column], window)
+    features = best_features(scores[:, column], max_features)
     if not len(features):
         return features, np.empty(0), np.empty(0)
     best = scores[features, column]

@@ -21,7 +21,7 @@ def paper_methods(
     Parameters
     ----------
     n_components : int, default=50
-        Components in all; `compare` takes fewer where a training part has fewer samples.
+        Number of components; fewer where the training data have a lower rank.
     regression : bool, default=False
         Whether the target is a quantity rather than a class.
     model : estimator, optional

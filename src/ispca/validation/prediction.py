@@ -14,7 +14,6 @@ from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .._components import SupervisedComponents
 from ..models.base import Horseshoe
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood
@@ -78,18 +77,12 @@ class Prediction:
         return check is None or (check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS)
 
 
-def prepared(estimator: Any, n_samples: int, n_features: int, seed: int) -> Any:
-    """Clone for a training part: open seeds are set, and reductions ask for no more components than it has."""
+def prepared(estimator: Any, seed: int) -> Any:
+    """Return a clone with every random_state that is None set to the seed."""
     estimator = clone(estimator)
     parameters = estimator.get_params(deep=True)
     seeds = {name: seed % 2**31 for name, value in parameters.items() if _is_open_seed(name, value)}
-    estimator.set_params(**seeds)
-    most = min(n_samples - 1, n_features)
-    for step in [estimator, *parameters.values()]:
-        # 50 components asked of all samples may be more than four fifths of them can give.
-        if isinstance(step, SupervisedComponents) and (step.n_components or 0) > most:
-            step.set_params(n_components=most)
-    return estimator
+    return estimator.set_params(**seeds)
 
 
 def _is_open_seed(name: str, value: Any) -> bool:

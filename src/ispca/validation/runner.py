@@ -198,7 +198,7 @@ def _do(
         for place in places:
             estimator = work.estimators[place[1]]
             try:
-                fitted = prepared(estimator, X.shape[0], X.shape[1], work.split_seed(number))
+                fitted = prepared(estimator, work.split_seed(number))
                 outcome: Outcome = fit_and_predict(fitted, X, y, X_new, y_new, work.classes)
             except Exception as error:  # a failing fit is a result too
                 outcome = Failure(f"{type(error).__name__}: {error}")

@@ -151,7 +151,7 @@ def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count:
         # That a split finds no signal is a result here, told by `found`.
         warnings.simplefilter("ignore", UserWarning)
         part, target = rows(X, split.train), y[split.train]
-        fitted = prepared(reduction, part.shape[0], part.shape[1], seed).fit(part, target)
+        fitted = prepared(reduction, seed).fit(part, target)
         found = min(count, fitted.n_supervised_)
         chance = _without_test(fitted, found or 1).fit(part, permuted[split.train])
         return _Fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from numbers import Integral, Real
@@ -100,7 +101,7 @@ class Stacked(BaseEstimator):
         log_density = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
         self.weights_ = stacking_weights(log_density, self.concentration)
         self.cv_table_ = _table(list(named), predictions, log_density, self.weights_)
-        final = [prepared(item, X.shape[0], X.shape[1], work.split_seed(len(splits))) for item in named.values()]
+        final = [prepared(item, work.split_seed(len(splits))) for item in named.values()]
         fits = (joblib.delayed(_fit_alone)(estimator, X, y) for estimator in final)
         self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
         return predictions
@@ -143,7 +144,9 @@ def in_fold(estimator: Any) -> Any:
 
 
 def _fit_alone(estimator: Any, X: Any, y: Any) -> Any:
-    with threadpool_limits(1), joblib.parallel_config(backend="sequential"):
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
+        # The number of components of a candidate is an upper limit, which data of a lower rank need not reach.
+        warnings.filterwarnings("ignore", message="n_components=")
         return estimator.fit(X, y)
 
 
