@@ -12,8 +12,8 @@ import pytest
 
 from ispca import ISPCA
 from ispca.report import summarize, to_html, to_json, to_markdown, write_report
-from ispca.report.parts import Context
-from ispca.report.text import NAME_BYTES, clean
+from ispca.report.formatting import NAME_BYTES, clean
+from ispca.report.input_checks import Context
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report import summarize, to_json
-from ispca.report.repeat import estimator_code
+from ispca.report.reproducibility import estimator_code
 from ispca.report.summary import SECTIONS
 from ispca.validation import compare
 

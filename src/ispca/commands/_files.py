@@ -13,8 +13,8 @@ from .._csv import open_csv, write_labelled
 from ..models import original_coefficients
 from ..persistence import save_model
 from ..report import write_report
-from ..report.parts import Context
-from ..report.writing import SUFFIXES
+from ..report.input_checks import Context
+from ..report.report_file import SUFFIXES
 from ..tables import Table
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"

@@ -16,8 +16,8 @@ from ..validation.failed_fits import NEVER, RULE
 from ..validation.metrics import Limits, difference_limits, goodness
 from ..validation.summary import interval
 from .features import HOW_TO_MODEL
-from .parts import Parts
-from .text import clean, number, section, table
+from .formatting import clean, number, section, table
+from .input_checks import Inputs
 
 OURS, LASSO, BASE = "this model", "lasso", "base rate"
 TITLE = "How well does it predict?"
@@ -41,29 +41,29 @@ WORDS = {
 }
 
 
-def cross_validate(parts: Parts, cv: Any, n_jobs: int | None, random_state: int) -> Comparison | None:
+def cross_validate(inputs: Inputs, cv: Any, n_jobs: int | None, random_state: int) -> Comparison | None:
     """Refit the pipeline, the lasso and the base rate in every split; None where there is no model."""
-    if parts.model is None:
+    if inputs.model is None:
         return None
-    if parts.y is None:
+    if inputs.y is None:
         raise ValueError("Cross-validation needs the target: pass y, or cv=None.")
-    regression = not hasattr(parts.model, "classes_")
+    regression = not hasattr(inputs.model, "classes_")
     linear: Any = PenalisedRegressor if regression else PenalisedClassifier
     methods = {
-        OURS: parts.pipeline,
+        OURS: inputs.pipeline,
         LASSO: linear(penalty="lasso", choice="best"),
         BASE: BaseRateRegressor() if regression else DummyClassifier(strategy="prior"),
     }
-    return compare(methods, parts.X, parts.y, cv=cv, baseline=BASE, n_jobs=n_jobs, random_state=random_state)
+    return compare(methods, inputs.X, inputs.y, cv=cv, baseline=BASE, n_jobs=n_jobs, random_state=random_state)
 
 
-def prediction_section(parts: Parts, comparison: Comparison | None) -> dict[str, Any]:
+def prediction_section(inputs: Inputs, comparison: Comparison | None) -> dict[str, Any]:
     """Return measures of held-out predictions, or why there are none."""
     if comparison is None:
-        if parts.model is None:
+        if inputs.model is None:
             why = "There is no model after the reduction, so nothing is predicted: " + HOW_TO_MODEL
         else:
-            why = f"Not measured: that needs refitting the model several times. {parts.context.cv_hint}."
+            why = f"Not measured: that needs refitting the model several times. {inputs.context.cv_hint}."
         return section(TITLE, [why], measured=False)
     found = comparison.table
     n_splits = len(comparison.splits)
@@ -184,7 +184,7 @@ def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
         [_title(name), _method(row), number(row[name], 3), *_ends(row, name)] for name in measures for row in found
     ]
     caption = (
-        "The same with 95 % intervals, which allow for overlapping training parts; cut at the measure's limits"
+        "The same with 95 % intervals, which allow for overlapping training inputs; cut at the measure's limits"
     )
     return table("intervals", caption, columns, rows)
 

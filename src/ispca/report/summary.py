@@ -6,12 +6,12 @@ from typing import Any
 
 from .components import components_section, picture_section
 from .convergence import convergence_section
-from .data import asked_section, data_section
+from .data_overview import asked_section, data_section
 from .features import coefficients_section, features_section
-from .parts import Context, Parts, sort_out
+from .formatting import clean
+from .input_checks import Context, Inputs, check_inputs
 from .prediction import cross_validate, prediction_section
-from .repeat import repeat_section
-from .text import clean
+from .reproducibility import repeat_section
 
 # In the order of the report.
 SECTIONS = (
@@ -80,29 +80,29 @@ def summarize(
     'There is 1 supervised component, and 2 unsupervised ones fill up to 3.'
     """
     context = context or Context(target_name=str(target_name))
-    parts = sort_out(fitted, X, y, comparison, feature_names, sample_names, context)
-    found = parts.comparison
+    inputs = check_inputs(fitted, X, y, comparison, feature_names, sample_names, context)
+    found = inputs.comparison
     if found is None and cv is not None:
-        found = cross_validate(parts, cv, n_jobs, random_state)
-    return {"format": FORMAT, "title": _title(parts), **_sections(parts, found, cv)}
+        found = cross_validate(inputs, cv, n_jobs, random_state)
+    return {"format": FORMAT, "title": _title(inputs), **_sections(inputs, found, cv)}
 
 
-def _title(parts: Parts) -> str:
-    target = clean(parts.context.target_name, 80)
-    if parts.reduction is None:
+def _title(inputs: Inputs) -> str:
+    target = clean(inputs.context.target_name, 80)
+    if inputs.reduction is None:
         return f"Comparison of methods: {target}"
-    return f"Components of {target}" if parts.y is not None else "Components"
+    return f"Components of {target}" if inputs.y is not None else "Components"
 
 
-def _sections(parts: Parts, comparison: Any, cv: Any) -> dict[str, Any]:
-    sections = {"asked": asked_section(parts), "data": data_section(parts)}
-    if parts.reduction is not None:
-        sections["components"] = components_section(parts)
-        sections["picture"] = picture_section(parts)
-        sections["features"] = features_section(parts)
-    sections["prediction"] = prediction_section(parts, comparison)
-    if parts.reduction is not None:
-        sections["coefficients"] = coefficients_section(parts)
-        sections["convergence"] = convergence_section(parts)
-    sections["repeat"] = repeat_section(parts, cv)
+def _sections(inputs: Inputs, comparison: Any, cv: Any) -> dict[str, Any]:
+    sections = {"asked": asked_section(inputs), "data": data_section(inputs)}
+    if inputs.reduction is not None:
+        sections["components"] = components_section(inputs)
+        sections["picture"] = picture_section(inputs)
+        sections["features"] = features_section(inputs)
+    sections["prediction"] = prediction_section(inputs, comparison)
+    if inputs.reduction is not None:
+        sections["coefficients"] = coefficients_section(inputs)
+        sections["convergence"] = convergence_section(inputs)
+    sections["repeat"] = repeat_section(inputs, cv)
     return sections

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._components import SupervisedComponents
 from ..models.base import Horseshoe
-from ..plots.inputs import all_classes, check_target
+from ..plots.input_checks import all_classes, check_target
 from ..validation.comparison import Comparison
-from .text import clean_all
+from .formatting import clean_all
 
 TAKES = (
     "A report is made of a fitted ISPCA or SPCA, of a fitted pipeline of one and HorseshoeClassifier or "
@@ -40,7 +40,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Inputs:
     """Everything the sections are made from. ``classes`` is None for a quantity or where no target is known."""
 
     reduction: Any
@@ -62,8 +62,10 @@ class Parts:
         return clean_all([] if self.classes is None else self.classes.tolist())[0]
 
 
-def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: Any, context: Context) -> Parts:
-    """Check what was given and return its parts."""
+def check_inputs(
+    fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: Any, context: Context
+) -> Inputs:
+    """Check the arguments of a report, or raise one clear error."""
     if isinstance(fitted, Comparison):
         if comparison is not None:
             raise ValueError("A comparison was given twice: pass it first, or as comparison= beside a fit.")
@@ -85,7 +87,7 @@ def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: 
     if reduction is not None:
         _check_width(X, reduction)
         Z = _transformed(reduction, X) if context.scores is None else np.asarray(context.scores, np.float64)
-    return Parts(
+    return Inputs(
         *(reduction, model, fitted if isinstance(fitted, Pipeline) else None, comparison),
         *(_without_names(X), checked, classes, Z),
         *(cleaned[0], who[0], cleaned[1] + who[1], context),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .parts import Parts
-from .text import printable, section
+from .formatting import printable, section
+from .input_checks import Inputs
 
 PAPER = (
     "J. Piironen and A. Vehtari (2018). Iterative supervised principal components. Proceedings of the 21st "
@@ -31,16 +31,16 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
-def repeat_section(parts: Parts, cv: Any) -> dict[str, Any]:
+def repeat_section(inputs: Inputs, cv: Any) -> dict[str, Any]:
     """Return the references and the code."""
-    references = [PAPER] + ([PRIOR] if parts.model is not None else [])
+    references = [PAPER] + ([PRIOR] if inputs.model is not None else [])
     text = ["Please cite the method, and say which version of the program you used."]
-    if parts.reduction is not None and _open_seed(parts):
+    if inputs.reduction is not None and _open_seed(inputs):
         text.append("No random seed was set, so that numbers will differ a little when this is run again.")
     codes = []
-    if parts.context.command:
-        codes.append({"label": "On the command line", "code": printable(parts.context.command)})
-    codes.append({"label": "In Python", "code": _code(parts, cv)})
+    if inputs.context.command:
+        codes.append({"label": "On the command line", "code": printable(inputs.context.command)})
+    codes.append({"label": "In Python", "code": _code(inputs, cv)})
     return section(
         "How to cite and repeat this",
         text,
@@ -51,21 +51,21 @@ def repeat_section(parts: Parts, cv: Any) -> dict[str, Any]:
     )
 
 
-def _open_seed(parts: Parts) -> bool:
-    steps = [parts.reduction] + ([parts.model] if parts.model is not None else [])
+def _open_seed(inputs: Inputs) -> bool:
+    steps = [inputs.reduction] + ([inputs.model] if inputs.model is not None else [])
     return any(step.random_state is None for step in steps)
 
 
-def _code(parts: Parts, cv: Any) -> str:
+def _code(inputs: Inputs, cv: Any) -> str:
     needed = f"# ispca {version('ispca')}, Python {platform.python_version()}"
-    if parts.reduction is None:
-        names = [] if parts.comparison is None else parts.comparison.methods
+    if inputs.reduction is None:
+        names = [] if inputs.comparison is None else inputs.comparison.methods
         methods = ", ".join(f"{name!r}: ..." for name in names)
-        splits = len(parts.comparison.splits) if parts.comparison else 0
+        splits = len(inputs.comparison.splits) if inputs.comparison else 0
         lines = ["from ispca.validation import compare", ""]
         lines += [f"result = compare({{{methods}}}, X, y, cv={splits})", "print(result)"]
         return "\n".join([needed, *lines])
-    steps = [parts.reduction] + ([] if parts.model is None else [parts.model])
+    steps = [inputs.reduction] + ([] if inputs.model is None else [inputs.model])
     kinds = ", ".join(sorted(type(step).__name__ for step in steps))
     lines = [needed, f"from ispca import {kinds}", "from ispca.report import write_report"]
     calls = [estimator_code(step) for step in steps]
@@ -99,7 +99,7 @@ def estimator_code(estimator: BaseEstimator) -> str:
     Examples
     --------
     >>> from ispca import ISPCA
-    >>> from ispca.report.repeat import estimator_code
+    >>> from ispca.report.reproducibility import estimator_code
     >>> estimator_code(ISPCA(5, random_state=0))
     'ISPCA(n_components=5, random_state=0)'
     """
