@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 
-from ..penalised import PenalisedClassifier, PenalisedRegressor
 from ..plots.comparison import TITLES
 from ..tables.records import count
-from ..validation.candidates import BaseRateRegressor
-from ..validation.comparison import UNLIMITED, Comparison, compare
+from ..validation.baselines import MODEL
+from ..validation.comparison import UNLIMITED, Comparison
 from ..validation.failed_fits import NEVER, RULE
 from ..validation.metrics import Limits, difference_limits, goodness
 from ..validation.summary import interval
@@ -19,7 +17,6 @@ from .features import HOW_TO_MODEL
 from .formatting import clean, number, section, table
 from .input_checks import Inputs
 
-OURS, LASSO, BASE = "this model", "lasso", "base rate"
 TITLE = "How well does it predict?"
 MINUS = "\u2212"
 SENTENCES = {
@@ -41,29 +38,15 @@ WORDS = {
 }
 
 
-def cross_validate(inputs: Inputs, cv: Any, n_jobs: int | None, random_state: int) -> Comparison | None:
-    """Refit the pipeline, the lasso and the base rate in every split; None where there is no model."""
-    if inputs.model is None:
-        return None
-    if inputs.y is None:
-        raise ValueError("Cross-validation needs the target: pass y, or cv=None.")
-    regression = not hasattr(inputs.model, "classes_")
-    linear: Any = PenalisedRegressor if regression else PenalisedClassifier
-    methods = {
-        OURS: inputs.pipeline,
-        LASSO: linear(penalty="lasso", choice="best"),
-        BASE: BaseRateRegressor() if regression else DummyClassifier(strategy="prior"),
-    }
-    return compare(methods, inputs.X, inputs.y, cv=cv, baseline=BASE, n_jobs=n_jobs, random_state=random_state)
-
-
-def prediction_section(inputs: Inputs, comparison: Comparison | None) -> dict[str, Any]:
+def prediction_section(inputs: Inputs) -> dict[str, Any]:
     """Return measures of held-out predictions, or why there are none."""
+    comparison = inputs.comparison
     if comparison is None:
         if inputs.model is None:
             why = "There is no model after the reduction, so nothing is predicted: " + HOW_TO_MODEL
         else:
-            why = f"Not measured: that needs refitting the model several times. {inputs.context.cv_hint}."
+            hint = inputs.context.validation_hint
+            why = f"Not measured, because that requires refitting the model several times. {hint}."
         return section(TITLE, [why], measured=False)
     found = comparison.table
     n_splits = len(comparison.splits)
@@ -103,7 +86,7 @@ def _shown(measures: list[str]) -> list[str]:
 
 def _verdicts(comparison: Comparison) -> list[str]:
     """Return how the first method (the model of the report) does, alone and against the others."""
-    ours = OURS if OURS in comparison.methods else comparison.methods[0]
+    ours = MODEL if MODEL in comparison.methods else comparison.methods[0]
     column = comparison.methods.index(ours)
     ratio = comparison.test_to_train
     lines = []
