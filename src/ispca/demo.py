@@ -16,6 +16,7 @@ from .models import HorseshoeClassifier
 from .plots import coefficient_table
 from .report import summarize, to_html
 from .transformers import ISPCA
+from .validation import compare_with_baselines
 
 
 def main(directory: Path = Path("demo"), cv: int = 5) -> None:
@@ -81,7 +82,8 @@ def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
         "feature_names": data.feature_names,
         "sample_names": [f"sample {i + 1}" for i in range(len(data.data))],
     }
-    summary = summarize(model, data.data, data.target, cv=cv, target_name="class", **names)
+    validation = compare_with_baselines(model, data.data, data.target, cv=cv)
+    summary = summarize(model, data.data, data.target, validation=validation, target_name="class", **names)
     print("\n".join(summary["prediction"]["text"][1:4]))
     path = directory / "report.html"
     with whole_file(path) as temporary:

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from ispca import ISPCA, HorseshoeClassifier
 from ispca.datasets import make_expression
 from ispca.report import write_report
+from ispca.validation import compare_with_baselines
 
 WANTED = os.environ.get("ISPCA_BROWSER_TESTS") == "1"
 HOSTILE = "</script><script>window.broken=1</script>"
@@ -40,7 +41,8 @@ def report(tmp_path_factory):
         warnings.simplefilter("ignore")
         model.fit(data.data, y)
         names = {"feature_names": features, "sample_names": samples, "target_name": "tumour"}
-        return write_report(model, data.data, y, path, cv=2, n_jobs=1, **names)
+        validation = compare_with_baselines(model, data.data, y, cv=2, n_jobs=1)
+    return write_report(model, data.data, y, path, validation=validation, **names)
 
 
 @pytest.fixture(scope="session")

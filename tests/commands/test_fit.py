@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,8 +15,7 @@ import pytest
 from ispca.cli import main
 from ispca.commands import fit
 from ispca.persistence import load_model, read_details
-from ispca.report import prediction
-from ispca.validation import compare
+from ispca.validation import compare_with_baselines
 
 SHORT = ["--components", "4", "--draws", "60", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
@@ -274,8 +274,7 @@ def test_progress_is_for_terminals_only(monkeypatch, capsys):
 
 
 def test_the_report(data, tmp_path, fitted, monkeypatch):
-    here = {"n_jobs": 1}
-    monkeypatch.setattr(prediction, "compare", lambda *given, **options: compare(*given, **(options | here)))
+    monkeypatch.setattr(fit, "compare_with_baselines", partial(compare_with_baselines, n_jobs=1))
     page = (fitted / "report.html").read_text(encoding="utf-8")
     assert "1 column of text left out: sex." in page
     assert "Run “ispca fit” again with --cv 5" in page

@@ -1,15 +1,14 @@
 """The demo writes its report and says where it is."""
 
 import warnings
+from functools import partial
 
 from ispca import demo
-from ispca.report import prediction
-from ispca.validation import compare
+from ispca.validation import compare_with_baselines
 
 
 def test_the_demo(tmp_path, capsys, monkeypatch):
-    here = {"n_jobs": 1}
-    monkeypatch.setattr(prediction, "compare", lambda *given, **options: compare(*given, **(options | here)))
+    monkeypatch.setattr(demo, "compare_with_baselines", partial(compare_with_baselines, n_jobs=1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         demo.main(tmp_path / "demo", cv=2)

@@ -12,8 +12,8 @@ import pytest
 
 from ispca import ISPCA
 from ispca.report import summarize, to_html, to_json, to_markdown, write_report
-from ispca.report.parts import Context
-from ispca.report.text import NAME_BYTES, clean
+from ispca.report.formatting import NAME_BYTES, clean
+from ispca.report.input_checks import Context
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -159,9 +159,9 @@ def test_twenty_thousand_features_in_less_than_five_megabytes():
 def test_the_file(two, tmp_path):
     model, X, y = two
     for name, start in {"a.html": "<!doctype html>", "a.md": "# ", "a.json": "{", "a.HTM": "<!doctype"}.items():
-        assert write_report(model, X, y, tmp_path / name, cv=None) == tmp_path / name
+        assert write_report(model, X, y, tmp_path / name) == tmp_path / name
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
-    write_report(model, X, y, str(tmp_path / "odd.txt"), format="markdown", cv=None)
+    write_report(model, X, y, str(tmp_path / "odd.txt"), format="markdown")
     with pytest.raises(ValueError, match=r"end it in .html"):
         write_report(model, X, y, tmp_path / "report.pdf")
     with pytest.raises(ValueError, match="'html', 'markdown', 'json'"):
@@ -178,14 +178,14 @@ def test_a_failure_leaves_the_old_file(two, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("old")
     with pytest.raises(ValueError, match="A report is made of"):
-        write_report(object(), X, y, path, cv=None)
+        write_report(object(), X, y, path)
 
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="No space"):
-        write_report(model, X, y, path, cv=None)
+        write_report(model, X, y, path)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
 

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report import summarize, to_json
-from ispca.report.repeat import estimator_code
+from ispca.report.reproducibility import estimator_code
 from ispca.report.summary import SECTIONS
-from ispca.validation import compare
+from ispca.validation import compare, compare_with_baselines
 
 
 @pytest.mark.parametrize("which", ["two", "four", "quantity"])
@@ -41,14 +41,18 @@ def test_two_fits_of_the_same_give_the_same(two):
     assert to_json(summarize(*two)) == to_json(summarize(*two))
 
 
-def test_cross_validation_is_made_or_its_absence_told(two):
+def test_cross_validation_is_shown_or_its_absence_stated(two):
     model, X, y = two
     without = summarize(model, X, y)["prediction"]
     assert not without["measured"]
-    assert "Pass cv=5" in without["text"][0]
+    assert "compare_with_baselines" in without["text"][0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        measured = summarize(model, X, y, cv=2, n_jobs=1)["prediction"]
+        validation = compare_with_baselines(model, X, y, cv=2, n_jobs=1)
+    summary = summarize(model, X, y, validation=validation)
+    measured = summary["prediction"]
+    code = summary["repeat"]["code"][-1]["code"]
+    assert "validation = compare_with_baselines(model, X, y, cv=2)\nwrite_report(" in code
     assert measured["measured"]
     assert {row[0] for row in measured["tables"][0]["rows"]} == {"this model", "lasso", "base rate"}
     assert any(line.startswith("This model predicts") for line in measured["text"])
@@ -68,7 +72,7 @@ def test_the_words_of_the_convergence(two):
 def test_a_reduction_alone(two):
     model, X, y = two
     for X_kind in (X, sp.csr_array(X), X.astype(np.float32)):
-        summary = summarize(model[0], X_kind, y, cv=5)
+        summary = summarize(model[0], X_kind, y)
         assert "no model" in summary["prediction"]["text"][0]
         assert "no model" in summary["coefficients"]["text"][0]
         assert "no model" in summary["convergence"]["text"][0]
@@ -88,12 +92,12 @@ def test_a_comparison_alone_and_beside_a_fit(two):
     assert "components" not in alone
     assert alone["prediction"]["n_splits"] == 3
     assert "no single fit" in " ".join(alone["asked"]["text"])
-    beside = summarize(model, X, y, comparison=result)
+    beside = summarize(model, X, y, validation=result)
     assert beside["prediction"]["tables"] == alone["prediction"]["tables"]
-    with pytest.raises(ValueError, match="given twice"):
-        summarize(result, comparison=result)
-    with pytest.raises(ValueError, match="must be what"):
-        summarize(model, X, y, comparison=3)
+    with pytest.raises(ValueError, match="Two comparisons"):
+        summarize(result, validation=result)
+    with pytest.raises(ValueError, match="must be the result of"):
+        summarize(model, X, y, validation=3)
 
 
 def test_names_of_frames_and_given_names(two):
@@ -124,8 +128,6 @@ def test_errors_say_what_to_do(two):
         summarize(model, X[:, :5], y)
     with pytest.raises(ValueError, match="y has shape"):
         summarize(model, X, y[:5])
-    with pytest.raises(ValueError, match="needs the target"):
-        summarize(model, X, cv=3)
 
 
 def test_many_samples_are_drawn_in_part():

@@ -14,8 +14,9 @@ from ..models import original_coefficients
 from ..persistence import save_model
 from ..readers import Table
 from ..report import write_report
-from ..report.parts import Context
-from ..report.writing import SUFFIXES
+from ..report.input_checks import Context
+from ..report.report_file import SUFFIXES
+from ..validation import Comparison
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
@@ -25,13 +26,12 @@ FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, *REPORTS.values())
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What the report of a fit shall be: its format, splits to be made (0: none), the seed, and the command."""
+    """Format and further contents of the report of a fit."""
 
     format: str = "html"
-    cv: int = 0
-    seed: int = 0
     data_name: str | None = None
     command: str | None = None
+    validation: Comparison | None = None
 
 
 def written_files(format: str) -> tuple[str, ...]:
@@ -71,15 +71,14 @@ def _write_report(
         command=request.command,
         notes=table.notes,
         left_out=table.left_out,
-        cv_hint="Run “ispca fit” again with --cv 5",
+        validation_hint="Run “ispca fit” again with --cv 5",
         **known,
     )
     write_report(
         *(model, table.X, table.target, folder / REPORTS[request.format]),
-        cv=request.cv or None,
+        validation=request.validation,
         sample_names=table.ids,
         context=context,
-        random_state=request.seed,
     )
 
 

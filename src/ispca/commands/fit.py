@@ -6,7 +6,6 @@ import argparse
 import shlex
 import time
 import warnings
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
-from ..validation import paper_methods
+from ..validation import compare_with_baselines, paper_methods
 from ._console import (
     Console,
     add_data_options,
@@ -66,17 +65,16 @@ def run(args: argparse.Namespace) -> int:
         for note in table.notes:
             console.note(note)
         model, scores = fit_model(table, args.method, args.components, args.draws, args.seed)
-        # The splits have a progress line of their own.
-        with nullcontext() if args.cv else waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, _request(args))
+        validation = None
+        if args.cv:
+            validation = compare_with_baselines(model, table.X, table.target, cv=args.cv, random_state=args.seed)
+        request = ReportRequest(args.format, args.data.name, _command(args), validation)
+        with waiting("Writing"):
+            strongest = write_files(folder, model, table, scores, request)
     seconds = time.perf_counter() - start
     values = summary_values(model, table, args.out, seconds, strongest, args.format)
     console.result(summary_text(values), values)
     return 0
-
-
-def _request(args: argparse.Namespace) -> ReportRequest:
-    return ReportRequest(args.format, args.cv, args.seed, args.data.name, _command(args))
 
 
 def _command(args: argparse.Namespace) -> str:

@@ -2,17 +2,17 @@
 
 from .calibration import calibration_table, plot_calibration
 from .canvas import Style, class_style
-from .clouds import ellipse_table
 from .coefficients import coefficient_table, plot_coefficients
 from .comparison import comparison_table, plot_comparison
-from .counts import component_table, plot_components
+from .components import component_table, plot_components
 from .heatmap import heatmap_table, plot_heatmap
 from .loadings import loading_table, plot_loadings, plot_profile, profile_table
 from .pairs import pairs_table, plot_pairs
-from .predictions import plot_probabilities, probability_table
+from .permutations import permutation_table, plot_permutations
+from .probabilities import plot_probabilities, probability_table
+from .scatter import ellipse_table
 from .scores import plot_scores, score_table
 from .stability import plot_stability, stability_table
-from .steps import permutation_table, plot_permutations
 from .thresholds import plot_threshold, threshold_table
 
 __all__ = [

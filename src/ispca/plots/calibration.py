@@ -9,8 +9,8 @@ from scipy.stats import beta
 
 from ..reduction.records import Floats
 from .canvas import FAINT, class_legend, class_style, new_axes, shorten
-from .inputs import make_table
-from .predictions import predicted_probabilities
+from .input_checks import make_table
+from .probabilities import predicted_probabilities
 
 INTERVAL_PROBABILITY = 0.95
 # With more curves than this the intervals of all bins hide each other.

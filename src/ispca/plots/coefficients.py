@@ -19,8 +19,8 @@ from .canvas import (
     short_names,
     shorten,
 )
-from .inputs import feature_names as _feature_names
-from .inputs import make_table
+from .input_checks import feature_names as _feature_names
+from .input_checks import make_table
 from .loadings import check_number
 
 

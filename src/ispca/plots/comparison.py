@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .canvas import ACCENT, FAINT, INK, names_width, new_axes, short_names
-from .inputs import make_table
+from .input_checks import make_table
 
 if TYPE_CHECKING:
     from ..validation.comparison import Comparison

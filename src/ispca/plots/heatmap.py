@@ -11,10 +11,10 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from .._checks import check_new_data
 from ..reduction.records import Floats, Indices
 from .canvas import class_legend, class_style, new_axes, short_names, shorten
-from .clouds import present_styles
-from .inputs import all_classes, check_target, class_codes, fitted_reduction, make_table
-from .inputs import sample_names as _sample_names
+from .input_checks import all_classes, check_target, class_codes, fitted_reduction, make_table
+from .input_checks import sample_names as _sample_names
 from .loadings import check_number, loading_table
+from .scatter import present_styles
 
 MOST_FEATURES = 60
 # Distances between all samples are not made for more than this many.

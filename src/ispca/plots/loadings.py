@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .canvas import ACCENT, FAINT, INK, SECOND, name_ticks, names_width, new_axes, place_labels, short_names
-from .inputs import check_component, fitted_reduction, make_table, take
-from .inputs import feature_names as _feature_names
+from .input_checks import check_component, fitted_reduction, make_table, take
+from .input_checks import feature_names as _feature_names
 
 KINDS = ("direction", "weight")
 

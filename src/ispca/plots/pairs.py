@@ -10,8 +10,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from ..reduction.records import Floats
 from .canvas import INK, Style, class_legend, class_style, load_pyplot
-from .clouds import draw_points, present_styles
-from .inputs import all_classes, component_fields, fitted_reduction
+from .input_checks import all_classes, component_fields, fitted_reduction
+from .scatter import draw_points, present_styles
 from .scores import score_table
 
 # Panels smaller than this, in inches, are not readable.

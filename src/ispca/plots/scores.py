@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 
 from .canvas import class_legend, new_axes
-from .clouds import (
-    axis_label,
-    deleted_distances,
-    draw_ellipses,
-    draw_points,
-    ellipse_table,
-    label_outliers,
-    present_styles,
-)
-from .inputs import (
+from .input_checks import (
     all_classes,
     check_component,
     check_target,
@@ -26,7 +17,16 @@ from .inputs import (
     fitted_reduction,
     make_table,
 )
-from .inputs import sample_names as _names
+from .input_checks import sample_names as _names
+from .scatter import (
+    axis_label,
+    deleted_distances,
+    draw_ellipses,
+    draw_points,
+    ellipse_table,
+    label_outliers,
+    present_styles,
+)
 
 OUTLIER_PROBABILITY = 0.01
 

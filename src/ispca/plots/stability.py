@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .canvas import ACCENT, INK, SECOND, names_width, new_axes, short_names
-from .inputs import take
+from .input_checks import take
 
 if TYPE_CHECKING:
     from ..validation.stability import Stability

@@ -9,8 +9,8 @@ import numpy as np
 from ..reduction.scores import correlation_scores
 from ..reduction.threshold import threshold_path
 from .canvas import INK, SECOND, class_legend, class_style, new_axes, shorten
-from .inputs import fitted_reduction, make_table
-from .retrace import retraced
+from .input_checks import fitted_reduction, make_table
+from .replay_fit import retraced
 
 
 def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:

@@ -2,7 +2,7 @@
 
 from .html import to_html
 from .markdown import to_markdown
+from .report_file import to_json, write_report
 from .summary import summarize
-from .writing import to_json, write_report
 
 __all__ = ["summarize", "to_html", "to_json", "to_markdown", "write_report"]

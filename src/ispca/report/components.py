@@ -8,11 +8,11 @@ import numpy as np
 
 from .._messages import count
 from ..plots.canvas import numbered_style
-from ..plots.counts import component_table
-from ..plots.inputs import class_codes
+from ..plots.components import component_table
+from ..plots.input_checks import class_codes
 from .features import leading
-from .parts import Parts, column
-from .text import clean, number, numbers, p_text, percent, section, table
+from .formatting import clean, number, numbers, p_text, percent, section, table
+from .input_checks import Inputs, column
 
 # Points drawn, and numbers kept of them: what a phone draws at once and a page can hold.
 MOST_POINTS, MOST_SCORES = 4000, 120_000
@@ -20,14 +20,14 @@ MOST_POINTS, MOST_SCORES = 4000, 120_000
 COLOUR_FEATURES = 12
 
 
-def components_section(parts: Parts) -> dict[str, Any]:
+def components_section(inputs: Inputs) -> dict[str, Any]:
     """Return the number of components, the tests behind it, and what each explains."""
-    reduction = parts.reduction
-    text = [_count_text(reduction), *_test_text(parts)]
+    reduction = inputs.reduction
+    text = [_count_text(reduction), *_test_text(inputs)]
     tables = []
     if reduction.steps_:
-        tables.append(_steps_table(parts))
-    tables.append(_components_table(parts))
+        tables.append(_steps_table(inputs))
+    tables.append(_components_table(inputs))
     return section(
         "How many components, and why",
         text,
@@ -46,8 +46,8 @@ def _count_text(reduction: Any) -> str:
     return f"There {verb} {count(supervised, 'supervised component')}{rest}."
 
 
-def _test_text(parts: Parts) -> list[str]:
-    reduction = parts.reduction
+def _test_text(inputs: Inputs) -> list[str]:
+    reduction = inputs.reduction
     if hasattr(reduction, "selected_"):
         passed = count(len(reduction.selected_), "feature")
         return [
@@ -83,11 +83,11 @@ def _with_sign(step: Any) -> str:
     return shown if shown.startswith("<") else f"= {shown}"
 
 
-def _steps_table(parts: Parts) -> dict[str, Any]:
+def _steps_table(inputs: Inputs) -> dict[str, Any]:
     columns = [("Step", "number"), ("Best score", "number"), ("p-value", "text"), ("Shuffles", "number")]
     columns += [("Outcome", "text"), ("Features used", "number"), ("Tells apart best", "text")]
     rows: list[list[Any]] = []
-    for place, step in enumerate(parts.reduction.steps_, start=1):
+    for place, step in enumerate(inputs.reduction.steps_, start=1):
         outcome = "component taken" if step.accepted else "no signal left"
         apart = "" if step.target_class is None or not step.accepted else clean(step.target_class)
         used = int(step.n_features) if step.accepted else None
@@ -98,7 +98,7 @@ def _steps_table(parts: Parts) -> dict[str, Any]:
     return table("tests", "The tests, one per step; the score is a correlation", columns, rows)
 
 
-def _components_table(parts: Parts) -> dict[str, Any]:
+def _components_table(inputs: Inputs) -> dict[str, Any]:
     columns = [
         ("Component", "number"),
         ("Kind", "text"),
@@ -108,7 +108,7 @@ def _components_table(parts: Parts) -> dict[str, Any]:
     columns += [("Variance of all features, %", "number")]
     rows: list[list[Any]] = [
         [int(row["component"]), str(row["kind"]), int(row["n_features"]), *_measures(row)]
-        for row in component_table(parts.reduction)
+        for row in component_table(inputs.reduction)
         if row["kind"] != "not taken"
     ]
     return table("components", "The components", columns, rows)
@@ -126,14 +126,14 @@ def component_names(reduction: Any) -> list[str]:
     return [f"{k} ({kind})" for k, kind in enumerate(kinds, start=1)]
 
 
-def picture_section(parts: Parts) -> dict[str, Any]:
+def picture_section(inputs: Inputs) -> dict[str, Any]:
     """Return the scores of the samples and what they can be coloured by."""
-    Z = np.asarray(parts.Z)
+    Z = np.asarray(inputs.Z)
     n = len(Z)
     shown = np.arange(n)
     text = ["Every point is a sample. Points near each other are alike in the two components chosen."]
-    if parts.y is not None and parts.reduction.n_supervised_:
-        what = "the target shows in it" if parts.classes is None else "the classes look separated"
+    if inputs.y is not None and inputs.reduction.n_supervised_:
+        what = "the target shows in it" if inputs.classes is None else "the classes look separated"
         text.append(
             f"The components were made with these very samples, so that {what} more clearly than for new ones. "
             "What is true of new samples stands under “How well does it predict?”."
@@ -147,30 +147,30 @@ def picture_section(parts: Parts) -> dict[str, Any]:
     return section(
         "The picture",
         text,
-        samples=[parts.samples[i] for i in shown],
-        components=component_names(parts.reduction)[:most],
+        samples=[inputs.samples[i] for i in shown],
+        components=component_names(inputs.reduction)[:most],
         scores=[numbers(Z[shown, k]) for k in range(most)],
-        colours=_colours(parts, shown),
+        colours=_colours(inputs, shown),
     )
 
 
-def _colours(parts: Parts, shown: Any) -> list[dict[str, Any]]:
+def _colours(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
     """Return what the points can be coloured by: the target first, then leading features."""
     choices: list[dict[str, Any]] = []
-    if parts.y is not None:
-        name = clean(parts.context.target_name)
-        if parts.classes is None:
-            choices.append({"label": name, "kind": "quantity", "values": numbers(parts.y[shown])})
+    if inputs.y is not None:
+        name = clean(inputs.context.target_name)
+        if inputs.classes is None:
+            choices.append({"label": name, "kind": "quantity", "values": numbers(inputs.y[shown])})
         else:
-            codes = class_codes(parts.y[shown], parts.classes).tolist()
-            colours = [numbered_style(code).colour for code in range(len(parts.labels))]
+            codes = class_codes(inputs.y[shown], inputs.classes).tolist()
+            colours = [numbered_style(code).colour for code in range(len(inputs.labels))]
             choices.append(
-                {"label": name, "kind": "classes", "values": codes, "classes": parts.labels, "colours": colours}
+                {"label": name, "kind": "classes", "values": codes, "classes": inputs.labels, "colours": colours}
             )
-    supervised = max(int(parts.reduction.n_supervised_), 1)
+    supervised = max(int(inputs.reduction.n_supervised_), 1)
     each = max(COLOUR_FEATURES // supervised, 1)
-    found = [int(i) for k in range(supervised) for i in leading(parts.reduction, k, each)]
+    found = [int(i) for k in range(supervised) for i in leading(inputs.reduction, k, each)]
     for index in list(dict.fromkeys(found))[:COLOUR_FEATURES]:
-        values = numbers(column(parts.X, index)[shown])
-        choices.append({"label": parts.features[index], "kind": "quantity", "values": values})
+        values = numbers(column(inputs.X, index)[shown])
+        choices.append({"label": inputs.features[index], "kind": "quantity", "values": values})
     return choices

@@ -9,18 +9,18 @@ import numpy as np
 from .._messages import count
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS
 from .features import HOW_TO_MODEL
-from .parts import Parts
-from .text import clean, number, section, table
+from .formatting import clean, number, section, table
+from .input_checks import Inputs
 
 TITLE = "Has the posterior converged?"
 
 
-def convergence_section(parts: Parts) -> dict[str, Any]:
+def convergence_section(inputs: Inputs) -> dict[str, Any]:
     """Return the verdict on the chains, the numbers behind it, and what to do."""
-    if parts.model is None:
+    if inputs.model is None:
         return section(TITLE, ["There is no model after the reduction, so nothing was sampled: " + HOW_TO_MODEL])
-    found = parts.model.diagnostics_
-    chains = int(parts.model.n_chains)
+    found = inputs.model.diagnostics_
+    chains = int(inputs.model.n_chains)
     r_hat, bulk, tail = float(found.r_hat.max()), float(found.bulk_ess.min()), float(found.tail_ess.min())
     text = [
         "The model is fitted by drawing many plausible sets of coefficients. "

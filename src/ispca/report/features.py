@@ -8,8 +8,8 @@ import numpy as np
 
 from .._messages import count
 from ..models.coefficients import feature_columns, original_coefficients
-from .parts import Parts, column
-from .text import clean, number, numbers, section, table
+from .formatting import clean, number, numbers, section, table
+from .input_checks import Inputs, column
 
 # Rows of all tables of features together, and of one of them.
 MOST_ROWS, MOST_FEATURES = 10_000, 300
@@ -25,12 +25,12 @@ def leading(reduction: Any, component: int, n_features: int) -> np.ndarray:
     return order[direction[order] > 0]
 
 
-def features_section(parts: Parts) -> dict[str, Any]:
+def features_section(inputs: Inputs) -> dict[str, Any]:
     """Return the leading features of each component, and the weights of all of them as a profile."""
-    reduction = parts.reduction
+    reduction = inputs.reduction
     K, D = reduction.n_components_, reduction.n_features_in_
     most = int(np.clip(MOST_ROWS // K, 25, MOST_FEATURES))
-    tables = [_feature_table(parts, k, most) for k in range(K)]
+    tables = [_feature_table(inputs, k, most) for k in range(K)]
     text = [
         "The weight says how strongly, and in which direction, a feature enters a component, beyond what the "
         "components before it explain. The correlation is that of the feature itself with the component, over the "
@@ -48,15 +48,15 @@ def features_section(parts: Parts) -> dict[str, Any]:
     )
 
 
-def _feature_table(parts: Parts, k: int, most: int) -> dict[str, Any]:
-    reduction = parts.reduction
+def _feature_table(inputs: Inputs, k: int, most: int) -> dict[str, Any]:
+    reduction = inputs.reduction
     kind = "supervised" if k < reduction.n_supervised_ else "unsupervised"
     indices = leading(reduction, k, most)
     weights = reduction.directions_[k, indices]
     total = int(np.count_nonzero(reduction.directions_[k]))
-    correlations = _correlations(parts.X, indices, np.asarray(parts.Z)[:, k])
+    correlations = _correlations(inputs.X, indices, np.asarray(inputs.Z)[:, k])
     rows: list[list[Any]] = [
-        [place, parts.features[index], number(weight), number(correlation, 3)]
+        [place, inputs.features[index], number(weight), number(correlation, 3)]
         for place, (index, weight, correlation) in enumerate(zip(indices, weights, correlations, strict=True), 1)
     ]
     columns = [("Rank", "number"), ("Feature", "text"), ("Weight", "number"), ("Correlation", "number")]
@@ -85,32 +85,32 @@ def _profile(direction: np.ndarray) -> list[list[Any]]:
     return [numbers(low, 3), numbers(high, 3)]
 
 
-def coefficients_section(parts: Parts) -> dict[str, Any]:
+def coefficients_section(inputs: Inputs) -> dict[str, Any]:
     """Return the largest coefficients of the original features."""
-    if parts.model is None:
+    if inputs.model is None:
         why = "There is no model after the reduction, so there are no coefficients: " + HOW_TO_MODEL
         return section("The coefficients", [why])
-    found, places, factors = _largest(parts)
-    several = parts.classes is not None and len(parts.classes) > 2
+    found, places, factors = _largest(inputs)
+    several = inputs.classes is not None and len(inputs.classes) > 2
     rows: list[list[Any]] = []
     for row, place, factor in zip(found, places, factors, strict=True):
-        name = [parts.features[place]] + ([clean(row["target_class"])] if several else [])
+        name = [inputs.features[place]] + ([clean(row["target_class"])] if several else [])
         effects = [number(row[field] * factor) for field in ("mean", "q5", "q95")]
         rows.append([*name, *effects, number(100 * row["p_sign"], 3)])
-    total = parts.reduction.n_features_in_ * (len(parts.labels) if several else 1)
+    total = inputs.reduction.n_features_in_ * (len(inputs.labels) if several else 1)
     columns = [("Feature", "text")] + ([("Class", "text")] if several else [])
     columns += [("Effect", "number"), ("90 % from", "number"), ("to", "number"), ("Sign sure, %", "number")]
     caption = f"The {len(rows):,} largest of {total:,} coefficients" if total > len(rows) else "All coefficients"
-    text = [_effect_text(parts), INTERVAL_TEXT]
+    text = [_effect_text(inputs), INTERVAL_TEXT]
     return section("The coefficients", text, tables=[table("coefficients", caption, columns, rows)])
 
 
-def _largest(parts: Parts) -> tuple[Any, list[int], list[float]]:
+def _largest(inputs: Inputs) -> tuple[Any, list[int], list[float]]:
     """Return the largest coefficients, the columns they belong to, and the standard deviations of these."""
-    found = parts.context.coefficients
-    found = original_coefficients(parts.pipeline) if found is None else found
-    columns = feature_columns(found, parts.reduction.n_features_in_)
-    scale = np.where(columns < 0, 0.0, parts.reduction.scale_[columns])
+    found = inputs.context.coefficients
+    found = original_coefficients(inputs.pipeline) if found is None else found
+    columns = feature_columns(found, inputs.reduction.n_features_in_)
+    scale = np.where(columns < 0, 0.0, inputs.reduction.scale_[columns])
     order = np.argsort(-np.abs(found["mean"]) * scale, kind="stable")
     order = order[columns[order] >= 0][:MOST_COEFFICIENTS]
     return found[order], columns[order].tolist(), scale[order].tolist()
@@ -127,11 +127,11 @@ INTERVAL_TEXT = (
 )
 
 
-def _effect_text(parts: Parts) -> str:
-    if parts.classes is None:
+def _effect_text(inputs: Inputs) -> str:
+    if inputs.classes is None:
         of = "the target"
-    elif len(parts.classes) == 2:
-        of = f"the log odds of “{parts.labels[1]}” (positive: speaks for it, negative: for “{parts.labels[0]}”)"
+    elif len(inputs.classes) == 2:
+        of = f"the log odds of “{inputs.labels[1]}” (positive: speaks for it, negative: for “{inputs.labels[0]}”)"
     else:
         of = "the log odds of the class, against the average class (positive: speaks for it)"
     return (

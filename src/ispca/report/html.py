@@ -9,11 +9,11 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from .pieces import fact_list, picture_block, profile_block, table_block
+from .forest_plot import forest
+from .html_blocks import fact_list, picture_block, profile_block, table_block
 from .summary import SECTIONS
-from .svg import forest
 
-SCRIPTS = ("tables.js", "points.js", "scatter.js", "profile.js", "start.js")
+SCRIPTS = ("tables.js", "axes.js", "score_plot.js", "loading_profile.js", "main.js")
 # What would end the element that holds the data, or the line it stands on, is written as an escape of JSON.
 _ENDINGS = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 
 from .._messages import count
-from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..plots.comparison import TITLES
-from ..validation.candidates import BaseRateRegressor
-from ..validation.comparison import UNLIMITED, Comparison, compare
+from ..validation.baselines import MODEL
+from ..validation.comparison import UNLIMITED, Comparison
 from ..validation.corrected_interval import interval
 from ..validation.failed_fits import NEVER, RULE
 from ..validation.metrics import Limits, difference_limits, goodness
 from .features import HOW_TO_MODEL
-from .parts import Parts
-from .text import clean, number, section, table
+from .formatting import clean, number, section, table
+from .input_checks import Inputs
 
-OURS, LASSO, BASE = "this model", "lasso", "base rate"
 TITLE = "How well does it predict?"
 MINUS = "\u2212"
 SENTENCES = {
@@ -41,29 +38,15 @@ WORDS = {
 }
 
 
-def cross_validate(parts: Parts, cv: Any, n_jobs: int | None, random_state: int) -> Comparison | None:
-    """Refit the pipeline, the lasso and the base rate in every split; None where there is no model."""
-    if parts.model is None:
-        return None
-    if parts.y is None:
-        raise ValueError("Cross-validation needs the target: pass y, or cv=None.")
-    regression = not hasattr(parts.model, "classes_")
-    linear: Any = PenalizedRegressor if regression else PenalizedClassifier
-    methods = {
-        OURS: parts.pipeline,
-        LASSO: linear(penalty="lasso", choice="best"),
-        BASE: BaseRateRegressor() if regression else DummyClassifier(strategy="prior"),
-    }
-    return compare(methods, parts.X, parts.y, cv=cv, baseline=BASE, n_jobs=n_jobs, random_state=random_state)
-
-
-def prediction_section(parts: Parts, comparison: Comparison | None) -> dict[str, Any]:
+def prediction_section(inputs: Inputs) -> dict[str, Any]:
     """Return measures of held-out predictions, or why there are none."""
+    comparison = inputs.comparison
     if comparison is None:
-        if parts.model is None:
+        if inputs.model is None:
             why = "There is no model after the reduction, so nothing is predicted: " + HOW_TO_MODEL
         else:
-            why = f"Not measured: that needs refitting the model several times. {parts.context.cv_hint}."
+            hint = inputs.context.validation_hint
+            why = f"Not measured, because that requires refitting the model several times. {hint}."
         return section(TITLE, [why], measured=False)
     found = comparison.table
     n_splits = len(comparison.splits)
@@ -103,7 +86,7 @@ def _shown(measures: list[str]) -> list[str]:
 
 def _verdicts(comparison: Comparison) -> list[str]:
     """Return how the first method (the model of the report) does, alone and against the others."""
-    ours = OURS if OURS in comparison.methods else comparison.methods[0]
+    ours = MODEL if MODEL in comparison.methods else comparison.methods[0]
     column = comparison.methods.index(ours)
     ratio = comparison.test_to_train
     lines = []
@@ -184,7 +167,7 @@ def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
         [_title(name), _method(row), number(row[name], 3), *_ends(row, name)] for name in measures for row in found
     ]
     caption = (
-        "The same with 95 % intervals, which allow for overlapping training parts; cut at the measure's limits"
+        "The same with 95 % intervals, which allow for overlapping training inputs; cut at the measure's limits"
     )
     return table("intervals", caption, columns, rows)
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from .components import components_section, picture_section
 from .convergence import convergence_section
-from .data import asked_section, data_section
+from .data_overview import asked_section, data_section
 from .features import coefficients_section, features_section
-from .parts import Context, Parts, sort_out
-from .prediction import cross_validate, prediction_section
-from .repeat import repeat_section
-from .text import clean
+from .formatting import clean
+from .input_checks import Context, Inputs, check_inputs
+from .prediction import prediction_section
+from .reproducibility import repeat_section
 
 # In the order of the report.
 SECTIONS = (
@@ -26,14 +26,11 @@ def summarize(
     X: Any = None,
     y: Any = None,
     *,
-    comparison: Any = None,
-    cv: Any = None,
+    validation: Any = None,
     feature_names: Any = None,
     sample_names: Any = None,
     target_name: str = "target",
     context: Context | None = None,
-    n_jobs: int | None = -1,
-    random_state: int = 0,
 ) -> dict[str, Any]:
     """Return everything a report tells, as a dict that JSON can hold.
 
@@ -46,21 +43,15 @@ def summarize(
         The data of the fit. Not needed for a comparison.
     y : array-like of shape (n_samples,), optional
         The target of the fit.
-    comparison : Comparison, optional
-        What `ispca.validation.compare` returned for the pipeline and others.
-    cv : int, splitter or iterable of pairs, optional
-        Without a comparison, how to split for one against the lasso and the base rate, as in
-        `ispca.validation.compare`; None measures nothing.
+    validation : Comparison, optional
+        Held-out performance of the pipeline, as returned by `ispca.validation.compare_with_baselines` or
+        `ispca.validation.compare`. Without it, the report says that performance was not measured.
     feature_names, sample_names : array-like, optional
         Names; by default those of the fit and the index of a pandas frame, or numbers.
     target_name : str, default="target"
         What the target is called.
     context : Context, optional
         More about the data, as the command line knows it.
-    n_jobs : int or None, default=-1
-        Worker processes of the cross-validation.
-    random_state : int, default=0
-        Seed of its splits.
 
     Returns
     -------
@@ -80,29 +71,26 @@ def summarize(
     'There is 1 supervised component, and 2 unsupervised ones fill up to 3.'
     """
     context = context or Context(target_name=str(target_name))
-    parts = sort_out(fitted, X, y, comparison, feature_names, sample_names, context)
-    found = parts.comparison
-    if found is None and cv is not None:
-        found = cross_validate(parts, cv, n_jobs, random_state)
-    return {"format": FORMAT, "title": _title(parts), **_sections(parts, found, cv)}
+    inputs = check_inputs(fitted, X, y, validation, feature_names, sample_names, context)
+    return {"format": FORMAT, "title": _title(inputs), **_sections(inputs)}
 
 
-def _title(parts: Parts) -> str:
-    target = clean(parts.context.target_name, 80)
-    if parts.reduction is None:
+def _title(inputs: Inputs) -> str:
+    target = clean(inputs.context.target_name, 80)
+    if inputs.reduction is None:
         return f"Comparison of methods: {target}"
-    return f"Components of {target}" if parts.y is not None else "Components"
+    return f"Components of {target}" if inputs.y is not None else "Components"
 
 
-def _sections(parts: Parts, comparison: Any, cv: Any) -> dict[str, Any]:
-    sections = {"asked": asked_section(parts), "data": data_section(parts)}
-    if parts.reduction is not None:
-        sections["components"] = components_section(parts)
-        sections["picture"] = picture_section(parts)
-        sections["features"] = features_section(parts)
-    sections["prediction"] = prediction_section(parts, comparison)
-    if parts.reduction is not None:
-        sections["coefficients"] = coefficients_section(parts)
-        sections["convergence"] = convergence_section(parts)
-    sections["repeat"] = repeat_section(parts, cv)
+def _sections(inputs: Inputs) -> dict[str, Any]:
+    sections = {"asked": asked_section(inputs), "data": data_section(inputs)}
+    if inputs.reduction is not None:
+        sections["components"] = components_section(inputs)
+        sections["picture"] = picture_section(inputs)
+        sections["features"] = features_section(inputs)
+    sections["prediction"] = prediction_section(inputs)
+    if inputs.reduction is not None:
+        sections["coefficients"] = coefficients_section(inputs)
+        sections["convergence"] = convergence_section(inputs)
+    sections["repeat"] = repeat_section(inputs)
     return sections

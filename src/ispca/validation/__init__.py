@@ -1,5 +1,6 @@
 """Validation of whole procedures: comparison, stacking, stability."""
 
+from .baselines import compare_with_baselines
 from .comparison import Comparison, compare
 from .methods import paper_methods
 from .stability import Stability, stability
@@ -11,6 +12,7 @@ __all__ = [
     "StackedClassifier",
     "StackedRegressor",
     "compare",
+    "compare_with_baselines",
     "paper_methods",
     "stability",
 ]

@@ -9,7 +9,7 @@ from scipy.stats import chi2, f
 
 from ..reduction.records import Floats
 from .canvas import Style, class_style, halo, place_labels, point_look, scatter_classes, shorten
-from .inputs import class_codes, component_fields, make_table
+from .input_checks import class_codes, component_fields, make_table
 
 # Classes with fewer samples have no ellipse and no outliers: their spread is not known.
 FEWEST_SAMPLES = 5

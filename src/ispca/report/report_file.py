@@ -47,7 +47,6 @@ def write_report(
     path: Any = "report.html",
     *,
     format: str | None = None,
-    cv: Any = 5,
     **options: Any,
 ) -> Path:
     """Write what a fit has found as one file that needs nothing else: no network, no Python.
@@ -63,12 +62,9 @@ def write_report(
         The file. One that is there is replaced, but only when the new one is complete.
     format : {"html", "markdown", "json"}, optional
         By default what the ending of the path says: .html, .md or .json.
-    cv : int, splitter, iterable of pairs or None, default=5
-        How to split for the cross-validation of a pipeline, as in `ispca.validation.compare`: it is refitted in
-        every split together with the lasso and the base rate. None leaves it out, and the report says so.
     **options
-        ``comparison``, ``feature_names``, ``sample_names``, ``target_name``, ``context``, ``n_jobs`` and
-        ``random_state`` as in `ispca.report.summarize`.
+        ``validation``, ``feature_names``, ``sample_names``, ``target_name`` and ``context``, as in
+        `ispca.report.summarize`.
 
     Returns
     -------
@@ -89,7 +85,7 @@ def write_report(
     """
     path = Path(path)
     format = _checked_format(path, format)
-    text = FORMATS[format](summarize(fitted, X, y, cv=cv, **options))
+    text = FORMATS[format](summarize(fitted, X, y, **options))
     with whole_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return path

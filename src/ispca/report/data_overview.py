@@ -8,24 +8,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._messages import count
-from .parts import Parts
-from .text import clean, number, percent, section, table
+from .formatting import clean, number, percent, section, table
+from .input_checks import Inputs
 
 # Left-out columns and classes are listed up to this many.
 LISTED = 200
 
 
-def asked_section(parts: Parts) -> dict[str, Any]:
+def asked_section(inputs: Inputs) -> dict[str, Any]:
     """Return what was asked, in plain words."""
-    target = clean(parts.context.target_name)
-    if parts.reduction is None:
-        methods = ", ".join(clean(name) for name in parts.comparison.methods) if parts.comparison else ""
+    target = clean(inputs.context.target_name)
+    if inputs.reduction is None:
+        methods = ", ".join(clean(name) for name in inputs.comparison.methods) if inputs.comparison else ""
         question = f"Which of these methods predicts “{target}” best for samples it has not seen: {methods}?"
         text = [question, "The report is of a comparison. There is no single fit in it, so it has no components."]
         return section("What was asked", text)
-    kind = "classes" if parts.classes is not None else "a quantity"
-    name = type(parts.reduction).__name__
-    if parts.y is None:
+    kind = "classes" if inputs.classes is not None else "a quantity"
+    name = type(inputs.reduction).__name__
+    if inputs.y is None:
         text = [f"Which few combinations of the features describe the samples? The method is {name}."]
         return section("What was asked", text)
     question = (
@@ -36,7 +36,7 @@ def asked_section(parts: Parts) -> dict[str, Any]:
         f"{name} looks for such combinations, called components. A supervised component is made from the features "
         "that go with the target; an unsupervised one from whatever varies most in what is left.",
     ]
-    if parts.model is not None:
+    if inputs.model is not None:
         text.append(
             "A Bayesian regression then predicts the target from the components. Its prior (the horseshoe) "
             "expects that few components matter and shrinks the others towards nothing."
@@ -44,38 +44,40 @@ def asked_section(parts: Parts) -> dict[str, Any]:
     return section("What was asked", text)
 
 
-def data_section(parts: Parts) -> dict[str, Any]:
+def data_section(inputs: Inputs) -> dict[str, Any]:
     """Return the data at a glance."""
     facts: list[list[str]] = []
-    if parts.context.data_name:
-        facts.append(["File", clean(parts.context.data_name)])
+    if inputs.context.data_name:
+        facts.append(["File", clean(inputs.context.data_name)])
     tables = []
-    if parts.X is not None:
-        facts += _size_facts(parts)
-    facts.append(["Target", clean(parts.context.target_name) + (": classes" if parts.classes is not None else "")])
-    if parts.classes is not None and parts.y is not None:
-        tables.append(_class_table(parts))
-    elif parts.y is not None:
-        facts += _quantity_facts(parts.y)
-    if parts.context.left_out:
-        tables.append(_left_out_table(parts))
-    text = [clean(note, 600) for note in parts.context.notes]
-    if parts.n_renamed:
+    if inputs.X is not None:
+        facts += _size_facts(inputs)
+    facts.append(
+        ["Target", clean(inputs.context.target_name) + (": classes" if inputs.classes is not None else "")]
+    )
+    if inputs.classes is not None and inputs.y is not None:
+        tables.append(_class_table(inputs))
+    elif inputs.y is not None:
+        facts += _quantity_facts(inputs.y)
+    if inputs.context.left_out:
+        tables.append(_left_out_table(inputs))
+    text = [clean(note, 600) for note in inputs.context.notes]
+    if inputs.n_renamed:
         text.append(
-            f"{count(parts.n_renamed, 'name')} of features or samples cut or cleaned for this report: very long, "
+            f"{count(inputs.n_renamed, 'name')} of features or samples cut or cleaned for this report: very long, "
             "empty, or with control characters."
         )
     return section("The data at a glance", text, facts=facts, tables=tables)
 
 
-def _size_facts(parts: Parts) -> list[list[str]]:
-    X = parts.X
+def _size_facts(inputs: Inputs) -> list[list[str]]:
+    X = inputs.X
     facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{X.shape[1]:,}"]]
-    if parts.reduction is not None:
-        unused = int(np.count_nonzero(~parts.reduction.feature_mask_))
+    if inputs.reduction is not None:
+        unused = int(np.count_nonzero(~inputs.reduction.feature_mask_))
         why = " (constant, decided by a single sample, or excluded)" if unused else ""
         facts.append(["Features not used", f"{unused:,}{why}"])
-    facts.append(["Columns left out before", f"{len(parts.context.left_out):,}"])
+    facts.append(["Columns left out before", f"{len(inputs.context.left_out):,}"])
     values = X.data if sp.issparse(X) else X
     missing = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
     facts.append(["Missing values", f"{missing:,}" if missing else "none in what was fitted"])
@@ -84,10 +86,10 @@ def _size_facts(parts: Parts) -> list[list[str]]:
     return facts
 
 
-def _class_table(parts: Parts) -> dict[str, Any]:
-    counts = [int(np.count_nonzero(parts.y == label)) for label in parts.classes]  # type: ignore[union-attr]
+def _class_table(inputs: Inputs) -> dict[str, Any]:
+    counts = [int(np.count_nonzero(inputs.y == label)) for label in inputs.classes]  # type: ignore[union-attr]
     total = max(sum(counts), 1)
-    pairs = list(zip(parts.labels, counts, strict=True))[:LISTED]
+    pairs = list(zip(inputs.labels, counts, strict=True))[:LISTED]
     rows: list[list[Any]] = [[label, often, number(100 * often / total, 3)] for label, often in pairs]
     columns = [("Class", "text"), ("Samples", "number"), ("Per cent", "number")]
     return table("classes", "Classes" + _listed(len(counts)), columns, rows)
@@ -103,8 +105,8 @@ def _quantity_facts(y: np.ndarray) -> list[list[str]]:
     ]
 
 
-def _left_out_table(parts: Parts) -> dict[str, Any]:
-    left_out = parts.context.left_out
+def _left_out_table(inputs: Inputs) -> dict[str, Any]:
+    left_out = inputs.context.left_out
     rows: list[list[Any]] = [[clean(name), clean(why)] for name, why in list(left_out.items())[:LISTED]]
     caption = "Columns left out before the fit" + _listed(len(left_out))
     return table("left-out", caption, [("Column", "text"), ("Why", "text")], rows)

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._components import SupervisedComponents
 from ..models.base import Horseshoe
-from ..plots.inputs import all_classes, check_target
+from ..plots.input_checks import all_classes, check_target
 from ..validation.comparison import Comparison
-from .text import clean_all
+from .formatting import clean_all
 
 TAKES = (
     "A report is made of a fitted ISPCA or SPCA, of a fitted pipeline of one and HorseshoeClassifier or "
@@ -33,14 +33,16 @@ class Context:
     command: str | None = None
     notes: Sequence[str] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
-    cv_hint: str = "Pass cv=5 to write_report"
+    validation_hint: str = (
+        "Call compare_with_baselines(model, X, y) from ispca.validation and pass its result as validation="
+    )
     # What the caller has computed already: scores of the samples, and what original_coefficients returned.
     scores: np.ndarray | None = None
     coefficients: Any = None
 
 
 @dataclass(frozen=True)
-class Parts:
+class Inputs:
     """Everything the sections are made from. ``classes`` is None for a quantity or where no target is known."""
 
     reduction: Any
@@ -62,15 +64,17 @@ class Parts:
         return clean_all([] if self.classes is None else self.classes.tolist())[0]
 
 
-def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: Any, context: Context) -> Parts:
-    """Check what was given and return its parts."""
+def check_inputs(
+    fitted: Any, X: Any, y: Any, validation: Any, names: Any, samples: Any, context: Context
+) -> Inputs:
+    """Check the arguments of a report, or raise one clear error."""
     if isinstance(fitted, Comparison):
-        if comparison is not None:
-            raise ValueError("A comparison was given twice: pass it first, or as comparison= beside a fit.")
-        fitted, comparison = None, fitted
-    if comparison is not None and not isinstance(comparison, Comparison):
-        kind = type(comparison).__name__
-        raise ValueError(f"comparison must be what ispca.validation.compare returned, not {kind}.")
+        if validation is not None:
+            raise ValueError("Two comparisons were given: pass one as the first argument, or as validation=.")
+        fitted, validation = None, fitted
+    if validation is not None and not isinstance(validation, Comparison):
+        kind = type(validation).__name__
+        raise ValueError(f"validation must be the result of ispca.validation.compare, got {kind}.")
     reduction, model = _reduction_and_model(fitted)
     if X is None and reduction is not None:
         raise ValueError("The report shows the samples: pass the data of the fit as X.")
@@ -85,8 +89,8 @@ def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: 
     if reduction is not None:
         _check_width(X, reduction)
         Z = _transformed(reduction, X) if context.scores is None else np.asarray(context.scores, np.float64)
-    return Parts(
-        *(reduction, model, fitted if isinstance(fitted, Pipeline) else None, comparison),
+    return Inputs(
+        *(reduction, model, fitted if isinstance(fitted, Pipeline) else None, validation),
         *(_without_names(X), checked, classes, Z),
         *(cleaned[0], who[0], cleaned[1] + who[1], context),
     )

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..reduction.records import Floats
 from .canvas import FAINT, INK, class_style, new_axes, point_look, short_names, shorten
-from .inputs import check_target, class_codes, make_table
-from .inputs import sample_names as _sample_names
+from .input_checks import check_target, class_codes, make_table
+from .input_checks import sample_names as _sample_names
 
 
 def predicted_probabilities(model: Any, X: Any, y: Any) -> tuple[Floats, Any, np.ndarray]:

@@ -10,9 +10,9 @@ from ..reduction.maximum import TIE
 from ..reduction.null import null_maxima, tested_scores
 from ..reduction.records import Floats
 from .canvas import ACCENT, FAINT, INK, PALE, SECOND, new_axes, p_text
-from .inputs import make_table
+from .input_checks import make_table
 from .loadings import check_number
-from .retrace import retraced
+from .replay_fit import retraced
 
 
 def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.recarray:

@@ -19,7 +19,7 @@ from ..reduction.response import Response, make_response
 from ..reduction.sparse import make_design
 from ..reduction.threads import workers
 from ..transformers import ISPCA
-from .inputs import check_target, fitted_reduction
+from .input_checks import check_target, fitted_reduction
 
 # Numbers that should be equal may differ by rounding, which depends on the container of X.
 ROUNDING = 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..reduction.records import Floats
 from .canvas import ACCENT, INK, PALE, new_axes, p_text
-from .inputs import fitted_reduction, make_table
+from .input_checks import fitted_reduction, make_table
 
 KINDS = ("supervised", "unsupervised", "not taken")
 

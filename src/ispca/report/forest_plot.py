@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .pieces import cell_text
+from .html_blocks import cell_text
 
 WIDTH, LEFT, RIGHT, ROW, FOOT = 460, 120, 16, 30, 40
 LETTERS = 17
@@ -60,7 +60,7 @@ def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
 
     Examples
     --------
-    >>> from ispca.report.svg import nice_ticks
+    >>> from ispca.report.forest_plot import nice_ticks
     >>> nice_ticks(0.31, 0.97)
     [0.2, 0.4, 0.6, 0.8, 1.0]
     """

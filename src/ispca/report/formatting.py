@@ -34,7 +34,7 @@ def clean(name: Any, limit: int = NAME_BYTES) -> str:
 
     Examples
     --------
-    >>> from ispca.report.text import clean
+    >>> from ispca.report.formatting import clean
     >>> clean("gene\n1"), clean("")
     ('gene 1', '(no name)')
     """

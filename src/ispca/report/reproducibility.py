@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .parts import Parts
-from .text import printable, section
+from ..validation.baselines import BASE_RATE, LASSO, MODEL
+from ..validation.comparison import Comparison
+from .formatting import printable, section
+from .input_checks import Inputs
 
 PAPER = (
     "J. Piironen and A. Vehtari (2018). Iterative supervised principal components. Proceedings of the 21st "
@@ -31,16 +33,16 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
-def repeat_section(parts: Parts, cv: Any) -> dict[str, Any]:
+def repeat_section(inputs: Inputs) -> dict[str, Any]:
     """Return the references and the code."""
-    references = [PAPER] + ([PRIOR] if parts.model is not None else [])
+    references = [PAPER] + ([PRIOR] if inputs.model is not None else [])
     text = ["Please cite the method, and say which version of the program you used."]
-    if parts.reduction is not None and _open_seed(parts):
+    if inputs.reduction is not None and _open_seed(inputs):
         text.append("No random seed was set, so that numbers will differ a little when this is run again.")
     codes = []
-    if parts.context.command:
-        codes.append({"label": "On the command line", "code": printable(parts.context.command)})
-    codes.append({"label": "In Python", "code": _code(parts, cv)})
+    if inputs.context.command:
+        codes.append({"label": "On the command line", "code": printable(inputs.context.command)})
+    codes.append({"label": "In Python", "code": _code(inputs)})
     return section(
         "How to cite and repeat this",
         text,
@@ -51,36 +53,40 @@ def repeat_section(parts: Parts, cv: Any) -> dict[str, Any]:
     )
 
 
-def _open_seed(parts: Parts) -> bool:
-    steps = [parts.reduction] + ([parts.model] if parts.model is not None else [])
+def _open_seed(inputs: Inputs) -> bool:
+    steps = [inputs.reduction] + ([inputs.model] if inputs.model is not None else [])
     return any(step.random_state is None for step in steps)
 
 
-def _code(parts: Parts, cv: Any) -> str:
+def _code(inputs: Inputs) -> str:
     needed = f"# ispca {version('ispca')}, Python {platform.python_version()}"
-    if parts.reduction is None:
-        names = [] if parts.comparison is None else parts.comparison.methods
-        methods = ", ".join(f"{name!r}: ..." for name in names)
-        splits = len(parts.comparison.splits) if parts.comparison else 0
-        lines = ["from ispca.validation import compare", ""]
-        lines += [f"result = compare({{{methods}}}, X, y, cv={splits})", "print(result)"]
+    if inputs.reduction is None:
+        call = "" if inputs.comparison is None else _comparison_code(inputs.comparison)
+        lines = ["from ispca.validation import compare", "", f"result = {call}", "print(result)"]
         return "\n".join([needed, *lines])
-    steps = [parts.reduction] + ([] if parts.model is None else [parts.model])
+    steps = [inputs.reduction] + ([] if inputs.model is None else [inputs.model])
     kinds = ", ".join(sorted(type(step).__name__ for step in steps))
     lines = [needed, f"from ispca import {kinds}", "from ispca.report import write_report"]
+    validate, report = [], 'write_report(model, X, y, "report.html")'
+    if inputs.comparison is not None:
+        call = _comparison_code(inputs.comparison)
+        lines.append(f"from ispca.validation import {call.partition('(')[0]}")
+        validate, report = [f"validation = {call}"], report.replace(")", ", validation=validation)")
     calls = [estimator_code(step) for step in steps]
     if len(steps) == 2:
         lines += ["from sklearn.pipeline import make_pipeline", "", "model = make_pipeline("]
         lines += [f"    {call}," for call in calls] + [")"]
     else:
         lines += ["", f"model = {calls[0]}"]
-    lines.append("model.fit(X, y)")
-    lines.append(f'write_report(model, X, y, "report.html", cv={_splits(cv)})')
-    return "\n".join(lines)
+    return "\n".join([*lines, "model.fit(X, y)", *validate, report])
 
 
-def _splits(cv: Any) -> str:
-    return repr(cv) if cv is None or isinstance(cv, int) else "...  # the splits you used"
+def _comparison_code(comparison: Comparison) -> str:
+    n_splits = len(comparison.splits)
+    if comparison.methods == [MODEL, LASSO, BASE_RATE]:
+        return f"compare_with_baselines(model, X, y, cv={n_splits})"
+    methods = ", ".join(f"{name!r}: ..." for name in comparison.methods)
+    return f"compare({{{methods}}}, X, y, cv={n_splits})"
 
 
 def estimator_code(estimator: BaseEstimator) -> str:
@@ -99,7 +105,7 @@ def estimator_code(estimator: BaseEstimator) -> str:
     Examples
     --------
     >>> from ispca import ISPCA
-    >>> from ispca.report.repeat import estimator_code
+    >>> from ispca.report.reproducibility import estimator_code
     >>> estimator_code(ISPCA(5, random_state=0))
     'ISPCA(n_components=5, random_state=0)'
     """
