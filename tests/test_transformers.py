@@ -435,8 +435,9 @@ def test_without_centring_or_scaling(expression):
 
 def test_feature_names_out(expression):
     X, labels, _ = expression
-    assert list(ISPCA(3, random_state=0).fit(X, labels).get_feature_names_out()) == ["ispca0", "ispca1", "ispca2"]
-    assert list(SPCA(2, n_features=9).fit(X, labels).get_feature_names_out()) == ["spca0", "spca1"]
+    names = ISPCA(3, n_supervised=1, random_state=0).fit(X, labels).get_feature_names_out()
+    assert list(names) == ["supervised_1", "unsupervised_2", "unsupervised_3"]
+    assert list(SPCA(2, n_features=9).fit(X, labels).get_feature_names_out()) == ["supervised_1", "supervised_2"]
 
 
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
@@ -451,7 +452,7 @@ def test_set_output(expression, frame):
     estimator = ISPCA(3, random_state=0).set_output(transform=frame)
     Z, again = estimator.fit_transform(given, labels), estimator.transform(given)
     assert type(Z).__module__.startswith(frame)
-    assert list(Z.columns) == list(again.columns) == ["ispca0", "ispca1", "ispca2"]
+    assert list(Z.columns) == list(again.columns) == ["supervised_1", "unsupervised_2", "unsupervised_3"]
     np.testing.assert_allclose(Z.to_numpy(), again.to_numpy(), atol=1e-9)
     assert list(estimator.feature_names_in_) == names
     if frame == "pandas":
