@@ -144,6 +144,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         self.directions_ = reduction.directions
         self._supervised_loadings = reduction.loadings
         self.explained_variance_ = variance
+        self.explained_variance_ratio_ = reduction.explained_variance_ratio(design.squared_norms.sum())
         self.n_components_ = n_found
         self.n_supervised_ = reduction.n_supervised
         self.steps_ = list(reduction.steps)

@@ -52,9 +52,9 @@ def score_table(
     -------
     table : recarray
         One row per sample: ``sample``, ``target`` (where y is given), the scores (``supervised_1``, ...), and
-        ``distance``, ``p_value`` and ``outlier``: the Mahalanobis distance in these components to the other samples
-        of its class, the probability of a larger one if the class is normal, and whether that is below 0.01. They are NaN
-        (and False) in classes of fewer than 5 samples.
+        ``distance``, ``p_value`` and ``outlier``: the Mahalanobis distance in these components to the other
+        samples of its class, the probability of a larger one if the class is normal, and whether that is below
+        0.01. They are NaN (and False) in classes of fewer than 5 samples.
 
     Examples
     --------
