@@ -73,6 +73,8 @@ def test_the_pca_variant_is_scikit_learns_pca(n):
     up_to_sign(Z, expected, atol=1e-8)
     up_to_sign(TABLE["PCA"].components_.T, reference.components_.T, atol=1e-8)
     np.testing.assert_allclose(TABLE["PCA"].explained_variance_, reference.explained_variance_, rtol=1e-8)
+    ratio = TABLE["PCA"].explained_variance_ratio_
+    np.testing.assert_allclose(ratio, reference.explained_variance_ratio_, rtol=1e-8)
 
 
 def test_the_pca_variant_needs_no_target(expression):
@@ -142,6 +144,24 @@ def test_fitted_attributes(estimator, expression):
     assert estimator.n_features_in_ == D
     assert not hasattr(estimator, "feature_names_in_")
     assert 0 <= estimator.n_supervised_ <= K
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_explained_variance_ratio_is_that_of_a_regression(estimator, expression, center):
+    X, labels, _ = expression
+    Z = estimator.set_params(center=center, whiten=True).fit_transform(X, labels)
+    standardized = (X - estimator.mean_) / estimator.scale_
+    total, left = (standardized**2).sum(), []
+    for k in range(1, Z.shape[1] + 1):
+        residual = standardized - Z[:, :k] @ np.linalg.lstsq(Z[:, :k], standardized, rcond=None)[0]
+        left.append((residual**2).sum() / total)
+    np.testing.assert_allclose(np.cumsum(estimator.explained_variance_ratio_), 1 - np.array(left), rtol=1e-8)
+
+
+def test_all_components_together_explain_all_variance(rng):
+    X = rng.normal(size=(12, 30))
+    ratio = ISPCA(11, alpha=None, n_supervised=3).fit(X, np.arange(12) % 2).explained_variance_ratio_
+    assert ratio.sum() == pytest.approx(1)
 
 
 def test_directions_have_unit_length(estimator, expression):
@@ -435,8 +455,9 @@ def test_without_centring_or_scaling(expression):
 
 def test_feature_names_out(expression):
     X, labels, _ = expression
-    assert list(ISPCA(3, random_state=0).fit(X, labels).get_feature_names_out()) == ["ispca0", "ispca1", "ispca2"]
-    assert list(SPCA(2, n_features=9).fit(X, labels).get_feature_names_out()) == ["spca0", "spca1"]
+    names = ISPCA(3, n_supervised=1, random_state=0).fit(X, labels).get_feature_names_out()
+    assert list(names) == ["supervised_1", "unsupervised_2", "unsupervised_3"]
+    assert list(SPCA(2, n_features=9).fit(X, labels).get_feature_names_out()) == ["supervised_1", "supervised_2"]
 
 
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
@@ -451,7 +472,7 @@ def test_set_output(expression, frame):
     estimator = ISPCA(3, random_state=0).set_output(transform=frame)
     Z, again = estimator.fit_transform(given, labels), estimator.transform(given)
     assert type(Z).__module__.startswith(frame)
-    assert list(Z.columns) == list(again.columns) == ["ispca0", "ispca1", "ispca2"]
+    assert list(Z.columns) == list(again.columns) == ["supervised_1", "unsupervised_2", "unsupervised_3"]
     np.testing.assert_allclose(Z.to_numpy(), again.to_numpy(), atol=1e-9)
     assert list(estimator.feature_names_in_) == names
     if frame == "pandas":

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,7 +31,19 @@ from .reduction.threads import Workers, workers
 TRANSFORM_BLOCK = 2**20
 
 
-class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+def component_names(n_components: int, n_supervised: int) -> list[str]:
+    """Return the names of the components everywhere: supervised_1, ..., then unsupervised_K, numbered on.
+
+    Parameters
+    ----------
+    n_components, n_supervised : int
+        Number of components, and how many of them, the first ones, are supervised.
+    """
+    kinds = ["supervised" if k <= n_supervised else "unsupervised" for k in range(1, n_components + 1)]
+    return [f"{kind}_{k}" for k, kind in enumerate(kinds, start=1)]
+
+
+class SupervisedComponents(TransformerMixin, BaseEstimator):
     """What ISPCA and SPCA share: checks before, attributes after, and the use of the result."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
@@ -132,6 +144,7 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.directions_ = reduction.directions
         self._supervised_loadings = reduction.loadings
         self.explained_variance_ = variance
+        self.explained_variance_ratio_ = reduction.explained_variance_ratio(design.squared_norms.sum())
         self.n_components_ = n_found
         self.n_supervised_ = reduction.n_supervised
         self.steps_ = list(reduction.steps)
@@ -150,9 +163,21 @@ class SupervisedComponents(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the components: ``supervised_1``, ..., then ``unsupervised_K``, numbered on.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Ignored; scikit-learn's interface requires it.
+
+        Returns
+        -------
+        names : ndarray of str of shape (n_components_,)
+            One name per column of ``transform``.
+        """
+        check_is_fitted(self)
+        return np.array(component_names(self.n_components_, self.n_supervised_), dtype=object)
 
     def transform(self, X: Any) -> Any:
         """Return the new features of any samples: ``((X - mean_) / scale_) @ components_.T``.

@@ -74,6 +74,11 @@ class ISPCA(SupervisedComponents):
         A record per supervised step and for the test that ended them.
     explained_variance_ : ndarray of shape (n_components_,)
         Variance of the new features (before whitening).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Fraction of the total variance of the standardized training features (without ``center``, of their
+        sum of squares) that their regression on each component explains. Components are orthogonal, so
+        the fractions add up, to 1 at full rank; without supervised components they equal those of
+        scikit-learn's PCA.
     mean_, scale_ : ndarray of shape (n_features,)
         Centre and scale of the features.
     feature_mask_ : ndarray of shape (n_features,)
@@ -253,7 +258,9 @@ class SPCA(SupervisedComponents):
         Components in all, and how many of them, the first ones, come from the kept features.
     steps_ : list
         Empty: there is one screening, no iteration.
-    explained_variance_, mean_, scale_, feature_mask_, classes_, n_features_in_, feature_names_in_
+    explained_variance_, explained_variance_ratio_, mean_, scale_, classes_, n_features_in_, feature_names_in_
+        As in ISPCA.
+    feature_mask_ : ndarray of shape (n_features,)
         As in ISPCA; only constant and excluded features are left out.
 
     References

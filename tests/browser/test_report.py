@@ -52,7 +52,7 @@ def test_hover_shows_the_name(open_page):
     hover(page, 5)
     tip = page.locator(".tip")
     assert tip.is_visible()
-    assert "component 1" in tip.inner_text()
+    assert "supervised_1" in tip.inner_text()
     assert "patient" in tip.inner_text() or HOSTILE in tip.inner_text()
     page.mouse.move(2, 2)
     assert tip.is_hidden()
@@ -72,7 +72,7 @@ def test_the_choice_of_components_and_colour(open_page):
     page = open_page()
     before = page.locator("#plot svg").inner_html()
     page.locator("#across").select_option(index=2)
-    assert "component 3" in page.locator("#plot svg").inner_html()
+    assert "supervised_3" in page.locator("#plot svg").inner_html()
     assert page.locator("#plot svg").inner_html() != before
     page.locator("#up").select_option(label="Order of the samples")
     assert "order of the samples" in page.locator("#plot svg").inner_html()

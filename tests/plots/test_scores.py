@@ -19,8 +19,8 @@ from ispca.plots import class_style, ellipse_table, pairs_table, plot_pairs, plo
 def test_the_table_holds_the_scores(two):
     data, reduction = two
     table = score_table(reduction, data.data, data.target, (3, 1))
-    np.testing.assert_allclose(table["component_3"], reduction.transform(data.data)[:, 2])
-    np.testing.assert_allclose(table["component_1"], reduction.transform(data.data)[:, 0])
+    np.testing.assert_allclose(table[reduction.get_feature_names_out()[2]], reduction.transform(data.data)[:, 2])
+    np.testing.assert_allclose(table["supervised_1"], reduction.transform(data.data)[:, 0])
     assert table["target"].tolist() == data.target.tolist()
     assert table["sample"].tolist() == [str(i) for i in range(90)]
     assert len(pd.DataFrame(table)) == 90
@@ -62,7 +62,7 @@ def test_ellipses_are_those_of_the_covariance(two):
     ellipses = ellipse_table(table, reduction.classes_)
     for row in ellipses:
         inside = table["target"] == row["target"]
-        points = np.array([table["component_1"][inside], table["component_2"][inside]])
+        points = np.array([table[name][inside] for name in reduction.get_feature_names_out()[:2]])
         values = np.linalg.eigvalsh(np.cov(points)) * chi2.ppf(0.95, 2)
         assert [row["height"], row["width"]] == pytest.approx(2 * np.sqrt(values))
         assert [row["x"], row["y"]] == pytest.approx(points.mean(axis=1))
@@ -91,8 +91,8 @@ def test_colours_are_those_of_the_classes_in_every_plot(four):
 def test_labels_of_axes_and_legend(two):
     data, reduction = two
     ax = plot_scores(reduction, data.data, data.target, (1, 5))
-    assert ax.get_xlabel() == "component 1 (supervised)"
-    assert ax.get_ylabel() == "component 5 (unsupervised)"
+    assert ax.get_xlabel() == "supervised_1"
+    assert ax.get_ylabel() == "unsupervised_5"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["class 1", "class 2"]
 
 
@@ -146,7 +146,7 @@ def test_containers_and_pipelines_give_the_same(two):
     data, reduction = two
     expected = score_table(reduction, data.data, data.target)
     sparse = score_table(reduction, sp.csr_array(data.data), data.target)
-    np.testing.assert_allclose(sparse["component_1"], expected["component_1"], atol=1e-8)
+    np.testing.assert_allclose(sparse["supervised_1"], expected["supervised_1"], atol=1e-8)
     pipeline = make_pipeline(ISPCA(5, n_permutations=200, random_state=3), StandardScaler()).fit(
         data.data, data.target
     )

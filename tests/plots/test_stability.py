@@ -35,7 +35,7 @@ def test_bars_and_chance(result):
     (dashed,) = (line for line in ax.lines if line.get_linestyle() == "--")
     assert dashed.get_xdata()[0] == result.chance_frequency
     assert "6 splits" in ax.get_xlabel()
-    assert "component 1" in ax.get_title(loc="left")
+    assert "supervised_1" in ax.get_title(loc="left")
     ax.figure.canvas.draw()
 
 

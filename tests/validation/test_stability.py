@@ -61,7 +61,7 @@ def test_frequencies_by_hand(module):
     masks = np.array([SPCA(n_features=15).fit(X[train], y[train]).directions_[0] != 0 for train, _ in folds])
     order = result.table.feature.astype(int)
     np.testing.assert_array_equal(result.table.frequency, masks.mean(axis=0)[order])
-    np.testing.assert_array_equal(result.table.component_1, result.table.frequency)
+    np.testing.assert_array_equal(result.table.supervised_1, result.table.frequency)
     assert (np.diff(result.table.frequency) <= 0).all()
     assert result.chance_frequency == pytest.approx(15 / 200)
     pairs = [(i, j) for i in range(4) for j in range(i)]
@@ -89,8 +89,8 @@ def test_several_components(rng):
     assert list(result.components.component) == list(range(1, len(result.components) + 1))
     assert result.components.found[0] == 8
     assert len(result.components) >= 2
-    assert (result.table.frequency >= result.table.component_1).all()
-    assert (result.table.frequency >= result.table.component_2).all()
+    assert (result.table.frequency >= result.table.supervised_1).all()
+    assert (result.table.frequency >= result.table.supervised_2).all()
 
 
 def test_names_sparse_and_workers(module):

@@ -43,7 +43,7 @@ def write_files(
     folder: Path, model: Pipeline, table: Table, scores: np.ndarray, request: ReportRequest
 ) -> list[dict[str, Any]]:
     """Write every file of a fit into a folder; return the strongest features."""
-    names = component_names(model[0])
+    names = model[0].get_feature_names_out()
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
     _write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
     labels = ((name,) for name in table.features)
@@ -83,12 +83,6 @@ def _write_report(
 
 
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
-
-
-def component_names(reduction: Any) -> list[str]:
-    """Return the names of the components: supervised ones first, the others numbered on."""
-    kinds = ["supervised" if k < reduction.n_supervised_ else "component" for k in range(reduction.n_components_)]
-    return [f"{kind}_{k + 1}" for k, kind in enumerate(kinds)]
 
 
 def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]], int]:

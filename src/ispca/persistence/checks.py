@@ -62,6 +62,7 @@ def _check_reduction(estimator: Any, width: int) -> None:
         "directions_": (many, width),
         "_supervised_loadings": (supervised, width),
         "explained_variance_": (many,),
+        "explained_variance_ratio_": (many,),
         "mean_": (width,),
         "scale_": (width,),
     }

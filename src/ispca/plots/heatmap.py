@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from .._checks import check_new_data
 from ..reduction.records import Floats, Indices
 from .canvas import class_legend, class_style, new_axes, short_names, shorten
-from .input_checks import all_classes, check_target, class_codes, fitted_reduction, make_table
+from .input_checks import all_classes, check_target, class_codes, component_name, fitted_reduction, make_table
 from .input_checks import sample_names as _sample_names
 from .loadings import check_number, loading_table
 from .scatter import present_styles
@@ -187,7 +187,8 @@ def plot_heatmap(
     bar = ax.figure.colorbar(
         image, ax=ax, orientation="horizontal", shrink=0.4, aspect=30, extend="both", pad=0.02
     )
-    bar.set_label(f"standard deviations from the mean; leading features of component {component}", fontsize=8)
+    name = component_name(model, component)
+    bar.set_label(f"standard deviations from the mean; leading features of {name}", fontsize=8)
     bar.ax.tick_params(labelsize=8)
     return ax
 

@@ -27,7 +27,7 @@ def take(table: np.ndarray, rows: Any) -> np.recarray:
 
 def component_fields(table: np.ndarray) -> list[str]:
     """Return the names of the fields that hold scores of components."""
-    return [name for name in table.dtype.names or () if name.startswith("component_")]
+    return [name for name in table.dtype.names or () if name.startswith(("supervised_", "unsupervised_"))]
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
@@ -44,6 +44,12 @@ def fitted_reduction(model: Any) -> Any:
         )
     check_is_fitted(reduction)
     return reduction
+
+
+def component_name(model: Any, component: Any) -> str:
+    """Return the name of a component, counted from 1 by the user."""
+    reduction = fitted_reduction(model)
+    return str(reduction.get_feature_names_out()[check_component(reduction, component)])
 
 
 def check_component(reduction: Any, component: Any) -> int:

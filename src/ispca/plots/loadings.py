@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .canvas import ACCENT, FAINT, INK, SECOND, name_ticks, names_width, new_axes, place_labels, short_names
-from .input_checks import check_component, fitted_reduction, make_table, take
+from .input_checks import check_component, component_name, fitted_reduction, make_table, take
 from .input_checks import feature_names as _feature_names
 
 KINDS = ("direction", "weight")
@@ -162,7 +162,7 @@ def plot_loadings(
     ax.axvline(0, color=INK, linewidth=0.8)
     name_ticks(ax, table["feature"])
     used = np.count_nonzero(profile_table(model, component)[kind])
-    ax.set_xlabel(f"{kind} in component {component}, {len(table)} of {used:,} features")
+    ax.set_xlabel(f"{kind} in {component_name(model, component)}, {len(table)} of {used:,} features")
     return ax
 
 
@@ -228,7 +228,8 @@ def plot_profile(
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.set_xlim(*_padded(x))
     ax.margins(y=0.12)
-    ax.set(xlabel="feature" if positions is None else "position", ylabel=f"{kind} in component {component}")
+    ax.set_xlabel("feature" if positions is None else "position")
+    ax.set_ylabel(f"{kind} in {component_name(model, component)}")
     largest = used[np.argsort(-np.abs(table[kind][used]), kind="stable")][:n_labels]
     names = short_names(table["feature"][largest], 24)
     place_labels(ax, x[largest], table[kind][largest], names)

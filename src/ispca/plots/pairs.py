@@ -111,9 +111,9 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
         else:
             draw_points(ax, table[names[j]], table[names[i]], table, classes, small=0.5)
     for place, name in enumerate(names):
-        axes[-1, place].set_xlabel(name.replace("_", " "))
+        axes[-1, place].set_xlabel(name)
         if place:
-            axes[place, 0].set_ylabel(name.replace("_", " "))
+            axes[place, 0].set_ylabel(name)
     if classes is not None:
         _legend(figure, axes, present_styles(table, classes))
     elif y is not None and count > 1:

@@ -77,11 +77,6 @@ def ellipse_table(
     return make_table(dict(zip(fields, map(list, zip(*rows, strict=True)) if rows else empty, strict=True)))
 
 
-def axis_label(reduction: Any, component: int) -> str:
-    """Return the name of a component and its kind."""
-    return f"component {component} ({'' if component <= reduction.n_supervised_ else 'un'}supervised)"
-
-
 def present_styles(table: np.recarray, classes: Any) -> dict[Any, Style]:
     """Return the styles of the classes that are there."""
     found = set(np.unique(table["target"]).tolist())

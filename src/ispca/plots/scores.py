@@ -19,7 +19,6 @@ from .input_checks import (
 )
 from .input_checks import sample_names as _names
 from .scatter import (
-    axis_label,
     deleted_distances,
     draw_ellipses,
     draw_points,
@@ -52,10 +51,10 @@ def score_table(
     Returns
     -------
     table : recarray
-        One row per sample: ``sample``, ``target`` (where y is given), ``component_1``, ... and ``distance``,
-        ``p_value`` and ``outlier``: the Mahalanobis distance in these components to the other samples of its
-        class, the probability of a larger one if the class is normal, and whether that is below 0.01. They are NaN
-        (and False) in classes of fewer than 5 samples.
+        One row per sample: ``sample``, ``target`` (where y is given), the scores (``supervised_1``, ...), and
+        ``distance``, ``p_value`` and ``outlier``: the Mahalanobis distance in these components to the other
+        samples of its class, the probability of a larger one if the class is normal, and whether that is below
+        0.01. They are NaN (and False) in classes of fewer than 5 samples.
 
     Examples
     --------
@@ -65,7 +64,7 @@ def score_table(
     >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> score_table(ispca, data.data, data.target, components=(1, 3)).dtype.names
-    ('sample', 'target', 'component_1', 'component_3', 'distance', 'p_value', 'outlier')
+    ('sample', 'target', 'supervised_1', 'unsupervised_3', 'distance', 'p_value', 'outlier')
     """
     reduction = fitted_reduction(model)
     places = [check_component(reduction, component) for component in components]
@@ -77,7 +76,7 @@ def score_table(
         classes = all_classes(reduction, y)
         codes = codes if classes is None else class_codes(y, classes)
         columns["target"] = y
-    columns |= {f"component_{place + 1}": Z[:, column] for column, place in enumerate(places)}
+    columns |= dict(zip(reduction.get_feature_names_out()[places], Z.T, strict=True))
     columns["distance"], columns["p_value"] = deleted_distances(Z, codes)
     columns["outlier"] = columns["p_value"] < OUTLIER_PROBABILITY
     return make_table(columns)
@@ -130,7 +129,7 @@ def plot_scores(
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> ax = plot_scores(ispca, data.data, data.target)
     >>> ax.get_xlabel()
-    'component 1 (supervised)'
+    'supervised_1'
     >>> matplotlib.pyplot.close(ax.figure)
     """
     reduction = fitted_reduction(model)
@@ -149,8 +148,7 @@ def plot_scores(
         draw_ellipses(ax, ellipse_table(table, classes), classes)
     if classes is not None:
         class_legend(ax, present_styles(table, classes))
-    labels = [axis_label(reduction, component) for component in shown]
-    ax.set(xlabel=labels[0] if len(shown) == 2 else "sample", ylabel=labels[-1])
+    ax.set(xlabel=fields[0] if len(shown) == 2 else "sample", ylabel=fields[-1])
     ax.margins(0.08)
     label_outliers(ax, horizontal, vertical, table, n_labels)
     return ax

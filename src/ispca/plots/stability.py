@@ -77,7 +77,7 @@ def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> A
 
 def _describe(row: Any, n_splits: int) -> str:
     """Return how often a component was found and how alike its scores were."""
-    found = f"component {row['component']}: in {row['found']} of {n_splits} splits"
+    found = f"supervised_{row['component']}: in {row['found']} of {n_splits} splits"
     if np.isnan(row["similarity"]):
         return found
     return f"{found}, correlation between them {row['similarity']:.2f} (chance {row['chance_similarity']:.2f})"

@@ -90,3 +90,10 @@ class Reduction:
     scores: Floats
     n_supervised: int
     steps: tuple[Step, ...]
+
+    def explained_variance_ratio(self, sum_of_squares: float) -> Floats:
+        """Return the fraction of the sum of squares of X_s that its regression on each component explains."""
+        # The regression coefficients on an unsupervised component are its direction.
+        loadings = np.concatenate([self.loadings, self.directions[self.n_supervised :]])
+        ratio: Floats = (loadings**2).sum(axis=1) * (self.scores**2).sum(axis=0) / sum_of_squares
+        return ratio

@@ -100,30 +100,21 @@ def _steps_table(inputs: Inputs) -> dict[str, Any]:
 
 def _components_table(inputs: Inputs) -> dict[str, Any]:
     columns = [
-        ("Component", "number"),
-        ("Kind", "text"),
+        ("Component", "text"),
         ("Features", "number"),
         ("Correlation with target", "number"),
     ]
     columns += [("Variance of all features, %", "number")]
+    names = inputs.reduction.get_feature_names_out()
     rows: list[list[Any]] = [
-        [int(row["component"]), str(row["kind"]), int(row["n_features"]), *_measures(row)]
-        for row in component_table(inputs.reduction)
-        if row["kind"] != "not taken"
+        [name, int(row["n_features"]), *_measures(row)]
+        for name, row in zip(names, component_table(inputs.reduction), strict=False)
     ]
     return table("components", "The components", columns, rows)
 
 
 def _measures(row: Any) -> list[Any]:
     return [number(row["score"], 3), number(100 * row["share"], 3)]
-
-
-def component_names(reduction: Any) -> list[str]:
-    """Return what the components are called in the report."""
-    kinds = [
-        "supervised" if k < reduction.n_supervised_ else "unsupervised" for k in range(reduction.n_components_)
-    ]
-    return [f"{k} ({kind})" for k, kind in enumerate(kinds, start=1)]
 
 
 def picture_section(inputs: Inputs) -> dict[str, Any]:
@@ -148,7 +139,7 @@ def picture_section(inputs: Inputs) -> dict[str, Any]:
         "The picture",
         text,
         samples=[inputs.samples[i] for i in shown],
-        components=component_names(inputs.reduction)[:most],
+        components=inputs.reduction.get_feature_names_out()[:most].tolist(),
         scores=[numbers(Z[shown, k]) for k in range(most)],
         colours=_colours(inputs, shown),
     )

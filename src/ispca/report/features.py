@@ -50,7 +50,7 @@ def features_section(inputs: Inputs) -> dict[str, Any]:
 
 def _feature_table(inputs: Inputs, k: int, most: int) -> dict[str, Any]:
     reduction = inputs.reduction
-    kind = "supervised" if k < reduction.n_supervised_ else "unsupervised"
+    name = reduction.get_feature_names_out()[k]
     indices = leading(reduction, k, most)
     weights = reduction.directions_[k, indices]
     total = int(np.count_nonzero(reduction.directions_[k]))
@@ -61,7 +61,7 @@ def _feature_table(inputs: Inputs, k: int, most: int) -> dict[str, Any]:
     ]
     columns = [("Rank", "number"), ("Feature", "text"), ("Weight", "number"), ("Correlation", "number")]
     of = f"{count(total, 'feature')}" + (f", the leading {most:,} shown" if total > most else "")
-    made = table(f"features-{k + 1}", f"Component {k + 1} ({kind}): {of}", columns, rows)
+    made = table(f"features-{k + 1}", f"{name}: {of}", columns, rows)
     return made | {"n_features": total}
 
 

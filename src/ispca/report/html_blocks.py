@@ -61,9 +61,8 @@ def _row(row: Sequence[Any], kinds: Sequence[str]) -> str:
 def picture_block(section: dict[str, Any]) -> str:
     """Return the choosers and the frame of the scatter plot, which the script fills."""
     names = section["components"]
-    axes = [f"Component {name}" for name in names]
-    across = _options(axes, 0)
-    up = _options([*axes, "Order of the samples"], 1)
+    across = _options(names, 0)
+    up = _options([*names, "Order of the samples"], 1)
     colours = _options([choice["label"] for choice in section["colours"]] + ["All alike"], 0)
     return f"""<div id="scatter" hidden>
 <div class="tools">

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import type_of_target
 from threadpoolctl import threadpool_limits
 
 from .._checks import integer_seed
-from .._components import SupervisedComponents
+from .._components import SupervisedComponents, component_names
 from .._sharing import sharing
 from ..reduction.records import Floats, Mask
 from ..transformers import ISPCA
@@ -34,7 +34,7 @@ class Stability:
     ----------
     table : recarray
         One row per feature, most used first: ``feature``, ``frequency`` (share of the splits in which any of the
-        first components uses it), and ``component_1``, ... (share for each).
+        first components uses it), and ``supervised_1``, ... (share for each).
     chance_frequency : float
         What ``frequency`` would be if as many features were used at random.
     components : recarray
@@ -180,7 +180,7 @@ def _summarise(fits: list[_Fit], names: list[str]) -> Stability:
     each = used.mean(axis=0)
     order = np.argsort(-frequency, kind="stable")
     columns = {"feature": np.array(names), "frequency": frequency}
-    columns |= {f"component_{k + 1}": each[k] for k in range(count)}
+    columns |= dict(zip(component_names(count, count), each, strict=True))
     table = as_table({name: values[order] for name, values in columns.items()})
     components = [_component(fits, used[:, k], k) for k in range(count)]
     by_component = as_table({name: [row[name] for row in components] for name in components[0]})

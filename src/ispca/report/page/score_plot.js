@@ -28,8 +28,7 @@ class Scatter {
   }
 
   axis(choice) {
-    const name = this.picture.components[choice];
-    return name === undefined ? "order of the samples" : "component " + name;
+    return this.picture.components[choice] ?? "order of the samples";
   }
 
   colours() {
