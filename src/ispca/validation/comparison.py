@@ -22,6 +22,7 @@ from .splits import Split, make_splits
 from .store import Failure
 from .summary import interval
 from .tables import as_table
+from .text import comparison_text
 from .work import Work, checked_timeout, resumable_seed, run
 
 UNLIMITED: Limits = (-np.inf, np.inf)
@@ -116,8 +117,6 @@ class Comparison:
         return np.array(failed).sum(axis=0)
 
     def __str__(self) -> str:
-        from .text import comparison_text
-
         return comparison_text(self)
 
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
