@@ -12,8 +12,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import log_expit, logsumexp
 
+from ispca._engine_loader import load_engine
 from ispca.models.diagnostics import bulk_ess
-from ispca.models.engine import load_engine
 
 CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0}
 COMBINATIONS = [(model, sampler) for model in CLASSES for sampler in ("nuts", "blocked")]

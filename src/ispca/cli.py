@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from importlib.metadata import version
 from types import ModuleType
 
 from ._terminal import tell
@@ -26,12 +27,10 @@ file cannot be used, 130 interrupted. "ispca COMMAND --help" tells more."""
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
-    from . import __version__
-
     raw = partial(argparse.RawDescriptionHelpFormatter, max_help_position=22)
     description = "Iterative supervised principal components: few samples, very many features."
     parser = argparse.ArgumentParser(prog="ispca", description=description, epilog=EPILOG, formatter_class=raw)
-    parser.add_argument("--version", action="version", version=f"ispca {__version__}")
+    parser.add_argument("--version", action="version", version=f"ispca {version('ispca')}")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ispca._engine_loader import load_engine
 from ispca.models.diagnostics import _ess, split_chains
-from ispca.models.engine import load_engine
 
 REFERENCE = Path(__file__).parent / "reference"
 QUANTILES = {"q05": 0.05, "q50": 0.50, "q95": 0.95}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from ispca.models.engine import load_engine
+from ispca._engine_loader import load_engine
 
 engine = load_engine()
 SIZES = [("logistic", 2), ("softmax", 2), ("softmax", 5), ("softmax", 15), ("gaussian", 0)]

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from ispca.models.engine import load_engine
+from ispca._engine_loader import load_engine
 
 engine = load_engine()
 STACK = 2**30

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._engine_loader import load_engine
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from ..reduction.threads import available_threads
 from .diagnostics import LARGEST_DIVERGENT_SHARE, Diagnostics, bulk_ess, r_hat, tail_ess
-from .engine import load_engine
 from .posterior import Posterior, log_likelihood
 
 # The chains are continued until there are so many times the draws asked for.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..models.engine import load_engine
+from .._engine_loader import load_engine
 from ..reduction.records import Floats
 from .records import Fit, Problem
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
     description = {
         "format": NAME,
         "version": VERSION,
-        "written_by": _program(),
+        "written_by": f"ispca {version('ispca')}",
         "details": details or {},
         "model": encode(model, arrays),
         "arrays": len(arrays),
@@ -80,12 +81,6 @@ def _check_storable(content: bytes, arrays: list[np.ndarray]) -> None:
         raise ContentError(f"This model cannot be stored: {error}.") from None
     if len(arrays) >= LARGEST_COUNT:
         raise ContentError(f"This model cannot be stored: it has more than {LARGEST_COUNT - 1:,} arrays.")
-
-
-def _program() -> str:
-    from .. import __version__
-
-    return f"ispca {__version__}"
 
 
 def load_model(path: Any, *, max_bytes: int | None = None) -> Any:

@@ -15,6 +15,7 @@ from .._checks import check_container, check_mask
 from .._messages import suggestion
 from ..reduction.notices import notify
 from ..reduction.records import Floats
+from .comparison_text import comparison_text
 from .corrected_interval import interval
 from .failed_fits import NEVER, RULE, fair_scores
 from .fit_store import Failure
@@ -116,8 +117,6 @@ class Comparison:
         return np.array(failed).sum(axis=0)
 
     def __str__(self) -> str:
-        from .comparison_text import comparison_text
-
         return comparison_text(self)
 
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""The door to the compiled engine, opened only when a model is fitted."""
+"""Load the compiled engine, only when a model is fitted."""
 
 from __future__ import annotations
 

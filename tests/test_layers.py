@@ -1,0 +1,107 @@
+"""Imports inside the package point in one direction only, from higher layers to lower ones."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "ispca"
+# Lowest layer first: packages and modules import only from the lines before their own.
+LAYERS = (
+    {"_atomic", "_csv", "_engine_loader", "_extras", "_sharing", "_terminal"},
+    {"_progress"},
+    {"tables"},
+    {"datasets"},
+    {"reduction"},
+    {"_checks"},
+    {"_components", "screening"},
+    {"transformers"},
+    {"models", "penalised"},
+    {"validation"},
+    {"plots"},
+    {"report"},
+    {"persistence"},
+    {"anndata", "commands", "demo"},
+    {"cli"},
+    {"__init__", "__main__"},
+)
+LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
+# What still breaks the rules, as (package, imported module). Never add to it; an entry no longer needed must go.
+EXCEPTIONS = {
+    # Three readers use only the array types (Floats, Indices, Mask) that are defined there.
+    ("tables", "reduction.records"),
+    # Results have a method `plot`, which imports its function when it is called.
+    ("validation", "plots.comparison"),
+    ("validation", "plots.stability"),
+}
+
+
+def imports(source, package):
+    """Yield each module of ispca that a module imports, as names below ispca, and whether a function does so."""
+    tree = ast.parse(source)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    hidden = {id(node) for outer in ast.walk(tree) if isinstance(outer, functions) for node in ast.walk(outer)}
+    for node in ast.walk(tree):
+        found = []
+        if isinstance(node, ast.Import):
+            found = [name.name.split(".") for name in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parts = node.module.split(".") if node.module else []
+            base = ["ispca", *package][: len(package) + 2 - node.level] + parts if node.level else parts
+            found = [[*base, name.name] for name in node.names]
+        for name in found:
+            if name[0] == "ispca":
+                yield tuple(name[1:]), id(node) in hidden
+
+
+def defined(name):
+    """Drop what a module defines, so that a module's own name is left; the package itself is ``__init__``."""
+    while name and not (SOURCE.joinpath(*name).is_dir() or SOURCE.joinpath(*name).with_suffix(".py").is_file()):
+        name = name[:-1]
+    return name or ("__init__",)
+
+
+def edges():
+    """Yield importing module, imported module, and whether the import is inside a function."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        module = path.relative_to(SOURCE).with_suffix("").parts
+        for name, hidden in imports(path.read_text(), module[:-1]):
+            yield module, defined(name), hidden
+
+
+def broken_rules():
+    """Return what breaks the rules: imports from the same or a higher layer, and imports inside functions."""
+    return {
+        (module[0], ".".join(target))
+        for module, target, hidden in edges()
+        if hidden or (module[0] != target[0] and LEVEL[module[0]] <= LEVEL[target[0]])
+    }
+
+
+def test_every_package_has_a_layer():
+    here = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert here == LEVEL.keys(), "LAYERS must list every package and module of ispca, and nothing else"
+
+
+def test_no_import_points_upward_or_hides_in_a_function():
+    assert broken_rules() - EXCEPTIONS == set()
+
+
+def test_every_exception_is_needed():
+    assert EXCEPTIONS - broken_rules() == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from ..plots import canvas", [(("plots", "canvas"), False)]),
+        ("from .splits import Split", [(("validation", "splits", "Split"), False)]),
+        ("from .. import __version__", [(("__version__",), False)]),
+        ("import ispca.plots.canvas, numpy", [(("plots", "canvas"), False)]),
+        ("from ispca.plots import canvas", [(("plots", "canvas"), False)]),
+        ("def f():\n    if x:\n        from . import splits", [(("validation", "splits"), True)]),
+        ("if TYPE_CHECKING:\n    from ..plots import canvas", [(("plots", "canvas"), False)]),
+    ],
+)
+def test_imports_of_a_module(source, expected):
+    assert list(imports(source, ("validation",))) == expected
