@@ -495,8 +495,9 @@ def _seconds_to_stop(program):
             process.send_signal(signal.SIGINT)
             sent = time.perf_counter()
             assert process.stdout.readline() == "stopped\n"
+            seconds = time.perf_counter() - sent
             # Nor does a thread go on working.
             process.wait(timeout=20)
-            return time.perf_counter() - sent
+            return seconds
         finally:
             process.kill()

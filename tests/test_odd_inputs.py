@@ -52,7 +52,7 @@ def _compared(kind):
     def call(X, y):
         result = compare(_lassos(kind), X, y, cv=2, n_jobs=1)
         if result.errors:
-            raise ValueError(result.errors[0][-1])
+            raise ValueError(" ".join(text for *_, text in result.errors))
         return np.array(list(result.predictions[0][0].log_density))
 
     return Function(call)

@@ -80,7 +80,7 @@ def add_data_options(parser: argparse.ArgumentParser, target: bool = True) -> No
 
 def add_missing_option(parser: argparse.ArgumentParser, choices: tuple[str, ...] = TREATMENTS) -> None:
     """Declare --missing."""
-    text = f"missing values: {', '.join(choices)} (default error)"
+    text = f"missing values: {choices[0]} (default), {', '.join(choices[1:])}"
     parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=text)
 
 
