@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
-from .._checks import check_container, check_mask
+from .._checks import check_container, check_mask, numeric_target
 from .._messages import suggestion
 from ..reduction.notices import notify
 from ..reduction.records import Floats
@@ -302,6 +302,8 @@ def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
     if not classifiers:
         if y.dtype.kind not in "biuf":
             raise ValueError("y holds labels, but the methods are regressors: pass numbers or use classifiers.")
+        if len(y):
+            numeric_target(y)
         return False
     if type_of_target(y) == "continuous":
         raise ValueError(
