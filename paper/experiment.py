@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ispca import HorseshoeClassifier
 from ispca.datasets import load
-from ispca.models import HorseshoeClassifier
 from ispca.validation import Comparison, compare, paper_methods
 
 from .context import DRAWS, Context

@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import Bunch
 
+from ispca import feature_scores
 from ispca.datasets import load
 from ispca.plots.canvas import COLOURS, INK, load_pyplot
-from ispca.screening import feature_scores
 
 from .context import Context
-from .lung import N_FEATURES, SET, five_class_set
+from .lung import N_FEATURES, SET, five_class_set, five_class_verdict
 from .output import write_csv, write_figure
 from .reductions import reductions
-from .verdicts import Verdict, judged, not_testable
+from .verdicts import Verdict, not_testable
 
 MOST = 0.8
 CLAIM = "the nonzero genes of each of the four vectors characterise one class"
@@ -71,7 +71,7 @@ def summary(k: int, fit: Any, Z: Any, y: Any, scores: np.ndarray) -> dict[str, A
 
 
 def verdict(context: Context, name: str, summaries: Sequence[dict[str, Any]], data: Bunch) -> Verdict:
-    """Judge from the summaries; of a stand-in only what it says under its own name."""
+    """Judge from the summaries."""
     targets = [one["class"] for one in summaries]
     every = len(summaries) == N_FEATURES and all(one["supervised"] for one in summaries)
     holds = (
@@ -84,10 +84,7 @@ def verdict(context: Context, name: str, summaries: Sequence[dict[str, Any]], da
         else f"w{one['vector']} unsupervised"
         for one in summaries
     ]
-    if name == SET:
-        return judged(CLAIM, holds, ", ".join(parts), RULE)
-    beside = f"{name} {'does as claimed' if holds else 'does not'}: {', '.join(parts)}"
-    return not_testable(CLAIM, context.sets.reason([SET]), [beside], RULE)
+    return five_class_verdict(context, name, CLAIM, holds, ", ".join(parts), RULE)
 
 
 def class_name(data: Bunch, code: Any) -> str:

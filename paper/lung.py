@@ -28,11 +28,19 @@ def five_class_set(context: Context) -> str | None:
     return next(iter(context.sets.of([SET, *stand_ins(SET)])), None)
 
 
+def five_class_verdict(context: Context, name: str, claim: str, holds: bool, detail: str, rule: str) -> Verdict:
+    """Judge a claim about the five-class set; of a stand-in, report only what it says under its own name."""
+    if name == SET:
+        return judged(claim, holds, detail, rule)
+    beside = f"{name} {'does as claimed' if holds else 'does not'}: {detail}"
+    return not_testable(claim, context.sets.reason([SET]), [beside], rule)
+
+
 def run(context: Context) -> list[Verdict]:
     """Fit the three reductions with four components, draw all pairs, and judge."""
     name = five_class_set(context)
     if name is None:
-        return [_missing(claim, context, [], rule) for claim, rule in CLAIMS.values()]
+        return [not_testable(claim, context.sets.reason([SET]), rule=rule) for claim, rule in CLAIMS.values()]
     data = load(name)
     pictures = {method: picture(name, method, data, N_FEATURES) for method in METHODS}
     rows = [shown.row | per_class(shown, data) for shown in pictures.values()]
@@ -61,7 +69,7 @@ CLAIMS = {
 
 
 def verdicts(context: Context, name: str, pictures: dict[str, Picture], data: Bunch) -> list[Verdict]:
-    """Judge both claims; of a stand-in only what it says under its own name."""
+    """Judge both claims."""
     accuracy = {method: shown.separation.accuracy for method, shown in pictures.items()}
     lowest = min(per_class(pictures["ISPCA"], data).items(), key=lambda item: item[1])
     _, neighbours = accuracy["ISPCA"]
@@ -76,19 +84,7 @@ def verdicts(context: Context, name: str, pictures: dict[str, Picture], data: Bu
             "; ".join(f"{method} {a:.3f} and {b:.3f}" for method, (a, b) in accuracy.items()),
         ),
     }
-    found = []
-    for key, (claim, rule) in CLAIMS.items():
-        holds, detail = outcomes[key]
-        if name == SET:
-            found.append(judged(claim, holds, detail, rule))
-        else:
-            beside = f"{name} {'does as claimed' if holds else 'does not'}: {detail}"
-            found.append(_missing(claim, context, [beside], rule))
-    return found
-
-
-def _missing(claim: str, context: Context, beside: list[str], rule: str) -> Verdict:
-    return not_testable(claim, context.sets.reason([SET]), beside, rule)
+    return [five_class_verdict(context, name, CLAIMS[key][0], *outcomes[key], CLAIMS[key][1]) for key in CLAIMS]
 
 
 def draw(name: str, pictures: dict[str, Picture], data: Bunch) -> Any:

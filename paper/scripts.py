@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from importlib import import_module
 
@@ -21,19 +20,17 @@ NAMES: dict[str, str] = {
 
 
 def checked_names(names: list[str]) -> list[str]:
-    """Return the names without repetition, all of them if there are none, or say which are nearest.
+    """Return the names without repetition, and all of them if there are none.
 
     Examples
     --------
     >>> checked_names(["lungs"])
     Traceback (most recent call last):
-    ValueError: There is no figure or table 'lungs'. Did you mean lung or loadings?
+    ValueError: No figure or table named 'lungs'. Choose from toy, scatter, lung, loadings, mlpd, accuracy, times.
     """
     for name in names:
         if name not in NAMES:
-            near = difflib.get_close_matches(name.lower(), NAMES, n=3, cutoff=0.6)
-            hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(NAMES)}."
-            raise ValueError(f"There is no figure or table {name!r}. {hint}")
+            raise ValueError(f"No figure or table named {name!r}. Choose from {', '.join(NAMES)}.")
     return list(dict.fromkeys(names)) or list(NAMES)
 
 

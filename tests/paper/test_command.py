@@ -154,7 +154,7 @@ def test_data_is_read_from_the_folder_given(simulate, tmp_path, monkeypatch, cap
 
 
 BAD = {
-    "a name": (["lungs"], "Did you mean lung"),
+    "a name": (["lungs"], "named 'lungs'. Choose from toy"),
     "splits": (["toy", "--splits", "1"], "--splits must be at least 2, got 1"),
     "draws": (["toy", "--draws", "0"], "--draws must be at least 4, got 0"),
     "jobs": (["toy", "--jobs", "0"], "--jobs must be a number of processes"),
