@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ispca._splits import Split
 from ispca.paper import posteriors
 from ispca.paper.experiment import methods_for
 from ispca.validation import Comparison
 from ispca.validation.prediction import Prediction
-from ispca.validation.splits import Split
 
 GOOD = {"r_hat": 1.002, "bulk_ess": 900.0, "n_divergent": 0}
 BAD = {"r_hat": 1.05, "bulk_ess": 90.0, "n_divergent": 0}

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
 from .._checks import check_container, check_mask
+from .._splits import Split, make_splits
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from .corrected_interval import interval
@@ -22,7 +23,6 @@ from .metrics import CLASSIFICATION_LIMITS, REGRESSION_LIMITS, Limits, choose_me
 from .prediction import Prediction
 from .record_array import as_table
 from .runner import Work, checked_timeout, resumable_seed, run
-from .splits import Split, make_splits
 
 UNLIMITED: Limits = (-np.inf, np.inf)
 

@@ -76,7 +76,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
     """
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any) -> StackedClassifier:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> StackedClassifier:
         """Find the weights, and fit the candidates to all samples.
 
         Parameters
@@ -85,6 +85,9 @@ class StackedClassifier(ClassifierMixin, Stacked):
             The features.
         y : array-like of shape (n_samples,)
             Class labels.
+        groups : array-like of shape (n_samples,), optional
+            Samples of a group, such as the samples of a patient, stay in one fold, here and in
+            candidates that make folds themselves.
 
         Returns
         -------
@@ -94,7 +97,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         X, y = self._checked(X, y)
         check_classification_targets(y)
         candidates = default_candidates(len(np.unique(y))) if self.estimators is None else self.estimators
-        predictions = self._fit(X, y, candidates, True)
+        predictions = self._fit(X, y, groups, candidates, True)
         self.classes_, codes = np.unique(y, return_inverse=True)
         # Fold by fold the probabilities of every candidate: (candidate, sample, class).
         parts = [np.array([item.probabilities for item in row]) for row in predictions]
@@ -178,7 +181,7 @@ class StackedRegressor(RegressorMixin, Stacked):
     """
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any) -> StackedRegressor:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> StackedRegressor:
         """Find the weights, and fit the candidates to all samples.
 
         Parameters
@@ -187,6 +190,9 @@ class StackedRegressor(RegressorMixin, Stacked):
             The features.
         y : array-like of shape (n_samples,)
             Target values.
+        groups : array-like of shape (n_samples,), optional
+            Samples of a group, such as the samples of a patient, stay in one fold, here and in
+            candidates that make folds themselves.
 
         Returns
         -------
@@ -195,7 +201,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         """
         X, y = self._checked(X, y)
         candidates = default_candidates(None) if self.estimators is None else self.estimators
-        self._fit(X, y.astype(np.float64), candidates, False)
+        self._fit(X, y.astype(np.float64), groups, candidates, False)
         return self
 
     def _normal_parts(self, X: Any) -> tuple[Floats, Floats]:
