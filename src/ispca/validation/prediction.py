@@ -149,6 +149,11 @@ def rows(X: Any, chosen: Indices) -> Any:
     return X.tocsr()[chosen] if hasattr(X, "tocsr") else X[chosen]
 
 
+def n_rows(X: Any) -> int:
+    """Return the number of samples of an array, sparse matrix, frame or nested list."""
+    return int((X if hasattr(X, "shape") else np.asarray(X)).shape[0])
+
+
 def predict_classes(estimator: Any, X: Any, y: Any, classes: Any) -> Prediction:
     """Return labels, and probabilities or else decision values, in the order of all classes."""
     value = possible_labels(estimator.predict(X), classes, len(y))

@@ -9,11 +9,11 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..reduction.records import Floats
 from .candidates import default_candidates
-from .prediction import class_probabilities, predict_values
+from .prediction import class_probabilities, n_rows, predict_values
 from .prediction_checks import possible_values
 from .stacking_base import Stacked, normal_part
 from .stacking_weights import fit_inverse_temperature, tempered
@@ -120,7 +120,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
             In the order of ``classes_``.
         """
         check_is_fitted(self)
-        count = _num_samples(X)
+        count = n_rows(X)
         parts = self._of_each(lambda estimator: class_probabilities(estimator, X, self.classes_, count))
         mixture: Floats = sum(weight * part for weight, part in zip(self.weights_, parts, strict=True))
         return tempered(mixture, self.inverse_temperature_)
@@ -207,7 +207,7 @@ class StackedRegressor(RegressorMixin, Stacked):
     def _normal_parts(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and spread of every candidate's prediction, candidates in rows."""
         check_is_fitted(self)
-        nothing = np.zeros(_num_samples(X))
+        nothing = np.zeros(n_rows(X))
         predictions = self._of_each(lambda estimator: normal_part(predict_values(estimator, X, nothing)))
         mean, spread = np.array(predictions).swapaxes(0, 1)
         return mean, spread
@@ -229,7 +229,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         """
         check_is_fitted(self)
         if not return_std:
-            count = _num_samples(X)
+            count = n_rows(X)
             values = self._of_each(lambda estimator: possible_values(estimator.predict(X), count))
             return self.weights_ @ np.array(values)
         mean, spread = self._normal_parts(X)
