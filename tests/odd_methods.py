@@ -45,6 +45,15 @@ class Noted(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
+class GroupsNoted(Noted):
+    """Notes the groups it is given for its own folds, instead of the samples."""
+
+    def fit(self, X, y, groups=None):
+        note(self.path, "none" if groups is None else " ".join(map(str, groups)))
+        self.classes_ = np.unique(y)
+        return self
+
+
 class Fragile(ClassifierMixin, BaseEstimator):
     """Fails where the sample with this number is in the training part; with no number always."""
 

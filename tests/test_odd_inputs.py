@@ -27,7 +27,7 @@ from ispca.validation import compare
 from odd_inputs import LABEL_TABLE, NEW, NUMBER_TABLE, SAME, WORKS, X_TABLE, D, N
 
 SHORT = {"n_chains": 1, "n_warmup": 30, "n_draws": 30, "retry": False, "n_jobs": 1, "random_state": 0}
-PATH = {"n_lambdas": 8, "n_folds": 3, "random_state": 0}
+PATH = {"n_lambdas": 8, "cv": 3, "random_state": 0}
 
 
 def _lassos(kind):

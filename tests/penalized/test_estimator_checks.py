@@ -6,9 +6,9 @@ from ispca.penalized import PenalizedClassifier, PenalizedRegressor
 
 ESTIMATORS = [
     PenalizedClassifier(random_state=0),
-    PenalizedClassifier(penalty="ridge", choice="best", n_lambdas=30, n_folds=3, random_state=0),
+    PenalizedClassifier(penalty="ridge", choice="best", n_lambdas=30, cv=3, random_state=0),
     PenalizedRegressor(random_state=0),
-    PenalizedRegressor(penalty="ridge", choice="best", n_lambdas=30, n_folds=3, random_state=0),
+    PenalizedRegressor(penalty="ridge", choice="best", n_lambdas=30, cv=3, random_state=0),
 ]
 
 

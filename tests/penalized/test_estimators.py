@@ -7,7 +7,6 @@ import pytest
 from ispca._sharing import sharing
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, base
 from ispca.penalized.deviance import choices, deviances, mean_and_error
-from ispca.penalized.folds import random_folds
 
 
 def test_containers_agree(container, expression):
@@ -120,21 +119,13 @@ def test_bad_input(rng):
         PenalizedClassifier().fit(np.where(np.arange(100).reshape(20, 5) == 7, np.nan, X), y)
     with pytest.raises(ValueError, match="'penalty' parameter"):
         PenalizedClassifier(penalty="elastic").fit(X, y)
-    with pytest.raises(ValueError, match="'n_folds' parameter"):
-        PenalizedRegressor(n_folds=1).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="'cv' parameter"):
+        PenalizedRegressor(cv=1).fit(X, X[:, 0])
     model = PenalizedClassifier(random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="label 7, which was not seen"):
         model.log_predictive_density(X, np.full(20, 7))
     with pytest.raises(ValueError, match="one label per sample"):
         model.log_predictive_density(X, y[:5])
-
-
-def test_folds_are_even(rng):
-    groups = np.repeat([0, 1, 2], [25, 13, 4])
-    folds = random_folds(groups, 10, rng)
-    assert np.ptp(np.bincount(folds, minlength=10)) <= 1
-    for group in range(3):
-        assert np.ptp(np.bincount(folds[groups == group], minlength=10)) <= 1
 
 
 def test_deviance_by_hand():

@@ -23,7 +23,7 @@ from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report.prediction import prediction_section
 from ispca.validation import compare, paper_methods
 from ispca.validation.corrected_interval import interval
-from odd_methods import Noted
+from odd_methods import GroupsNoted, Noted
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}
 SMALL = {"lasso": LogisticRegression(), "chance": DummyClassifier()}
@@ -118,6 +118,24 @@ def test_groups_and_own_folds(data, rng):
     np.testing.assert_array_equal(result.scores["mlpd"], own.scores["mlpd"])
     for split in compare(SMALL, *data, cv=6, groups=groups, n_jobs=1).splits:
         assert not set(groups[split.train]) & set(groups[split.test])
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 3])
+def test_methods_with_folds_of_their_own_get_the_groups(data, tmp_path, groups):
+    bare, last = GroupsNoted(str(tmp_path / "bare")), GroupsNoted(str(tmp_path / "last"))
+    methods = {"bare": bare, "last step": make_pipeline(StandardScaler(), last), "other": GaussianNB()}
+    result = compare(methods, *data, cv=2, groups=groups, n_jobs=1)
+    parts = ["none" if groups is None else " ".join(map(str, groups[split.train])) for split in result.splits]
+    assert (tmp_path / "bare").read_text().splitlines() == parts
+    assert (tmp_path / "last").read_text().splitlines() == parts
+
+
+def test_other_groups_are_other_fits(data, tmp_path):
+    """The samples are the same, but the folds inside a method are not."""
+    methods = {"noted": GroupsNoted(str(tmp_path / "seen"))}
+    for groups in (np.arange(60) // 3, np.arange(60) // 3, np.arange(60) // 6):
+        compare(methods, *data, cv=[(range(30), range(30, 60))], groups=groups, resume=tmp_path / "fits", n_jobs=1)
+    assert len((tmp_path / "seen").read_text().splitlines()) == 2
 
 
 def test_the_table_by_hand(data):
@@ -242,8 +260,8 @@ def test_an_unknown_measure(noted, data, metrics):
         ([(range(40), range(30, 60))], "both parts"),
         ([(range(40), [])], "empty"),
         (0, "cv=0"),
-        (True, "cv=True"),
-        ("abc", "cv='abc'"),
+        (True, "cv must be .* got True"),
+        ("abc", "got 'abc'"),
     ],
 )
 def test_bad_splits(noted, data, cv, words):
@@ -283,7 +301,7 @@ def test_a_mixture_of_kinds(noted, data):
 def test_a_class_of_one(noted, data):
     y = data[1].copy()
     y[0] = "rare"
-    refused("Class rare has one sample only", noted, data[0], y)
+    refused("Class rare has a single sample", noted, data[0], y)
 
 
 def test_targets_of_the_other_kind(noted, data, values):

@@ -16,7 +16,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import ARDRegression, BayesianRidge, LinearRegression, LogisticRegression
-from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,7 +28,7 @@ from ispca.validation import compare
 from ispca.validation.candidates import BaseRateRegressor, default_candidates
 from ispca.validation.stacking_base import in_fold
 from ispca.validation.stacking_weights import fit_inverse_temperature, stacking_weights, tempered
-from odd_methods import Fragile, Impossible, ImpossibleValues, InColumns, NotANumber, Noted
+from odd_methods import Fragile, GroupsNoted, Impossible, ImpossibleValues, InColumns, NotANumber, Noted
 
 QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
 NORMAL = [("ridge", BayesianRidge()), ("ard", ARDRegression()), ("base rate", BaseRateRegressor())]
@@ -100,6 +100,45 @@ def test_the_prior_draws_the_weights_together(rng):
 def test_equal_candidates_share(rng):
     column = rng.normal(size=(20, 1))
     np.testing.assert_allclose(stacking_weights(np.repeat(column, 4, axis=1), 2.0), 0.25)
+
+
+# Groups
+
+
+@pytest.mark.parametrize("cv", [4, GroupKFold(3)])
+def test_the_samples_of_a_patient_are_never_in_training_and_held_out(data, tmp_path, cv):
+    X, y = data
+    patients = np.arange(60) // 4
+    seen = tmp_path / "seen"
+    classifier([("noted", Noted(str(seen))), *QUICK], cv=cv).fit(X, y, groups=patients)
+    for line in seen.read_text().splitlines():
+        train = np.isin(np.arange(60), [int(number) for number in line.split("|")[3].split()])
+        assert not set(patients[train]) & set(patients[~train])
+
+
+def test_regression_folds_keep_groups_together(values):
+    X, y = values
+    groups = np.arange(80) // 8
+    by_number = regressor(cv=10).fit(X, y, groups=groups)
+    by_splitter = regressor(cv=GroupKFold(10)).fit(X, y, groups=groups)
+    # Leaving out one group at a time is the only way to make as many folds as groups.
+    np.testing.assert_allclose(by_number.weights_, by_splitter.weights_, atol=1e-6)
+
+
+def test_candidates_with_folds_of_their_own_get_the_groups(data, tmp_path):
+    groups = np.arange(60) // 4
+    seen = tmp_path / "seen"
+    classifier([("noted", GroupsNoted(str(seen))), *QUICK], cv=3).fit(*data, groups=groups)
+    *folds, final = seen.read_text().splitlines()
+    assert len(folds) == 3
+    assert " ".join(folds).split().count("7") == 2 * 4
+    assert final.split() == groups.astype(str).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+def test_a_splitter_that_divides_groups_is_refused(data):
+    with pytest.raises(ValueError, match=r"divides \d+ groups"):
+        classifier(cv=KFold(4, shuffle=True, random_state=1)).fit(*data, groups=np.arange(60) % 15)
 
 
 # Classes

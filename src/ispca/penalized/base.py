@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_new_data, integer_seed
 from .._sharing import shared
 from ..reduction.records import Floats
-from .folds import random_folds
+from .folds import make_folds
 from .path import cross_validated_path
 from .records import Path
 
@@ -25,7 +25,7 @@ class Penalized(BaseEstimator):
         "penalty": [StrOptions({"lasso", "ridge"})],
         "choice": [StrOptions({"one_standard_error", "best"})],
         "n_lambdas": [Interval(Integral, 2, None, closed="left")],
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "cv": ["cv_object"],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -35,13 +35,13 @@ class Penalized(BaseEstimator):
         penalty: str = "lasso",
         choice: str = "one_standard_error",
         n_lambdas: int = 100,
-        n_folds: int = 10,
+        cv: Any = 10,
         random_state: Any = None,
     ) -> None:
         self.penalty = penalty
         self.choice = choice
         self.n_lambdas = n_lambdas
-        self.n_folds = n_folds
+        self.cv = cv
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -50,16 +50,15 @@ class Penalized(BaseEstimator):
         return tags
 
     def _fit_path(
-        self, raw: tuple[Any, Any], X: Any, y: np.ndarray, family: str, groups: np.ndarray
+        self, raw: tuple[Any, Any], X: Any, y: np.ndarray, family: str, groups: Any
     ) -> tuple[Floats, Floats]:
-        """Fit the path, or take the one that was fitted to the same objects; return the chosen solution."""
-        seed, n_folds = integer_seed(self.random_state), min(self.n_folds, len(y))
+        """Fit the path, or reuse the one fitted to the same objects; return the chosen solution."""
+        folds = make_folds(self.cv, X, y, groups, family != "gaussian", integer_seed(self.random_state))
 
         def make() -> Path:
-            folds = random_folds(groups, n_folds, np.random.default_rng(seed))
             return cross_validated_path(X, y, family, self.penalty, folds, self.n_lambdas)
 
-        path = shared(make, raw, "penalized path", family, self.penalty, self.n_lambdas, n_folds, seed)
+        path = shared(make, raw, "penalized path", family, self.penalty, self.n_lambdas, folds.tobytes())
         chosen = path.best if self.choice == "best" else path.one_standard_error
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean

@@ -28,8 +28,9 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
         The largest penalty whose deviance is within one standard error of the least, or the one of the least.
     n_lambdas : int, default=100
         Length of the path; it ends early when the deviance is explained or no longer falls.
-    n_folds : int, default=10
-        Folds of the cross-validation; as many as samples where there are fewer of these.
+    cv : int, splitter or iterable, default=10
+        Number of cross-validation folds (never more than samples, or groups), or a scikit-learn splitter or
+        list of (training indices, test indices) that holds out every sample exactly once.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the folds.
 
@@ -64,7 +65,7 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> PenalizedClassifier:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> PenalizedClassifier:
         """Fit the path and choose the penalty.
 
         Parameters
@@ -73,6 +74,8 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
             Features.
         y : array-like of shape (n_samples,)
             Class labels.
+        groups : array-like of shape (n_samples,), optional
+            Samples of a group, such as the samples of a patient, stay in one fold.
 
         Returns
         -------
@@ -89,7 +92,7 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
                 "learnt from and held out: add samples of it or leave it out."
             )
         family = "binomial" if len(classes) == 2 else "multinomial"
-        self.coef_, self.intercept_ = self._fit_path(raw, X, codes, family, codes)
+        self.coef_, self.intercept_ = self._fit_path(raw, X, codes, family, groups)
         self.classes_ = classes
         return self
 

@@ -1,19 +1,72 @@
-"""Random folds, the same number of each class in all of them as nearly as possible."""
+"""Cross-validation folds: random and stratified by class, or from any splitter that partitions the samples."""
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any
+
 import numpy as np
 
+from .._splits import Split, make_fold_splits
 
-def random_folds(groups: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the fold of each sample, from 0 on.
 
-    The members of each group are dealt out to the folds in random order, each group going on where the one
-    before it stopped, so that the sizes of the folds differ by one at most, and so do the members of a group.
+def make_folds(cv: Any, X: Any, y: np.ndarray, groups: Any, classification: bool, seed: int) -> np.ndarray:
+    """Return the fold of each sample.
 
     Parameters
     ----------
-    groups : ndarray of shape (n_samples,)
+    cv : int, splitter or iterable of pairs
+        Number of folds, or how to make them; every sample must be held out exactly once.
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Features, for splitters that use them.
+    y : ndarray of shape (n_samples,)
+        Target values, or codes of the classes.
+    groups : array-like of shape (n_samples,) or None
+        Samples of a group stay in one fold.
+    classification : bool
+        Whether ``y`` contains classes.
+    seed : int
+        Seed of random folds.
+
+    Returns
+    -------
+    folds : ndarray of shape (n_samples,)
+        Fold of each sample, starting at 0.
+    """
+    if isinstance(cv, Integral) and groups is None:
+        strata = y if classification else np.zeros(len(y), dtype=np.int64)
+        return random_folds(strata, min(int(cv), len(y)), np.random.default_rng(seed))
+    splits = make_fold_splits(cv, X, y, groups, classification, seed)
+    n_times = np.bincount(np.concatenate([split.test for split in splits]), minlength=len(y))
+    if (n_times != 1).any() or any(len(split.train) + len(split.test) < len(y) for split in splits):
+        raise ValueError(
+            "cv must hold out every sample exactly once and train on all others, as KFold and GroupKFold do."
+        )
+    folds = np.empty(len(y), dtype=np.int64)
+    for number, split in enumerate(splits):
+        if classification:
+            _check_classes(number, split, y)
+        folds[split.test] = number
+    return folds
+
+
+def _check_classes(number: int, split: Split, codes: np.ndarray) -> None:
+    if len(np.unique(codes[split.train])) < codes.max() + 1:
+        raise ValueError(
+            f"Fold {number} contains all samples of a class, so none are left for training. Use fewer folds, "
+            "a stratified splitter, or more groups per class."
+        )
+
+
+def random_folds(strata: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """Return random folds with the same number of samples of each stratum, as nearly as possible.
+
+    The samples of each stratum are dealt to the folds in random order, and each stratum continues where the
+    previous one stopped, so the folds differ by at most one sample in size and in members of each stratum.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n_samples,)
         Codes of the classes; all equal for plain random folds.
     n_folds : int
         Number of folds.
@@ -23,17 +76,17 @@ def random_folds(groups: np.ndarray, n_folds: int, rng: np.random.Generator) -> 
     Returns
     -------
     folds : ndarray of shape (n_samples,)
-        Fold of each sample.
+        Fold of each sample, starting at 0.
 
     Examples
     --------
-    >>> groups = np.array([0, 0, 0, 0, 1, 1, 1])
-    >>> folds = random_folds(groups, 2, np.random.default_rng(0))
-    >>> np.bincount(folds[groups == 0]).tolist(), np.bincount(folds[groups == 1]).tolist()
+    >>> strata = np.array([0, 0, 0, 0, 1, 1, 1])
+    >>> folds = random_folds(strata, 2, np.random.default_rng(0))
+    >>> np.bincount(folds[strata == 0]).tolist(), np.bincount(folds[strata == 1]).tolist()
     ([2, 2], [2, 1])
     """
-    order = rng.permutation(len(groups))
-    order = order[np.argsort(groups[order], kind="stable")]
-    folds = np.empty(len(groups), dtype=np.int64)
-    folds[order] = np.arange(len(groups)) % n_folds
+    order = rng.permutation(len(strata))
+    order = order[np.argsort(strata[order], kind="stable")]
+    folds = np.empty(len(strata), dtype=np.int64)
+    folds[order] = np.arange(len(strata)) % n_folds
     return folds

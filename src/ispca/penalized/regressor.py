@@ -26,8 +26,9 @@ class PenalizedRegressor(RegressorMixin, Penalized):
         The largest penalty whose error is within one standard error of the least, or the one of the least.
     n_lambdas : int, default=100
         Length of the path; it ends early when the variance is explained or no longer falls.
-    n_folds : int, default=10
-        Folds of the cross-validation; as many as samples where there are fewer of these.
+    cv : int, splitter or iterable, default=10
+        Number of cross-validation folds (never more than samples, or groups), or a scikit-learn splitter or
+        list of (training indices, test indices) that holds out every sample exactly once.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the folds.
 
@@ -61,7 +62,7 @@ class PenalizedRegressor(RegressorMixin, Penalized):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> PenalizedRegressor:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> PenalizedRegressor:
         """Fit the path and choose the penalty.
 
         Parameters
@@ -70,6 +71,8 @@ class PenalizedRegressor(RegressorMixin, Penalized):
             Features.
         y : array-like of shape (n_samples,)
             Target values.
+        groups : array-like of shape (n_samples,), optional
+            Samples of a group, such as the samples of a patient, stay in one fold.
 
         Returns
         -------
@@ -79,7 +82,7 @@ class PenalizedRegressor(RegressorMixin, Penalized):
         raw = (X, y)
         X, y = check_training_data(self, X, y)
         y = numeric_target(y)
-        coef, intercept = self._fit_path(raw, X, y, "gaussian", np.zeros(len(y), dtype=np.int64))
+        coef, intercept = self._fit_path(raw, X, y, "gaussian", groups)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
         self.residual_scale_ = float(np.sqrt(self.cv_deviance_[self._chosen]))
         return self

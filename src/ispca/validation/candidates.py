@@ -9,7 +9,7 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
@@ -17,6 +17,7 @@ from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..reduction.records import Floats
 from ..transformers import ISPCA, SPCA
 from .methods import reduced
+from .prediction import n_rows
 
 # As many components as in the paper: each of them has a coefficient per class.
 N_COMPONENTS = 50
@@ -74,7 +75,7 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
             The deviation only with ``return_std=True``.
         """
         check_is_fitted(self)
-        count = _num_samples(X)
+        count = n_rows(X)
         mean = np.full(count, self.mean_)
         return (mean, np.full(count, self.deviation_)) if return_std else mean
 

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._checks import check_container, check_mask, numeric_target
 from .._messages import suggestion
+from .._splits import Split, make_splits
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from .comparison_text import comparison_text
@@ -23,7 +24,6 @@ from .metrics import CLASSIFICATION_LIMITS, REGRESSION_LIMITS, Limits, choose_me
 from .prediction import Prediction
 from .record_array import as_table
 from .runner import Work, checked_timeout, resumable_seed, run
-from .splits import Split, make_splits
 
 UNLIMITED: Limits = (-np.inf, np.inf)
 

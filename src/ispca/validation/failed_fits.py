@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
 
+from .._splits import Split
 from ..reduction.records import Floats
 from .candidates import BaseRateRegressor
 from .metrics import Measure, score_all
 from .prediction import Prediction, fit_and_predict
-from .splits import Split
+from .prediction_checks import ImpossiblePrediction
 
 RULE = "In the splits where it failed, a method gets the scores of the base rate"
 NEVER = "A method that failed in every split is not ranked"
@@ -50,4 +52,6 @@ def _base_rate(y: np.ndarray, split: Split, classes: Any) -> Prediction | None:
         return None  # one sample has no standard deviation
     model = BaseRateRegressor() if classes is None else DummyClassifier(strategy="prior")
     train, test = (np.zeros((len(part), 1)) for part in (split.train, split.test))
-    return fit_and_predict(model, train, y[split.train], test, y[split.test], classes)
+    with suppress(ImpossiblePrediction):  # the variance of huge values overflows
+        return fit_and_predict(model, train, y[split.train], test, y[split.test], classes)
+    return None

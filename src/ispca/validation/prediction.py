@@ -13,6 +13,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from ..models.base import Horseshoe
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
@@ -89,12 +90,20 @@ def _is_open_seed(name: str, value: Any) -> bool:
     return value is None and name.rpartition("__")[2] == "random_state"
 
 
-def fit_timed(estimator: Any, X: Any, y: Any) -> tuple[float, float]:
-    """Fit, and return the seconds of the steps before the last one and of the last one."""
+def _fit(estimator: Any, X: Any, y: Any, groups: Any) -> None:
+    """Fit; estimators that make folds themselves receive the groups, so as not to divide them either."""
+    if groups is not None and has_fit_parameter(estimator, "groups"):
+        estimator.fit(X, y, groups=groups)
+    else:
+        estimator.fit(X, y)
+
+
+def fit_timed(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[float, float]:
+    """Fit, and return the seconds spent on all steps but the last and on the last."""
     start = time.perf_counter()
     # Kinds of pipelines made elsewhere may do more than fit step by step, such as draw samples anew.
     if type(estimator) is not Pipeline or len(estimator.steps) < 2:
-        estimator.fit(X, y)
+        _fit(estimator, X, y, groups)
         return 0.0, time.perf_counter() - start
     # The same as estimator.fit, with a look at the clock before the last step.
     names = [name for name, _ in estimator.steps]
@@ -103,15 +112,17 @@ def fit_timed(estimator: Any, X: Any, y: Any) -> tuple[float, float]:
     estimator.steps[:-1] = list(zip(names[:-1], [step for _, step in before.steps], strict=True))
     middle = time.perf_counter()
     if estimator.steps[-1][1] not in (None, "passthrough"):
-        estimator.steps[-1][1].fit(reduced, y)
+        _fit(estimator.steps[-1][1], reduced, y, groups)
     return middle - start, time.perf_counter() - middle
 
 
-def fit_and_predict(estimator: Any, X: Any, y: Any, X_new: Any, y_new: Any, classes: Any) -> Prediction:
+def fit_and_predict(
+    estimator: Any, X: Any, y: Any, X_new: Any, y_new: Any, classes: Any, groups: Any = None
+) -> Prediction:
     """Fit, keep the warnings, and predict; ``classes`` is None for regression."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        reduction, model = fit_timed(estimator, X, y)
+        reduction, model = fit_timed(estimator, X, y, groups)
         predict = predict_values if classes is None else predict_classes
         prediction = predict(estimator, X_new, y_new, classes)
     messages = tuple(dict.fromkeys(str(warning.message) for warning in caught))
@@ -129,6 +140,11 @@ def rows(X: Any, chosen: Indices) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[chosen]
     return X.tocsr()[chosen] if hasattr(X, "tocsr") else X[chosen]
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of samples of an array, sparse matrix, frame or nested list."""
+    return int((X if hasattr(X, "shape") else np.asarray(X)).shape[0])
 
 
 def predict_classes(estimator: Any, X: Any, y: Any, classes: Any) -> Prediction:

@@ -23,10 +23,10 @@ from threadpoolctl import threadpool_limits
 from .._checks import integer_seed
 from .._progress import progress
 from .._sharing import sharing
+from .._splits import Split
 from .fingerprint import estimator_fingerprint
 from .fit_store import FORMAT, Failure, Outcome, Store
 from .prediction import fit_and_predict, prepared, rows
-from .splits import Split
 from .time_limit import run_limited
 
 # Seconds; a clock of the system cannot be set to more than some decades.
@@ -57,10 +57,16 @@ class Work:
         # Clones, because what an estimator has learned elsewhere does not count.
         estimators = {name: _fingerprint(name, clone(estimator)) for name, estimator in self.estimators.items()}
         return {
-            (number, name): joblib.hash((data, split.train, split.test, self.split_seed(number), estimator))
+            (number, name): joblib.hash((data, *_samples(split), self.split_seed(number), estimator))
             for number, split in enumerate(self.splits)
             for name, estimator in estimators.items()
         }
+
+
+def _samples(split: Split) -> tuple[Any, ...]:
+    """Return what identifies the samples of a split."""
+    parts = (split.train, split.test)
+    return parts if split.train_groups is None else (*parts, split.train_groups)
 
 
 def checked_timeout(timeout: Any) -> float | None:
@@ -199,7 +205,7 @@ def _do(
             estimator = work.estimators[place[1]]
             try:
                 fitted = prepared(estimator, work.split_seed(number))
-                outcome: Outcome = fit_and_predict(fitted, X, y, X_new, y_new, work.classes)
+                outcome: Outcome = fit_and_predict(fitted, X, y, X_new, y_new, work.classes, split.train_groups)
             except Exception as error:  # a failing fit is a result too
                 outcome = Failure(f"{type(error).__name__}: {error}")
             store.write(keys[place], outcome)

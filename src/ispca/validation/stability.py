@@ -18,12 +18,12 @@ from threadpoolctl import threadpool_limits
 from .._checks import integer_seed
 from .._components import SupervisedComponents, component_names
 from .._sharing import sharing
+from .._splits import Split, make_splits
 from ..reduction.records import Floats, Mask
 from ..transformers import ISPCA
 from .comparison import checked_data
 from .prediction import prepared, rows
 from .record_array import as_table
-from .splits import Split, make_splits
 
 
 @dataclass(frozen=True)

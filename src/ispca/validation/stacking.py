@@ -9,11 +9,11 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..reduction.records import Floats
 from .candidates import default_candidates
-from .prediction import class_probabilities, predict_values
+from .prediction import class_probabilities, n_rows, predict_values
 from .prediction_checks import possible_values
 from .stacking_base import Stacked, normal_part
 from .stacking_weights import fit_inverse_temperature, tempered
@@ -76,7 +76,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
     """
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any) -> StackedClassifier:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> StackedClassifier:
         """Find the weights, and fit the candidates to all samples.
 
         Parameters
@@ -85,6 +85,9 @@ class StackedClassifier(ClassifierMixin, Stacked):
             The features.
         y : array-like of shape (n_samples,)
             Class labels.
+        groups : array-like of shape (n_samples,), optional
+            Samples of a group, such as the samples of a patient, stay in one fold, here and in
+            candidates that make folds themselves.
 
         Returns
         -------
@@ -94,7 +97,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         X, y = self._checked(X, y)
         check_classification_targets(y)
         candidates = default_candidates(len(np.unique(y))) if self.estimators is None else self.estimators
-        predictions = self._fit(X, y, candidates, True)
+        predictions = self._fit(X, y, groups, candidates, True)
         self.classes_, codes = np.unique(y, return_inverse=True)
         # Fold by fold the probabilities of every candidate: (candidate, sample, class).
         parts = [np.array([item.probabilities for item in row]) for row in predictions]
@@ -117,7 +120,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
             In the order of ``classes_``.
         """
         check_is_fitted(self)
-        count = _num_samples(X)
+        count = n_rows(X)
         parts = self._of_each(lambda estimator: class_probabilities(estimator, X, self.classes_, count))
         mixture: Floats = sum(weight * part for weight, part in zip(self.weights_, parts, strict=True))
         return tempered(mixture, self.inverse_temperature_)
@@ -178,7 +181,7 @@ class StackedRegressor(RegressorMixin, Stacked):
     """
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any) -> StackedRegressor:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> StackedRegressor:
         """Find the weights, and fit the candidates to all samples.
 
         Parameters
@@ -187,6 +190,9 @@ class StackedRegressor(RegressorMixin, Stacked):
             The features.
         y : array-like of shape (n_samples,)
             Target values.
+        groups : array-like of shape (n_samples,), optional
+            Samples of a group, such as the samples of a patient, stay in one fold, here and in
+            candidates that make folds themselves.
 
         Returns
         -------
@@ -195,13 +201,13 @@ class StackedRegressor(RegressorMixin, Stacked):
         """
         X, y = self._checked(X, y)
         candidates = default_candidates(None) if self.estimators is None else self.estimators
-        self._fit(X, y.astype(np.float64), candidates, False)
+        self._fit(X, y.astype(np.float64), groups, candidates, False)
         return self
 
     def _normal_parts(self, X: Any) -> tuple[Floats, Floats]:
         """Return mean and spread of every candidate's prediction, candidates in rows."""
         check_is_fitted(self)
-        nothing = np.zeros(_num_samples(X))
+        nothing = np.zeros(n_rows(X))
         predictions = self._of_each(lambda estimator: normal_part(predict_values(estimator, X, nothing)))
         mean, spread = np.array(predictions).swapaxes(0, 1)
         return mean, spread
@@ -223,7 +229,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         """
         check_is_fitted(self)
         if not return_std:
-            count = _num_samples(X)
+            count = n_rows(X)
             values = self._of_each(lambda estimator: possible_values(estimator.predict(X), count))
             return self.weights_ @ np.array(values)
         mean, spread = self._normal_parts(X)

@@ -12,23 +12,22 @@ import joblib
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from .._checks import check_training_data
+from .._splits import checked_groups, make_fold_splits
 from ..models.base import Horseshoe
 from ..reduction.notices import notify
 from ..reduction.records import Floats
 from .comparison import checked_data, named_estimators, target_is_classes
 from .fit_store import Failure
-from .prediction import INTERVAL_PROBABILITY, Prediction, prepared
+from .prediction import INTERVAL_PROBABILITY, Prediction, fit_timed, prepared
 from .prediction_checks import ImpossiblePrediction
 from .record_array import as_table
 from .runner import Work, resumable_seed, run
-from .splits import make_splits
 from .stacking_weights import stacking_weights
 
 # Weights need no long chains: predictions out of fold are averages over so many draws.
@@ -77,7 +76,7 @@ class Stacked(BaseEstimator):
             y = column_or_1d(y, warn=True)
         return checked_data(X, y)
 
-    def _fit(self, X: Any, y: Any, candidates: Any, classification: bool) -> list[list[Prediction]]:
+    def _fit(self, X: Any, y: Any, groups: Any, candidates: Any, classification: bool) -> list[list[Prediction]]:
         """Find the weights, fit the candidates to all samples, and return their predictions fold by fold."""
         named = named_estimators(candidates)
         validate_data(self, X, skip_check_array=True)
@@ -85,11 +84,8 @@ class Stacked(BaseEstimator):
             kind, other = ("regressors", "Regressor") if classification else ("classifiers", "Classifier")
             raise ValueError(f"The candidates of {type(self).__name__} are {kind}: use Stacked{other}.")
         seed = resumable_seed(self.random_state, self.resume)
-        cv = self.cv
-        if isinstance(cv, Integral):
-            folds = StratifiedKFold if classification else KFold
-            cv = folds(min(int(cv), len(y)), shuffle=True, random_state=seed % 2**32)
-        splits = make_splits(cv, X, y, None, classification, seed)
+        groups = checked_groups(groups, len(y))
+        splits = make_fold_splits(self.cv, X, y, groups, classification, seed)
         self._held_out = np.concatenate([split.test for split in splits])
         classes = np.unique(y) if classification else None
         work = Work({name: in_fold(item) for name, item in named.items()}, X, y, classes, splits, seed)
@@ -102,7 +98,7 @@ class Stacked(BaseEstimator):
         self.weights_ = stacking_weights(log_density, self.concentration)
         self.cv_table_ = _table(list(named), predictions, log_density, self.weights_)
         final = [prepared(item, work.split_seed(len(splits))) for item in named.values()]
-        fits = (joblib.delayed(_fit_alone)(estimator, X, y) for estimator in final)
+        fits = (joblib.delayed(_fit_alone)(estimator, X, y, groups) for estimator in final)
         self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
         return predictions
 
@@ -143,11 +139,12 @@ def in_fold(estimator: Any) -> Any:
     return estimator
 
 
-def _fit_alone(estimator: Any, X: Any, y: Any) -> Any:
+def _fit_alone(estimator: Any, X: Any, y: Any, groups: Any) -> Any:
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
         # The number of components of a candidate is an upper limit, which data of a lower rank need not reach.
         warnings.filterwarnings("ignore", message="n_components=")
-        return estimator.fit(X, y)
+        fit_timed(estimator, X, y, groups)
+    return estimator
 
 
 def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
 
-from ispca.validation.splits import make_splits
+from ispca._splits import make_fold_splits, make_splits
 
 
 @pytest.fixture
@@ -86,14 +86,14 @@ def test_no_way_to_split(X, y, cv):
 @pytest.mark.parametrize(
     ("pair", "words"),
     [
-        (([0, 1, 2], [2, 3]), "1 sample\\(s\\) in both parts .such as 2"),
+        (([0, 1, 2], [2, 3]), "1 sample in both parts .for example 2"),
         (([], [2, 3]), "empty"),
         (([0, 1], []), "empty"),
-        (([0, 1], [40]), "between 0 and 39: index 40"),
+        (([0, 1], [40]), "from 0 to 39: index 40"),
         (([0, 1], [-1]), "index -1"),
-        (([0.5, 1], [3]), "whole numbers"),
-        (([0, 1], [2], [3]), "no pair"),
-        (7, "no pair"),
+        (([0.5, 1], [3]), "list of integers"),
+        (([0, 1], [2], [3]), "not a pair"),
+        (7, "not a pair"),
     ],
 )
 def test_bad_pairs(X, y, pair, words):
@@ -103,7 +103,7 @@ def test_bad_pairs(X, y, pair, words):
 
 def test_a_class_of_one(X, y):
     y[-3:] = "b"
-    with pytest.raises(ValueError, match=r"Class c has one sample only.*(leave it out|merge)"):
+    with pytest.raises(ValueError, match=r"Class c has a single sample.*Drop it, merge"):
         splits(5, X, y)
 
 
@@ -121,3 +121,39 @@ def test_groups_that_the_splitter_divides(X, y, cv):
 
 def test_a_splitter_for_groups(X, y):
     assert len(splits(GroupKFold(5), X, y, np.arange(40) // 4)) == 5
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("classification", [True, False])
+@pytest.mark.parametrize("n_folds", [2, 5, 50])
+def test_folds_never_divide_a_group(X, y, rng, classification, n_folds):
+    groups = rng.permutation(np.repeat(["p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8"], 5))
+    made = make_fold_splits(n_folds, X, y, groups, classification, 0)
+    assert len(made) == min(n_folds, 8)
+    assert sorted(np.concatenate([split.test for split in made])) == list(range(40))
+    for split in made:
+        assert not set(groups[split.train]) & set(groups[split.test])
+        np.testing.assert_array_equal(split.train_groups, groups[split.train])
+
+
+def test_folds_without_groups(X, y):
+    for split in make_fold_splits(4, X, y, None, True, 0):
+        assert [np.count_nonzero(y[split.test] == label) for label in "abc"] == [5, 4, 1]
+    assert [len(split.test) for split in make_fold_splits(50, X, np.arange(40.0), None, False, 0)] == [1] * 40
+
+
+def test_a_single_group_cannot_be_held_out(X, y):
+    with pytest.raises(ValueError, match="single group"):
+        make_fold_splits(5, X, y, np.zeros(40), True, 0)
+
+
+def test_folds_that_stratification_leaves_empty_are_dropped(X):
+    groups = np.repeat([0, 1, 2, 3], [11, 7, 8, 14])
+    made = make_fold_splits(4, X, groups % 2, groups, True, 0)
+    assert sorted(len(split.test) for split in made) == [7, 8, 25]
+
+
+def test_no_more_stratified_folds_than_samples_of_a_class(X):
+    y, groups = np.arange(8) % 2, np.arange(8)
+    assert len(make_fold_splits(5, X[:8], y, groups, True, 0)) == 4
+    assert len(make_fold_splits(5, X[:8], y, None, True, 0)) == 4
