@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._components import SupervisedComponents
+from ._transformer_base import SupervisedComponents
+from .reduction.algorithm import iterate, screened
 from .reduction.design import Design
-from .reduction.iterate import iterate, screened
-from .reduction.maximum import MaximumTest, ResidualTest
-from .reduction.notices import notify
+from .reduction.max_score_test import MaxScoreTest, ResidualTest
 from .reduction.records import Indices, Mask, Reduction, Step
 from .reduction.response import Response
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
 from .reduction.statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import Workers
+from .reduction.user_warnings import notify
 
 
 class ISPCA(SupervisedComponents):
@@ -179,7 +179,7 @@ class ISPCA(SupervisedComponents):
             )
         test = None
         if self.alpha is not None:
-            kind = MaximumTest if self.test == "paper" else ResidualTest
+            kind = MaxScoreTest if self.test == "paper" else ResidualTest
             test = kind(design, response.columns, self._permutations(n, threads), self.alpha)
         reduction = iterate(
             design,

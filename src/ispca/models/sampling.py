@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..reduction.notices import notify
 from ..reduction.records import Floats
 from ..reduction.threads import available_threads
+from ..reduction.user_warnings import notify
 from .diagnostics import LARGEST_DIVERGENT_SHARE, Diagnostics, bulk_ess, r_hat, tail_ess
 from .engine import load_engine
 from .posterior import Posterior, log_likelihood

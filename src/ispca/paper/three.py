@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils import Bunch
 
-from .._components import SupervisedComponents
+from .._transformer_base import SupervisedComponents
 from ..reduction.records import Floats
 from ..transformers import ISPCA, SPCA
 from .separation import N_NEIGHBOURS, Separation, neighbour_votes, separation

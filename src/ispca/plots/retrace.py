@@ -12,7 +12,7 @@ import numpy as np
 from .._checks import check_new_data
 from ..reduction.deflation import Deflation, deflate, project_off, start_deflation
 from ..reduction.design import Design
-from ..reduction.null import tested_scores
+from ..reduction.null_distribution import tested_scores
 from ..reduction.permutation import Permutations
 from ..reduction.records import Step
 from ..reduction.response import Response, make_response

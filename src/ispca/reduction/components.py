@@ -15,8 +15,8 @@ from .._sharing import shared
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
-from .notices import notify
 from .records import Floats, Indices
+from .user_warnings import notify
 
 Value = TypeVar("Value")
 

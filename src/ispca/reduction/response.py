@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from .notices import notify
 from .records import Floats
+from .user_warnings import notify
 
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial")
 

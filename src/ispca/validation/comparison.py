@@ -13,8 +13,8 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
 from .._checks import check_container, check_mask
-from ..reduction.notices import notify
 from ..reduction.records import Floats
+from ..reduction.user_warnings import notify
 from .failed_fits import NEVER, RULE, fair_scores
 from .metrics import CLASSIFICATION_LIMITS, REGRESSION_LIMITS, Limits, choose_measures, difference_limits, goodness
 from .prediction import Prediction

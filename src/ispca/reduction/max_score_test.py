@@ -60,7 +60,7 @@ class _Tally:
         return TestResult(self.score, p_value, self.done, self.done < self.count, passed)
 
 
-class MaximumTest:
+class MaxScoreTest:
     """The paper's test: the observed maximum against permutations of the whole response."""
 
     def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:

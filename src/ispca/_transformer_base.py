@@ -20,12 +20,12 @@ from ._checks import (
 )
 from ._sharing import shared
 from .reduction.design import Design
-from .reduction.notices import notify
 from .reduction.permutation import Permutations
 from .reduction.records import Floats, Reduction
 from .reduction.response import FAMILIES, Response, make_response
 from .reduction.sparse import make_design
 from .reduction.threads import Workers, workers
+from .reduction.user_warnings import notify
 
 # Rows are transformed in blocks of about this many numbers.
 TRANSFORM_BLOCK = 2**20

@@ -10,14 +10,14 @@ import numpy as np
 from .components import principal_components
 from .deflation import Deflation, carried_roundings, deflate, start_deflation
 from .design import Design
-from .maximum import MaximumTest, ResidualTest
+from .max_score_test import MaxScoreTest, ResidualTest
 from .projection import projection_matrix
 from .records import Floats, Indices, Reduction, Step, TestResult
 from .response import Response
 from .scores import correlation_scores
 from .threshold import Candidate, search
 
-Test = MaximumTest | ResidualTest
+Test = MaxScoreTest | ResidualTest
 Listener = Callable[[Step], None]
 
 
