@@ -19,6 +19,7 @@ from ._checks import (
     integer_seed,
 )
 from ._sharing import shared
+from .reduction.deflation import constant_basis
 from .reduction.design import Design
 from .reduction.permutation import Permutations
 from .reduction.records import Floats, Reduction
@@ -119,7 +120,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             if self.verbose:
                 left_out = len(design.usable) - np.count_nonzero(design.usable)
                 print(f"[{type(self).__name__}] {left_out} of {X.shape[1]} features left out")
-            reduction = self._reduce(X, design, response, threads)
+            reduction = self._reduce(X, design, constant_basis(X.shape[0], self.center), response, threads)
         return self._keep(reduction, design, response).astype(_output_dtype(X), copy=False)
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
@@ -129,8 +130,8 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         seed = integer_seed(self.random_state)
         return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), threads)
 
-    def _most_supervised(self, n_samples: int, n_features: int) -> int:
-        limits = (self.n_components, self.n_supervised, n_samples - int(self.center), n_features)
+    def _most_supervised(self, basis: Floats, n_features: int) -> int:
+        limits = (self.n_components, self.n_supervised, basis.shape[0] - basis.shape[1], n_features)
         return min(limit for limit in limits if limit is not None)
 
     def _keep(self, reduction: Reduction, design: Design, response: Response | None) -> np.ndarray:

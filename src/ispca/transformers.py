@@ -12,7 +12,7 @@ from ._transformer_base import SupervisedComponents
 from .reduction.algorithm import iterate, screened
 from .reduction.design import Design
 from .reduction.max_score_test import MaxScoreTest, ResidualTest
-from .reduction.records import Indices, Mask, Reduction, Step
+from .reduction.records import Floats, Indices, Mask, Reduction, Step
 from .reduction.response import Response
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
@@ -167,7 +167,9 @@ class ISPCA(SupervisedComponents):
         alone = (design.n_below == 1) | (design.n_below == design.shape[0] - 1)
         return (design.deviation > 0) & ~alone
 
-    def _reduce(self, X: Any, design: Design, response: Response | None, threads: Workers) -> Reduction:
+    def _reduce(
+        self, X: Any, design: Design, basis: Floats, response: Response | None, threads: Workers
+    ) -> Reduction:
         n, n_features = design.shape
         if response is None:
             return screened(
@@ -175,7 +177,7 @@ class ISPCA(SupervisedComponents):
                 np.empty(0, np.intp),
                 n_supervised=0,
                 n_components=self.n_components,
-                center=self.center,
+                basis=basis,
             )
         test = None
         if self.alpha is not None:
@@ -186,9 +188,9 @@ class ISPCA(SupervisedComponents):
             response,
             test,
             self,
-            max_supervised=self._most_supervised(n, n_features),
+            max_supervised=self._most_supervised(basis, n_features),
             n_components=self.n_components,
-            center=self.center,
+            basis=basis,
             listen=self._report,
         )
         if reduction.n_supervised == 0 and self.n_components is None:
@@ -331,7 +333,9 @@ class SPCA(SupervisedComponents):
     def _informative(self, design: Design) -> Mask:
         return design.deviation > 0
 
-    def _reduce(self, X: Any, design: Design, response: Response | None, threads: Workers) -> Reduction:
+    def _reduce(
+        self, X: Any, design: Design, basis: Floats, response: Response | None, threads: Workers
+    ) -> Reduction:
         selected = np.empty(0, np.intp)
         if response is not None:
             selected = self._screen(X, design, response, threads)
@@ -343,9 +347,9 @@ class SPCA(SupervisedComponents):
         return screened(
             design,
             selected,
-            n_supervised=self._most_supervised(design.shape[0], len(selected)),
+            n_supervised=self._most_supervised(basis, len(selected)),
             n_components=self.n_components,
-            center=self.center,
+            basis=basis,
         )
 
     def _screen(self, X: Any, design: Design, response: Response, threads: Workers) -> Indices:

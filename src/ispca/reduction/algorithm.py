@@ -72,11 +72,14 @@ def iterate(
     *,
     max_supervised: int,
     n_components: int | None,
-    center: bool,
+    basis: Floats,
     listen: Listener,
 ) -> Reduction:
-    """Extract supervised components while the test passes, then fill up with unsupervised ones."""
-    state = start_deflation(design, response.columns, center)
+    """Extract supervised components while the test passes, then fill up with unsupervised ones.
+
+    ``basis`` is the orthonormal start basis Q0, which everything is projected off first.
+    """
+    state = start_deflation(design, response.columns, basis)
     steps: list[Step] = []
     extracted: list[Candidate] = []
     while len(extracted) < max_supervised:
@@ -98,11 +101,9 @@ def iterate(
 
 
 def screened(
-    design: Design, features: Indices, *, n_supervised: int, n_components: int | None, center: bool
+    design: Design, features: Indices, *, n_supervised: int, n_components: int | None, basis: Floats
 ) -> Reduction:
     """Take the principal components of the screened features, then fill up (SPCA and PSPCA)."""
-    n = design.shape[0]
-    basis = np.full((n, 1), n**-0.5) if center else np.empty((n, 0))
     directions, components = principal_components(design, basis, design.roundings, n_supervised, features)
     lengths = np.linalg.norm(components, axis=0)
     loadings = (design.t_dot(components) / lengths**2).T

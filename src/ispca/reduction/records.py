@@ -66,7 +66,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Reduction:
-    """A finished reduction: ``features Z = X_s @ projection.T``.
+    """A finished reduction: ``Z = P0 X_s @ projection.T``, where P0 projects off the start basis.
 
     Attributes
     ----------
