@@ -1,4 +1,4 @@
-"""What ISPCA and SPCA share: checks before the reduction, attributes after it, and the use of the result."""
+"""Base class of the transformers ISPCA and SPCA: checks, fitted attributes, transform and its inverse."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def component_names(n_components: int, n_supervised: int) -> list[str]:
 
 
 class SupervisedComponents(TransformerMixin, BaseEstimator):
-    """What ISPCA and SPCA share: checks before, attributes after, and the use of the result."""
+    """Base class of ISPCA and SPCA: checks, fitted attributes, transform and its inverse."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -202,7 +202,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             Z = np.empty((X.shape[0], weights.shape[1]))
             rows = max(1, TRANSFORM_BLOCK // X.shape[1])
             for start in range(0, len(Z), rows):
-                # Centring explicitly keeps the digits of data far from zero.
+                # Centering explicitly keeps the digits of data far from zero.
                 part = slice(start, start + rows)
                 Z[part] = np.subtract(X[part], self.mean_, dtype=np.float64) @ weights
         return Z.astype(_output_dtype(X), copy=False)

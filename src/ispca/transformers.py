@@ -26,37 +26,38 @@ class ISPCA(SupervisedComponents):
 
     Each step screens the features by their correlation with the target, takes the first principal
     component of the best-scoring ones, and subtracts what it explains from all features. The steps
-    go on while a permutation test says that there is signal left; then unsupervised components
-    fill up to ``n_components``.
+    continue while a permutation test finds signal; unsupervised components are then added up to
+    ``n_components``.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of components in all. By default supervised components only.
+        Total number of components; fewer, with a warning, if X has a lower rank. By default only
+        supervised components.
     n_supervised : int, optional
         Largest number of supervised components; 0 gives plain principal components.
     alpha : float or None, default=0.01
-        Go on while the p-value is below alpha. None skips the test, which overfits.
+        Extract components while the p-value is below alpha. None skips the test, which overfits.
     n_permutations : int, default=1000
         Permutations per test.
     test : {"paper", "residual"}, default="paper"
-        Permute the whole target as in the paper, which is strict from the second component on, or
-        what the components so far have left of it, which holds its level there too.
+        Permute the target, as in the paper, which is conservative from the second component on, or its
+        residual after the components so far, which keeps the level of the test there, too.
     max_features : int, default=500
         Number of best-scoring features that the threshold search considers.
     n_thresholds : int, default=10
         Number of thresholds to try.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target. "auto" takes labels and whole numbers as classes, other numbers as a quantity.
+        Kind of target. "auto" treats labels and integers as classes, other numbers as a quantity.
     center, scale : bool, default=True
-        Whether features are centred, and scaled to unit standard deviation. Without centring,
-        angles take the place of correlations.
+        Whether features are centered, and scaled to unit standard deviation. Without centering,
+        angles replace correlations.
     whiten : bool, default=False
-        Whether to scale the new features to unit variance, as the models want them.
+        Whether to scale the new features to unit variance, as the models expect.
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
-        Bytes of working space the permutations may take. The result does not depend on it.
+        Bytes of memory that the permutations may use. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the permutations.
     verbose : int, default=0
@@ -69,9 +70,9 @@ class ISPCA(SupervisedComponents):
     directions_ : ndarray of shape (n_components_, n_features)
         The paper's v: the principal component of the deflated features, zero outside the selected ones.
     n_components_, n_supervised_ : int
-        Components in all, and how many of them, the first ones, are supervised.
+        Total number of components, and number of supervised ones, which come first.
     steps_ : list of Step
-        A record per supervised step and for the test that ended them.
+        One record per supervised step, and one for the test that ended them.
     explained_variance_ : ndarray of shape (n_components_,)
         Variance of the new features (before whitening).
     explained_variance_ratio_ : ndarray of shape (n_components_,)
@@ -80,7 +81,7 @@ class ISPCA(SupervisedComponents):
         the fractions add up, to 1 at full rank; without supervised components they equal those of
         scikit-learn's PCA.
     mean_, scale_ : ndarray of shape (n_features,)
-        Centre and scale of the features.
+        Center and scale of the features.
     feature_mask_ : ndarray of shape (n_features,)
         False for features left out: excluded, constant, or with one value alone on its side of the mean.
     classes_ : ndarray
@@ -98,8 +99,8 @@ class ISPCA(SupervisedComponents):
     ================  =====================================================
     container         how it is handled
     ================  =====================================================
-    dense array       by reference, standardised block by block, never copied
-    mostly zeros      (under 5 per cent nonzero) converted to sparse
+    dense array       by reference, standardized block by block, never copied
+    mostly zeros      (under 5% nonzero) converted to sparse
     SciPy sparse      one compressed copy, never densified
     pandas, polars    converted to one dense array
     ================  =====================================================
@@ -212,54 +213,55 @@ class ISPCA(SupervisedComponents):
 class SPCA(SupervisedComponents):
     """Supervised principal components (Bair and others, 2006), with a permutation test for the screening.
 
-    The features that score high enough with the target are kept, and their principal components
-    taken. With ``n_supervised`` below ``n_components`` the rest are unsupervised components of what
-    is left of all features (the paper's PSPCA).
+    The features with high enough scores are selected, and their principal components are computed.
+    With ``n_supervised`` below ``n_components``, the rest are unsupervised components of the residual
+    of all features (the paper's PSPCA).
 
     Parameters
     ----------
     n_components : int, optional
-        Number of components in all. By default those of the kept features only.
+        Total number of components; fewer, with a warning, if X has a lower rank. By default only
+        those of the selected features.
     n_supervised : int, optional
-        Largest number of components from the kept features; by default ``n_components``.
+        Largest number of components from the selected features; by default ``n_components``.
     alpha : float, default=0.001
-        Keep the features with a permutation p-value below alpha.
+        Select the features with a permutation p-value below alpha.
     n_permutations : int, default=1000
         Permutations of the test.
     n_features : int, optional
-        Keep instead this number of best-scoring features.
+        Select instead this number of best-scoring features.
     threshold : float, optional
-        Keep instead the features above a relative threshold: 0 is the lowest and 1 the highest
+        Select instead the features above a relative threshold: 0 is the lowest and 1 the highest
         score of the ``max_features`` best-scoring features.
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
         How a feature is scored; see ``feature_scores``.
     max_features : int, default=500
         Number of best-scoring features that ``threshold`` considers.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target. "auto" takes labels and whole numbers as classes, other numbers as a quantity.
+        Kind of target. "auto" treats labels and integers as classes, other numbers as a quantity.
     center, scale : bool, default=True
-        Whether features are centred, and scaled to unit standard deviation.
+        Whether features are centered, and scaled to unit standard deviation.
     whiten : bool, default=False
-        Whether to scale the new features to unit variance, as the models want them.
+        Whether to scale the new features to unit variance, as the models expect.
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
-        Bytes of working space the permutations may take. The result does not depend on it.
+        Bytes of memory that the permutations may use. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the permutations.
     verbose : int, default=0
-        Print how many features are kept.
+        Print the number of selected features.
 
     Attributes
     ----------
     selected_ : ndarray of int
-        Indices of the kept features.
+        Indices of the selected features.
     components_, directions_ : ndarray of shape (n_components_, n_features)
         The paper's W and v; see ISPCA.
     n_components_, n_supervised_ : int
-        Components in all, and how many of them, the first ones, come from the kept features.
+        Total number of components, and number of those from the selected features, which come first.
     steps_ : list
-        Empty: there is one screening, no iteration.
+        Empty, because SPCA screens once.
     explained_variance_, explained_variance_ratio_, mean_, scale_, classes_, n_features_in_, feature_names_in_
         As in ISPCA.
     feature_mask_ : ndarray of shape (n_features,)
@@ -328,7 +330,7 @@ class SPCA(SupervisedComponents):
         if response is not None:
             check_container(self.statistic, X, response)
         if self.n_features is not None and self.threshold is not None:
-            raise ValueError("n_features and threshold are two ways to screen: pass one of them.")
+            raise ValueError("n_features and threshold exclude each other. Pass only one of them.")
 
     def _informative(self, design: Design) -> Mask:
         return design.deviation > 0
@@ -343,7 +345,7 @@ class SPCA(SupervisedComponents):
                 notify("No signal: no feature passed the screening, so SPCA returns unsupervised components only.")
         self.selected_ = selected
         if self.verbose:
-            print(f"[SPCA] {len(selected)} of {design.shape[1]} features kept")
+            print(f"[SPCA] {len(selected)} of {design.shape[1]} features selected")
         return screened(
             design,
             selected,

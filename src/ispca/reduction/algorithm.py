@@ -124,7 +124,7 @@ def complete(
 ) -> Reduction:
     """Add unsupervised components of what is left, up to ``n_components`` in all."""
     n_supervised = len(directions)
-    # Without any signal one unsupervised component stands in, so that pipelines go on.
+    # Without signal, one unsupervised component keeps pipelines working.
     wanted = max(1, n_supervised) if n_components is None else min(n_components, design.shape[1])
     if wanted > n_supervised:
         more, scores = principal_components(design, basis, roundings, wanted - n_supervised)

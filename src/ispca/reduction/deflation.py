@@ -13,9 +13,9 @@ import numpy as np
 from .design import Design, feature_blocks
 from .records import Floats, Indices, Mask
 
-# A column with less than this share of its own variance left counts as gone.
+# A column with less than this fraction of its own variance left counts as gone.
 REMAINING_SHARE = 1e-12
-# Below this share the running sums have lost too many digits for the scores.
+# Below this fraction, the running sums have lost too many digits for the scores.
 FAINT_SHARE = 1e-6
 
 
@@ -30,7 +30,7 @@ class Deflation:
     loadings : ndarray of shape (D, k)
         ``X_s^T Q``.
     squared_norms : ndarray of shape (D,)
-        ``|x_j|^2`` of the standardised columns before any deflation.
+        ``|x_j|^2`` of the standardized columns before any deflation.
     roundings : ndarray of shape (D,)
         How much of the deflated columns may be noise, from X being rounded to its precision.
     remaining : ndarray of shape (D,)

@@ -28,7 +28,7 @@ from .scores import correlation_scores
 # Scores closer than this are equal: a permutation that reproduces y must count, whatever the rounding.
 TIE = 1e-10
 UNIT_ROUNDOFF = float(np.finfo(np.float32).eps) / 2
-# Columns with a smaller share of their length left lose too many digits in single precision.
+# Columns with a smaller fraction of their length left lose too many digits in single precision.
 FRAGILE_SHARE = 0.1
 
 
