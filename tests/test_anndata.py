@@ -106,7 +106,7 @@ def test_wrong_input(adata):
         ispca(adata, "cell_type", layer="counts")
     with pytest.raises(ValueError, match=r"adata\.raw is None"):
         ispca(adata, "cell_type", use_raw=True)
-    with pytest.raises(ValueError, match="two places"):
+    with pytest.raises(ValueError, match="exclude each other"):
         ispca(adata, "cell_type", use_raw=True, layer="log")
     adata.obs["empty"] = pd.Series([None] * 50, index=adata.obs_names, dtype=object)
     with pytest.raises(ValueError, match="has no values"):

@@ -88,7 +88,7 @@ def test_a_missing_value_of_polars_is_found(no_work, X, y):
 def test_many_bad_columns_are_not_all_listed(y, rng):
     X = rng.normal(size=(20, 300))
     X[0] = np.nan
-    with pytest.raises(ValueError, match=r"300 column\(s\).* and \d+ more") as caught:
+    with pytest.raises(ValueError, match=r"300 columns.* and \d+ more") as caught:
         ISPCA().fit(X, y)
     assert len(str(caught.value)) < 400
 
@@ -309,9 +309,9 @@ def test_an_unknown_parameter_is_no_parameter():
 
 @pytest.mark.parametrize("function", [feature_scores, score_test])
 def test_the_functions_refuse_the_same(function, X, y):
-    with pytest.raises(ValueError, match=r"statistic='cosine'.*pearson.*spearman.*kendall.*runs"):
+    with pytest.raises(ValueError, match=r"statistic must be one of 'pearson'.*'runs', got 'cosine'"):
         function(X, y, statistic="cosine")
-    with pytest.raises(ValueError, match=r"family='poisson'.*gaussian"):
+    with pytest.raises(ValueError, match=r"family must be one of.*'gaussian'.*got 'poisson'"):
         function(X, y, family="poisson")
     with pytest.raises(ValueError, match="one class"):
         function(X, ["a"] * 20)
@@ -323,9 +323,9 @@ def test_the_functions_refuse_the_same(function, X, y):
 
 
 def test_score_test_names_its_kinds(X, y):
-    with pytest.raises(ValueError, match=r"kind='all'.*each.*maximum"):
+    with pytest.raises(ValueError, match="kind must be one of 'each', 'maximum', got 'all'"):
         score_test(X, y, kind="all")
-    with pytest.raises(ValueError, match=r"n_permutations=0.*at least 1"):
+    with pytest.raises(ValueError, match="n_permutations must be a positive integer, got 0"):
         score_test(X, y, n_permutations=0)
 
 

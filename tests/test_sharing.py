@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ispca import ISPCA, SPCA, _components
+from ispca import ISPCA, SPCA, _transformer_base
 from ispca._sharing import shared, sharing
 from ispca.reduction import permutation
 from ispca.reduction.dense import DenseDesign
@@ -62,7 +62,7 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     X, y, _ = expression
     X = sp.csr_array(X) if kind is SparseDesign else X
     calls = []
-    counted(monkeypatch, _components, "make_design", calls)
+    counted(monkeypatch, _transformer_base, "make_design", calls)
     counted(monkeypatch, permutation, "draw_permutations", calls)
     counted(monkeypatch, kind, "sample_gram", calls)
     unsupervised = [ISPCA(count, n_supervised=0) for count in (5, 3)]

@@ -152,8 +152,8 @@ def check_columns(X: Any) -> None:
     bad = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if _not_numeric(dtype)]
     if bad:
         raise ValueError(
-            f"X has {len(bad)} column(s) that are not real numbers: {_listing(bad)}. "
-            "Drop them or turn them into numbers first."
+            f"X has {counted(len(bad), 'column')} not made of real numbers: {_listing(bad)}. "
+            "Drop them or convert them to numbers."
         )
     if any(getattr(dtype, "fill_value", 0) != 0 for dtype in dtypes):
         raise ValueError("X has sparse columns with a fill value other than 0: pass X.sparse.to_dense().")
@@ -169,7 +169,7 @@ def _not_numeric(dtype: Any) -> bool:
 def check_values(X: Any, estimator: Any = None, varied: bool = True) -> Any:
     """Return X, in double precision unless single or integer, or name the columns with values out of range.
 
-    With ``varied``, as in training, a column that varies must do so by enough to be standardised.
+    With ``varied``, as in training, a column that varies must do so by enough to be standardized.
     """
     if X.dtype.kind == "f" and X.dtype not in (np.float32, np.float64):
         with np.errstate(over="ignore"):  # what does not fit is infinite, and said to be so
@@ -232,8 +232,8 @@ def _refuse_missing(X: Any, estimator: Any) -> None:
     names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
     raise ValueError(
-        f"X contains NaN or infinity: {bad.sum()} value(s) in {len(columns)} column(s), "
-        f"{_listing(columns)}. Impute them or drop these columns or samples first."
+        f"X contains NaN or infinity: {counted(bad.sum(), 'value')} in {counted(len(columns), 'column')}, "
+        f"{_listing(columns)}. Impute them, or drop these columns or samples."
     )
 
 
@@ -297,17 +297,17 @@ def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarra
         return given.copy()
     if given.dtype.kind in "iu":
         if given.size and (given.min() < -n_features or given.max() >= n_features):
-            raise ValueError(f"exclude holds indices outside 0 to {n_features - 1}.")
+            raise ValueError(f"exclude contains indices outside 0 to {n_features - 1}.")
         mask[given] = True
         return mask
     if given.size and given.dtype.kind == "f":
-        raise ValueError("exclude holds fractions: pass whole indices, feature names or a boolean mask.")
+        raise ValueError("exclude contains fractions. Pass integer indices, feature names or a boolean mask.")
     if given.size and names is None:
-        raise ValueError("exclude holds names, but X has no feature names: pass indices or a data frame.")
+        raise ValueError("exclude contains names, but X has no feature names. Pass indices, or X as a data frame.")
     known = set() if names is None else set(names)
     unknown = [repr(str(name)) for name in given if name not in known]
     if unknown:
-        raise ValueError(f"exclude names features that X does not have: {_listing(unknown)}.")
+        raise ValueError(f"exclude contains names that are not features of X: {_listing(unknown)}.")
     mask[np.isin(names, given)] = True
     return mask
 
@@ -333,5 +333,5 @@ def integer_seed(random_state: Any) -> int:
     if isinstance(random_state, Integral) and int(random_state) >= 0:
         return int(random_state)
     raise ValueError(
-        f"random_state={random_state!r} is no seed: pass None, a whole number from 0 on or a Generator."
+        f"random_state must be None, a non-negative integer, a Generator or a RandomState, got {random_state!r}."
     )

@@ -32,7 +32,7 @@ def ispca(
     adata : AnnData
         Observations in rows; X may be sparse and stays so.
     target : str
-        Column of ``adata.obs``: classes (categories, text, booleans, at most ten different whole numbers) or a
+        Column of ``adata.obs``: classes (categories, text, booleans, at most ten distinct integers) or a
         quantity. Observations without a value take no part in the fit, but get components.
     n_components : int or None, default=50
         Number of components; fewer, with a warning, if X has a lower rank. None for supervised components only.
@@ -72,7 +72,7 @@ def ispca(
     X = check_container(_matrix(adata, layer, use_raw))
     y, present = _target(adata, target)
     if y.dtype.kind == "f" and guess_kind(y[present])[0] == "regression":
-        # To ISPCA alone all whole numbers are classes.
+        # ISPCA itself treats all integers as classes.
         options.setdefault("family", "gaussian")
     seed = integer_seed(random_state)
     model = ISPCA(n_components, random_state=seed, **options)
@@ -89,17 +89,17 @@ def ispca(
 
 def _matrix(adata: Any, layer: str | None, use_raw: bool) -> Any:
     if use_raw and layer is not None:
-        raise ValueError("use_raw and layer are two places to look: pass one of them.")
+        raise ValueError("use_raw and layer exclude each other. Pass only one of them.")
     if use_raw:
         if adata.raw is None:
-            raise ValueError("use_raw=True, but adata.raw is None: set it, or leave use_raw out.")
+            raise ValueError("use_raw=True, but adata.raw is None. Set adata.raw, or omit use_raw.")
         return adata.raw.X
     if layer is None:
         if adata.X is None:
-            raise ValueError("adata.X is None: name a layer.")
+            raise ValueError("adata.X is None. Pass layer.")
         return adata.X
     if layer not in adata.layers:
-        raise ValueError(f"adata has no layer {layer!r}: its layers are {', '.join(adata.layers) or 'none'}.")
+        raise ValueError(f"adata has no layer {layer!r}. Its layers are {', '.join(adata.layers) or 'none'}.")
     return adata.layers[layer]
 
 

@@ -19,7 +19,7 @@ from .reduction.threads import workers
 
 def _check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise ValueError(f"{name}={value!r} is unknown: choose one of {', '.join(map(repr, allowed))}.")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
 
 
 def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = "auto") -> np.ndarray:
@@ -32,8 +32,8 @@ def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = 
     y : array-like of shape (n_samples,)
         The target: class labels or numbers.
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
-        Absolute correlation, absolute rank correlations, or by how many standard deviations there are
-        fewer runs of a class along the sorted feature than by chance.
+        Absolute correlation, absolute rank correlation, or the number of standard deviations by which
+        the runs of a class along the sorted feature are fewer than expected by chance.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
         Kind of target.
 
@@ -73,7 +73,7 @@ class ScoreTest:
     p_value : float or None
         Permutation p-value of the largest score, for ``kind="maximum"``.
     n_permutations : int
-        Permutations done.
+        Number of permutations.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def score_test(
     Returns
     -------
     result : ScoreTest
-        Scores and p-values: the share of permutations whose score reaches the observed one.
+        Scores and p-values: the fraction of permutations whose score reaches the observed one.
 
     Examples
     --------
@@ -141,9 +141,9 @@ def score_test(
     _check_option("statistic", statistic, STATISTICS)
     _check_option("family", family, FAMILIES)
     if not isinstance(n_permutations, Integral) or n_permutations < 1:
-        raise ValueError(f"n_permutations={n_permutations!r} must be a whole number of at least 1.")
+        raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}.")
     if memory_budget < 2**20:
-        raise ValueError(f"memory_budget={memory_budget!r} is too small: allow at least {2**20} bytes.")
+        raise ValueError(f"memory_budget must be at least {2**20} bytes, got {memory_budget!r}.")
     X, y = check_arrays(X, y)
     response = make_response(y, family)
     check_container(statistic, X, response)

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._components import SupervisedComponents
+from ._transformer_base import SupervisedComponents
+from .reduction.algorithm import iterate, screened
 from .reduction.design import Design
-from .reduction.iterate import iterate, screened
-from .reduction.maximum import MaximumTest, ResidualTest
-from .reduction.notices import notify
-from .reduction.records import Indices, Mask, Reduction, Step
+from .reduction.max_score_test import MaxScoreTest, ResidualTest
+from .reduction.records import Floats, Indices, Mask, Reduction, Step
 from .reduction.response import Response
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
 from .reduction.statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import Workers
+from .reduction.user_warnings import notify
 
 
 class ISPCA(SupervisedComponents):
@@ -26,37 +26,38 @@ class ISPCA(SupervisedComponents):
 
     Each step screens the features by their correlation with the target, takes the first principal
     component of the best-scoring ones, and subtracts what it explains from all features. The steps
-    go on while a permutation test says that there is signal left; then unsupervised components
-    fill up to ``n_components``.
+    continue while a permutation test finds signal; unsupervised components are then added up to
+    ``n_components``.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of components in all. By default supervised components only.
+        Total number of components; fewer, with a warning, if X has a lower rank. By default only
+        supervised components.
     n_supervised : int, optional
         Largest number of supervised components; 0 gives plain principal components.
     alpha : float or None, default=0.01
-        Go on while the p-value is below alpha. None skips the test, which overfits.
+        Extract components while the p-value is below alpha. None skips the test, which overfits.
     n_permutations : int, default=1000
         Permutations per test.
     test : {"paper", "residual"}, default="paper"
-        Permute the whole target as in the paper, which is strict from the second component on, or
-        what the components so far have left of it, which holds its level there too.
+        Permute the target, as in the paper, which is conservative from the second component on, or its
+        residual after the components so far, which keeps the level of the test there, too.
     max_features : int, default=500
         Number of best-scoring features that the threshold search considers.
     n_thresholds : int, default=10
         Number of thresholds to try.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target. "auto" takes labels and whole numbers as classes, other numbers as a quantity.
+        Kind of target. "auto" treats labels and integers as classes, other numbers as a quantity.
     center, scale : bool, default=True
-        Whether features are centred, and scaled to unit standard deviation. Without centring,
-        angles take the place of correlations.
+        Whether features are centered, and scaled to unit standard deviation. Without centering,
+        angles replace correlations.
     whiten : bool, default=False
-        Whether to scale the new features to unit variance, as the models want them.
+        Whether to scale the new features to unit variance, as the models expect.
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
-        Bytes of working space the permutations may take. The result does not depend on it.
+        Bytes of memory that the permutations may use. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the permutations.
     verbose : int, default=0
@@ -69,9 +70,9 @@ class ISPCA(SupervisedComponents):
     directions_ : ndarray of shape (n_components_, n_features)
         The paper's v: the principal component of the deflated features, zero outside the selected ones.
     n_components_, n_supervised_ : int
-        Components in all, and how many of them, the first ones, are supervised.
+        Total number of components, and number of supervised ones, which come first.
     steps_ : list of Step
-        A record per supervised step and for the test that ended them.
+        One record per supervised step, and one for the test that ended them.
     explained_variance_ : ndarray of shape (n_components_,)
         Variance of the new features (before whitening).
     explained_variance_ratio_ : ndarray of shape (n_components_,)
@@ -80,7 +81,7 @@ class ISPCA(SupervisedComponents):
         the fractions add up, to 1 at full rank; without supervised components they equal those of
         scikit-learn's PCA.
     mean_, scale_ : ndarray of shape (n_features,)
-        Centre and scale of the features.
+        Center and scale of the features.
     feature_mask_ : ndarray of shape (n_features,)
         False for features left out: excluded, constant, or with one value alone on its side of the mean.
     classes_ : ndarray
@@ -98,8 +99,8 @@ class ISPCA(SupervisedComponents):
     ================  =====================================================
     container         how it is handled
     ================  =====================================================
-    dense array       by reference, standardised block by block, never copied
-    mostly zeros      (under 5 per cent nonzero) converted to sparse
+    dense array       by reference, standardized block by block, never copied
+    mostly zeros      (under 5% nonzero) converted to sparse
     SciPy sparse      one compressed copy, never densified
     pandas, polars    converted to one dense array
     ================  =====================================================
@@ -167,7 +168,9 @@ class ISPCA(SupervisedComponents):
         alone = (design.n_below == 1) | (design.n_below == design.shape[0] - 1)
         return (design.deviation > 0) & ~alone
 
-    def _reduce(self, X: Any, design: Design, response: Response | None, threads: Workers) -> Reduction:
+    def _reduce(
+        self, X: Any, design: Design, basis: Floats, response: Response | None, threads: Workers
+    ) -> Reduction:
         n, n_features = design.shape
         if response is None:
             return screened(
@@ -175,20 +178,20 @@ class ISPCA(SupervisedComponents):
                 np.empty(0, np.intp),
                 n_supervised=0,
                 n_components=self.n_components,
-                center=self.center,
+                basis=basis,
             )
         test = None
         if self.alpha is not None:
-            kind = MaximumTest if self.test == "paper" else ResidualTest
+            kind = MaxScoreTest if self.test == "paper" else ResidualTest
             test = kind(design, response.columns, self._permutations(n, threads), self.alpha)
         reduction = iterate(
             design,
             response,
             test,
             self,
-            max_supervised=self._most_supervised(n, n_features),
+            max_supervised=self._most_supervised(basis, n_features),
             n_components=self.n_components,
-            center=self.center,
+            basis=basis,
             listen=self._report,
         )
         if reduction.n_supervised == 0 and self.n_components is None:
@@ -210,54 +213,55 @@ class ISPCA(SupervisedComponents):
 class SPCA(SupervisedComponents):
     """Supervised principal components (Bair and others, 2006), with a permutation test for the screening.
 
-    The features that score high enough with the target are kept, and their principal components
-    taken. With ``n_supervised`` below ``n_components`` the rest are unsupervised components of what
-    is left of all features (the paper's PSPCA).
+    The features with high enough scores are selected, and their principal components are computed.
+    With ``n_supervised`` below ``n_components``, the rest are unsupervised components of the residual
+    of all features (the paper's PSPCA).
 
     Parameters
     ----------
     n_components : int, optional
-        Number of components in all. By default those of the kept features only.
+        Total number of components; fewer, with a warning, if X has a lower rank. By default only
+        those of the selected features.
     n_supervised : int, optional
-        Largest number of components from the kept features; by default ``n_components``.
+        Largest number of components from the selected features; by default ``n_components``.
     alpha : float, default=0.001
-        Keep the features with a permutation p-value below alpha.
+        Select the features with a permutation p-value below alpha.
     n_permutations : int, default=1000
         Permutations of the test.
     n_features : int, optional
-        Keep instead this number of best-scoring features.
+        Select instead this number of best-scoring features.
     threshold : float, optional
-        Keep instead the features above a relative threshold: 0 is the lowest and 1 the highest
+        Select instead the features above a relative threshold: 0 is the lowest and 1 the highest
         score of the ``max_features`` best-scoring features.
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
         How a feature is scored; see ``feature_scores``.
     max_features : int, default=500
         Number of best-scoring features that ``threshold`` considers.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target. "auto" takes labels and whole numbers as classes, other numbers as a quantity.
+        Kind of target. "auto" treats labels and integers as classes, other numbers as a quantity.
     center, scale : bool, default=True
-        Whether features are centred, and scaled to unit standard deviation.
+        Whether features are centered, and scaled to unit standard deviation.
     whiten : bool, default=False
-        Whether to scale the new features to unit variance, as the models want them.
+        Whether to scale the new features to unit variance, as the models expect.
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
-        Bytes of working space the permutations may take. The result does not depend on it.
+        Bytes of memory that the permutations may use. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the permutations.
     verbose : int, default=0
-        Print how many features are kept.
+        Print the number of selected features.
 
     Attributes
     ----------
     selected_ : ndarray of int
-        Indices of the kept features.
+        Indices of the selected features.
     components_, directions_ : ndarray of shape (n_components_, n_features)
         The paper's W and v; see ISPCA.
     n_components_, n_supervised_ : int
-        Components in all, and how many of them, the first ones, come from the kept features.
+        Total number of components, and number of those from the selected features, which come first.
     steps_ : list
-        Empty: there is one screening, no iteration.
+        Empty, because SPCA screens once.
     explained_variance_, explained_variance_ratio_, mean_, scale_, classes_, n_features_in_, feature_names_in_
         As in ISPCA.
     feature_mask_ : ndarray of shape (n_features,)
@@ -326,12 +330,14 @@ class SPCA(SupervisedComponents):
         if response is not None:
             check_container(self.statistic, X, response)
         if self.n_features is not None and self.threshold is not None:
-            raise ValueError("n_features and threshold are two ways to screen: pass one of them.")
+            raise ValueError("n_features and threshold exclude each other. Pass only one of them.")
 
     def _informative(self, design: Design) -> Mask:
         return design.deviation > 0
 
-    def _reduce(self, X: Any, design: Design, response: Response | None, threads: Workers) -> Reduction:
+    def _reduce(
+        self, X: Any, design: Design, basis: Floats, response: Response | None, threads: Workers
+    ) -> Reduction:
         selected = np.empty(0, np.intp)
         if response is not None:
             selected = self._screen(X, design, response, threads)
@@ -339,13 +345,13 @@ class SPCA(SupervisedComponents):
                 notify("No signal: no feature passed the screening, so SPCA returns unsupervised components only.")
         self.selected_ = selected
         if self.verbose:
-            print(f"[SPCA] {len(selected)} of {design.shape[1]} features kept")
+            print(f"[SPCA] {len(selected)} of {design.shape[1]} features selected")
         return screened(
             design,
             selected,
-            n_supervised=self._most_supervised(design.shape[0], len(selected)),
+            n_supervised=self._most_supervised(basis, len(selected)),
             n_components=self.n_components,
-            center=self.center,
+            basis=basis,
         )
 
     def _screen(self, X: Any, design: Design, response: Response, threads: Workers) -> Indices:

@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_new_data, check_training_data, integer_seed
-from ..reduction.notices import notify
 from ..reduction.records import Floats
+from ..reduction.user_warnings import notify
 from .arviz import to_arviz
 from .sampling import Problem, Settings, prior_scale, sample_posterior, thread_count
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._engine_loader import load_engine
-from ..reduction.notices import notify
 from ..reduction.records import Floats
 from ..reduction.threads import available_threads
+from ..reduction.user_warnings import notify
 from .diagnostics import LARGEST_DIVERGENT_SHARE, Diagnostics, bulk_ess, r_hat, tail_ess
 from .posterior import Posterior, log_likelihood
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from .._components import SupervisedComponents
+from .._transformer_base import SupervisedComponents
 from ..reduction.records import Indices
 from ..validation.record_array import as_table
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..reduction.maximum import TIE
-from ..reduction.null import null_maxima, tested_scores
+from ..reduction.max_score_test import TIE
+from ..reduction.null_distribution import null_maxima, tested_scores
 from ..reduction.records import Floats
 from .canvas import ACCENT, FAINT, INK, PALE, SECOND, new_axes, p_text
 from .input_checks import make_table

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_new_data
-from ..reduction.deflation import Deflation, deflate, project_off, start_deflation
+from ..reduction.deflation import Deflation, constant_basis, deflate, project_off, start_deflation
 from ..reduction.design import Design
-from ..reduction.null import tested_scores
+from ..reduction.null_distribution import tested_scores
 from ..reduction.permutation import Permutations
 from ..reduction.records import Step
 from ..reduction.response import Response, make_response
@@ -48,7 +48,7 @@ class Trace:
     def states(self) -> Iterator[tuple[Step, Deflation]]:
         """Yield every step with what had been subtracted before it."""
         reduction, design, columns = self.reduction, self.design, self.response.columns
-        state = start_deflation(design, columns, reduction.center)
+        state = start_deflation(design, columns, constant_basis(len(columns), reduction.center))
         for number, step in enumerate(reduction.steps_):
             self._check(step, state)
             yield step, state

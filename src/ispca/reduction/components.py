@@ -15,8 +15,8 @@ from .._sharing import shared
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
-from .notices import notify
 from .records import Floats, Indices
+from .user_warnings import notify
 
 Value = TypeVar("Value")
 
@@ -24,7 +24,7 @@ Value = TypeVar("Value")
 SMALL_GRAM = 800
 # Up to this size the Gram matrix of the shorter side is formed; it is then no larger than X.
 LARGEST_GRAM = 4000
-# Singular values below this share of the length of all of X_s are rounding noise of the solvers.
+# Singular values below this fraction of the length of X_s are rounding noise of the solvers.
 RANK_TOLERANCE = 1e-9
 # Block Krylov: extra columns, blocks before a restart, most iterations, when a pair has converged.
 EXTRA_COLUMNS = 10
@@ -33,7 +33,7 @@ KRYLOV_ITERATIONS = 100
 KRYLOV_TOLERANCE = 1e-9
 # So has one whose residual is rounding of the product with X_s X_s^T.
 KRYLOV_ROUNDING = 1e-15
-# Components down to this share of all of X_s come out of a Gram matrix with nine digits.
+# Components down to this fraction of the length of X_s come out of a Gram matrix with nine digits.
 WELL_CONDITIONED = 1e-3
 
 
@@ -65,7 +65,7 @@ def principal_components(
 
 
 def _length(design: Design, features: Indices) -> float:
-    """Return the Frobenius norm of the standardised features: no singular value is larger, deflated or not."""
+    """Return the Frobenius norm of the standardized features: no singular value is larger, deflated or not."""
     return float(np.sqrt(design.squared_norms[features].sum()))
 
 

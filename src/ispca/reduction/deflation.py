@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .design import Design, feature_blocks
-from .records import Floats, Indices
+from .records import Floats, Indices, Mask
 
-# A column with less than this share of its own variance left counts as gone.
+# A column with less than this fraction of its own variance left counts as gone.
 REMAINING_SHARE = 1e-12
-# Below this share the running sums have lost too many digits for the scores.
+# Below this fraction, the running sums have lost too many digits for the scores.
 FAINT_SHARE = 1e-6
 
 
@@ -26,11 +26,11 @@ class Deflation:
     Attributes
     ----------
     basis : ndarray of shape (n, k)
-        Orthonormal Q: the constant (when the features are centred), then one column per component.
+        Orthonormal Q: the start basis Q0, then one column per component.
     loadings : ndarray of shape (D, k)
         ``X_s^T Q``.
     squared_norms : ndarray of shape (D,)
-        ``|x_j|^2`` of the standardised columns before any deflation.
+        ``|x_j|^2`` of the standardized columns before any deflation.
     roundings : ndarray of shape (D,)
         How much of the deflated columns may be noise, from X being rounded to its precision.
     remaining : ndarray of shape (D,)
@@ -54,18 +54,36 @@ class Deflation:
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=self.remaining > limit)
 
 
-def start_deflation(design: Design, responses: Floats, center: bool) -> Deflation:
-    """Return the state before the first component."""
-    n, n_features = design.shape
-    basis = np.full((n, 1), n**-0.5) if center else np.empty((n, 0))
-    return Deflation(
+def constant_basis(n_samples: int, center: bool) -> Floats:
+    """Return the start basis Q0 of centered features, the constant, or that of others, which is empty."""
+    return np.full((n_samples, 1), n_samples**-0.5) if center else np.empty((n_samples, 0))
+
+
+def varying_columns(basis: Floats) -> Mask:
+    """Return which columns of a start basis are not the constant.
+
+    The constant is in Q0 only if the features are centered. Like every pseudo-response and its permutations, they
+    are orthogonal to it already, so that projecting off the constant would only add rounding errors.
+    """
+    return np.ptp(basis, axis=0) > 0
+
+
+def start_deflation(design: Design, responses: Floats, basis: Floats) -> Deflation:
+    """Return the state before the first component: only the start basis Q0 is projected off."""
+    loadings = np.zeros((design.shape[1], basis.shape[1]))
+    varying = varying_columns(basis)
+    if varying.any():
+        loadings[:, varying] = design.t_dot(basis[:, varying])
+    state = Deflation(
         basis,
-        np.zeros((n_features, basis.shape[1])),
+        loadings,
         design.squared_norms,
         design.roundings,
-        design.squared_norms,
-        design.t_dot(responses),
+        design.squared_norms - (loadings**2).sum(axis=1),
+        design.t_dot(responses) - loadings @ (basis.T @ responses),
     )
+    _refresh(design, state, responses)
+    return state
 
 
 def deflate(

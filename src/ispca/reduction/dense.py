@@ -1,4 +1,4 @@
-"""Dense X as a design: held by reference, standardised block by block."""
+"""Dense X as a design: held by reference, standardized block by block."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .design import (
     Block,
     Reducer,
     Result,
-    Standardised,
+    Standardized,
     feature_blocks,
     precision_of,
 )
@@ -22,8 +22,8 @@ from .records import Floats, Indices
 from .threads import Workers
 
 
-class DenseDesign(Standardised):
-    """Dense X, held by reference; each block is centred explicitly, which keeps all digits."""
+class DenseDesign(Standardized):
+    """Dense X, held by reference; each block is centered explicitly, which keeps all digits."""
 
     sparse = False
 
@@ -34,7 +34,7 @@ class DenseDesign(Standardised):
         self.shape = X.shape
         moments = self._map_features(self._moments, feature_blocks(self.shape[1]), 4.0)
         mean, deviation, n_below = (np.concatenate(part) for part in zip(*moments, strict=True))
-        self._standardise(mean, deviation, n_below, precision_of(X), center, scale)
+        self._standardize(mean, deviation, n_below, precision_of(X), center, scale)
 
     def _map_features(
         self, task: Callable[[Any], Result], blocks: Sequence[Any], work_per_entry: float
@@ -53,10 +53,10 @@ class DenseDesign(Standardised):
         return mean, deviation, np.count_nonzero(values < -MEAN_TOLERANCE * deviation, axis=0)
 
     def _block(self, block: Block, weight: Floats) -> Floats:
-        """Return standardised columns of their own memory."""
-        centred = np.subtract(self._X[:, block], self.mean[block], dtype=np.float64)
-        centred *= weight[block]
-        return centred
+        """Return standardized columns of their own memory."""
+        centered = np.subtract(self._X[:, block], self.mean[block], dtype=np.float64)
+        centered *= weight[block]
+        return centered
 
     def _scratch(self, name: str, shape: tuple[int, int], dtype: Any) -> Any:
         """Return this thread's buffer: fresh memory for each block would cost more than the work on it."""
@@ -67,11 +67,11 @@ class DenseDesign(Standardised):
         return buffers[name][:size].reshape(shape)
 
     def _scratch_block(self, block: Block, weight: Floats, dtype: Any) -> Any:
-        """Return standardised columns in this thread's buffer."""
+        """Return standardized columns in this thread's buffer."""
         values = self._X[:, block]
-        centred = np.subtract(values, self.mean[block], out=self._scratch("centred", values.shape, np.float64))
-        target = centred if dtype == np.float64 else self._scratch("single", values.shape, dtype)
-        return np.multiply(centred, weight[block], out=target, casting="same_kind")
+        centered = np.subtract(values, self.mean[block], out=self._scratch("centered", values.shape, np.float64))
+        target = centered if dtype == np.float64 else self._scratch("single", values.shape, dtype)
+        return np.multiply(centered, weight[block], out=target, casting="same_kind")
 
     def map_products(
         self,

@@ -1,4 +1,4 @@
-"""What the method needs of X: products with the standardised matrix, some of its columns, its moments."""
+"""What the method needs of X: products with the standardized matrix, some of its columns, its moments."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def feature_blocks(n_features: int, width: int = BLOCK_FEATURES) -> list[slice]:
 class Design(Protocol):
     """What the method needs of X: products with it, some of its columns, its moments.
 
-    In ``map_products`` every vector is centred (or ``center`` is off), so ``X_s^T p = S^-1 X^T p``:
-    a sparse X is never densified and its centre costs nothing.
+    In ``map_products`` every vector is centered (or ``center`` is off), so ``X_s^T p = S^-1 X^T p``:
+    a sparse X is never densified and its center costs nothing.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class Design(Protocol):
     n_below : ndarray of shape (D,)
         How many values lie below the column mean.
     usable : ndarray of shape (D,)
-        Features that take part; the standardised column of any other is zero.
+        Features that take part; the standardized column of any other is zero.
     squared_norms : ndarray of shape (D,)
-        ``|x_j|^2`` of the standardised columns.
+        ``|x_j|^2`` of the standardized columns.
     product_norms : ndarray of shape (D,)
         The same for the columns as they enter products, uncentred where X is sparse: rounding goes by them.
     roundings : ndarray of shape (D,)
-        ``|e_j|^2`` of what rounding X to its own precision may have changed in the standardised columns.
+        ``|e_j|^2`` of what rounding X to its own precision may have changed in the standardized columns.
     """
 
     sparse: bool
@@ -83,7 +83,7 @@ class Design(Protocol):
         """Return ``X_s^T vectors``, one row per feature."""
 
     def columns(self, features: Indices) -> Floats:
-        """Return the standardised columns, dense."""
+        """Return the standardized columns, dense."""
 
     def feature_gram(self, features: Indices) -> Floats:
         """Return ``X_s[:, features].T @ X_s[:, features]``."""
@@ -103,12 +103,12 @@ def precision_of(X: Any) -> float:
     return float(np.finfo(np.float32 if X.dtype == np.float32 else np.float64).eps)
 
 
-class Standardised:
+class Standardized:
     """The part that dense and sparse designs share: moments, and which features take part."""
 
     shape: tuple[int, int]
 
-    def _standardise(
+    def _standardize(
         self, mean: Floats, deviation: Floats, n_below: Indices, precision: float, center: bool, scale: bool
     ) -> None:
         # A spread that is pure rounding error of the mean is no spread.

@@ -35,11 +35,11 @@ class Step:
     score : float
         Largest univariate score of a feature before the step.
     p_value : float or None
-        Share of the permutations done whose largest score reached it; None without a test.
+        Fraction of the permutations whose largest score reached it; None without a test.
     n_permutations : int
-        Permutations done.
+        Number of permutations.
     stopped_early : bool
-        Whether the test stopped before all permutations, its decision being certain.
+        Whether the test stopped early because its decision was certain.
     threshold : float or None
         Lowest score among the features of the component.
     n_features : int
@@ -66,7 +66,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Reduction:
-    """A finished reduction: ``features Z = X_s @ projection.T``.
+    """A finished reduction: ``Z = P0 X_s @ projection.T``, where P0 projects off the start basis.
 
     Attributes
     ----------
@@ -75,11 +75,11 @@ class Reduction:
     directions : ndarray of shape (K, D)
         Rows are the paper's v, zero outside the selected features.
     loadings : ndarray of shape (n_supervised, D)
-        Regression of each standardised feature on the supervised components, the paper's b.
+        Regression of each standardized feature on the supervised components, the paper's b.
     scores : ndarray of shape (n, K)
         The new features Z of the training samples.
     n_supervised : int
-        The first so many components are supervised.
+        Number of supervised components, which come first.
     steps : tuple of Step
         What happened, in order.
     """

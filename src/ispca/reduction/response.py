@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from .notices import notify
 from .records import Floats
+from .user_warnings import notify
 
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial")
 
 
 @dataclass(frozen=True)
 class Response:
-    """Centred pseudo-responses of unit length, one column per one-versus-rest problem.
+    """Centered pseudo-responses of unit length, one column per one-versus-rest problem.
 
     Attributes
     ----------
@@ -57,7 +57,9 @@ def _plain(y: Any) -> Any:
         return y
     missing = sum(label is None or label != label for label in y.tolist())
     if missing:
-        raise ValueError(f"y has {missing} missing label(s) (None or NaN): drop these samples first.")
+        raise ValueError(
+            f"y has missing labels (None or NaN) in {missing} of {len(y)} samples. Drop these samples."
+        )
     kinds = {isinstance(label, str) for label in y.tolist()}
     return np.array(y.tolist()) if len(kinds) == 1 else y
 
@@ -67,7 +69,7 @@ def _unique_labels(y: Any) -> tuple[Any, Any]:
         return np.unique(y, return_inverse=True)
     except TypeError:
         raise ValueError(
-            "y mixes labels of different kinds, such as text and numbers: turn them all into strings."
+            "y mixes labels of different types, such as text and numbers. Convert all of them to strings."
         ) from None
 
 
@@ -121,7 +123,7 @@ def _check_classes(classes: Any, counts: Any, family: str) -> None:
 
 def _unit(columns: Floats) -> Floats:
     # Scaled first, so that squares neither overflow nor vanish.
-    centred = columns / np.abs(columns).max(axis=0)
-    centred = centred - centred.mean(axis=0)
-    unit: Floats = centred / np.linalg.norm(centred, axis=0)
+    centered = columns / np.abs(columns).max(axis=0)
+    centered = centered - centered.mean(axis=0)
+    unit: Floats = centered / np.linalg.norm(centered, axis=0)
     return unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .maximum import TIE, exceedance_limit
+from .max_score_test import TIE, exceedance_limit
 from .permutation import Permutations
 from .records import Floats, Indices
 from .scores import best_features

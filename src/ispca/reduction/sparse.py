@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .dense import DenseDesign
-from .design import MEAN_TOLERANCE, Block, Design, Reducer, Result, Standardised, feature_blocks, precision_of
+from .design import MEAN_TOLERANCE, Block, Design, Reducer, Result, Standardized, feature_blocks, precision_of
 from .records import Floats, Indices, Mask
 from .threads import Workers
 
@@ -31,8 +31,8 @@ def _mostly_zero(X: Any) -> bool:
     )
 
 
-class SparseDesign(Standardised):
-    """Sparse X as the scaled transpose, features in rows; the centre enters only as a rank-one term."""
+class SparseDesign(Standardized):
+    """Sparse X as the scaled transpose, features in rows; the center enters only as a rank-one term."""
 
     sparse = True
 
@@ -50,21 +50,21 @@ class SparseDesign(Standardised):
         counts = np.diff(transpose.indptr)
         feature_of = np.repeat(np.arange(n_features), counts)
         mean = np.bincount(feature_of, transpose.data, n_features) / n
-        centred = transpose.data - mean[feature_of]
+        centered = transpose.data - mean[feature_of]
         # A second pass mends the mean of columns that lie far from zero.
-        mean += (np.bincount(feature_of, centred, n_features) - (n - counts) * mean) / n
-        centred = transpose.data - mean[feature_of]
-        squares = np.bincount(feature_of, centred**2, n_features) + (n - counts) * mean**2
+        mean += (np.bincount(feature_of, centered, n_features) - (n - counts) * mean) / n
+        centered = transpose.data - mean[feature_of]
+        squares = np.bincount(feature_of, centered**2, n_features) + (n - counts) * mean**2
         deviation = np.sqrt(squares / max(n - 1, 1))
         tolerance = MEAN_TOLERANCE * deviation
-        below = np.bincount(feature_of[centred < -tolerance[feature_of]], minlength=n_features)
+        below = np.bincount(feature_of[centered < -tolerance[feature_of]], minlength=n_features)
         below += np.where(mean > tolerance, n - counts, 0)
-        # A column without zeros is stored centred; any other has a mean of at most sqrt(n) deviations.
+        # A column without zeros is stored centered; any other has a mean of at most sqrt(n) deviations.
         full = counts == n if center else np.zeros(n_features, dtype=bool)
         self._offset = np.where(full | (not center), 0.0, mean)
-        data = np.where(full[feature_of], centred, transpose.data)
+        data = np.where(full[feature_of], centered, transpose.data)
         self._raw = _csr(data, transpose.indices, transpose.indptr, n)
-        self._standardise(mean, deviation, below, precision, center, scale)
+        self._standardize(mean, deviation, below, precision, center, scale)
 
     def use(self, usable: Mask) -> None:
         super().use(usable)

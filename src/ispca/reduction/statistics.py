@@ -3,7 +3,7 @@
 All but runs are sums of products, so permuting the response is one matrix product:
 
 - Spearman is Pearson on ranks.
-- Kendall's tau-b with a class indicator t is ``2 |r^T t| / sqrt(n untied_pairs)`` on centred ranks r.
+- Kendall's tau-b with a class indicator t is ``2 |r^T t| / sqrt(n untied_pairs)`` on centered ranks r.
 - Kendall's tau-b with a number is a correlation of the signs of all pairs of samples.
 """
 
@@ -110,7 +110,7 @@ class PairStatistic:
         self._first, self._second = np.triu_indices(len(column), 1)
         untied = np.count_nonzero(column[self._first] != column[self._second])
         self._length = np.sqrt(untied)
-        # A permutation needs one number per pair: as much memory as so many columns.
+        # A permutation needs one number per pair: as much memory as this number of columns.
         self.n_columns = max(1, len(column) // 2)
 
     def observed(self) -> Floats:
@@ -184,7 +184,7 @@ def _expected_runs(values: Any, groups: Floats) -> Floats:
     sizes = np.diff(np.r_[starts, len(values)])[:, None]
     ones = np.add.reduceat(groups[:, order], starts, axis=1)
     share = ones / sizes
-    # Changes inside a tied block in random order, and between the ends of neighbouring blocks.
+    # Changes inside a tied block in random order, and between the ends of neighboring blocks.
     inside = 2 * ones * (1 - share)
     between = share[:, :-1] * (1 - share[:, 1:]) + (1 - share[:, :-1]) * share[:, 1:]
     return 1 + inside.sum(axis=1) + between.sum(axis=1)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._components import SupervisedComponents
+from .._transformer_base import SupervisedComponents
 from ..models.base import Horseshoe
 from ..plots.input_checks import all_classes, check_target
 from ..validation.comparison import Comparison

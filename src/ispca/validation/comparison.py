@@ -14,8 +14,8 @@ from sklearn.utils.multiclass import type_of_target
 from .._checks import check_container, check_mask, numeric_target
 from .._messages import suggestion
 from .._splits import Split, make_splits
-from ..reduction.notices import notify
 from ..reduction.records import Floats
+from ..reduction.user_warnings import notify
 from .comparison_text import comparison_text
 from .corrected_interval import interval
 from .failed_fits import NEVER, RULE, fair_scores

@@ -16,9 +16,9 @@ from sklearn.utils.multiclass import type_of_target
 from threadpoolctl import threadpool_limits
 
 from .._checks import integer_seed
-from .._components import SupervisedComponents, component_names
 from .._sharing import sharing
 from .._splits import Split, make_splits
+from .._transformer_base import SupervisedComponents, component_names
 from ..reduction.records import Floats, Mask
 from ..transformers import ISPCA
 from .comparison import checked_data

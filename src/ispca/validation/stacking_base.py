@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 from .._checks import check_training_data
 from .._splits import checked_groups, make_fold_splits
 from ..models.base import Horseshoe
-from ..reduction.notices import notify
 from ..reduction.records import Floats
+from ..reduction.user_warnings import notify
 from .comparison import checked_data, named_estimators, target_is_classes
 from .fit_store import Failure
 from .prediction import INTERVAL_PROBABILITY, Prediction, fit_timed, prepared

@@ -1,4 +1,4 @@
-"""What ISPCA and SPCA share: checks before the reduction, attributes after it, and the use of the result."""
+"""Base class of the transformers ISPCA and SPCA: checks, fitted attributes, transform and its inverse."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from ._checks import (
     integer_seed,
 )
 from ._sharing import shared
+from .reduction.deflation import constant_basis
 from .reduction.design import Design
-from .reduction.notices import notify
 from .reduction.permutation import Permutations
 from .reduction.records import Floats, Reduction
 from .reduction.response import FAMILIES, Response, make_response
 from .reduction.sparse import make_design
 from .reduction.threads import Workers, workers
+from .reduction.user_warnings import notify
 
 # Rows are transformed in blocks of about this many numbers.
 TRANSFORM_BLOCK = 2**20
@@ -44,7 +45,7 @@ def component_names(n_components: int, n_supervised: int) -> list[str]:
 
 
 class SupervisedComponents(TransformerMixin, BaseEstimator):
-    """What ISPCA and SPCA share: checks before, attributes after, and the use of the result."""
+    """Base class of ISPCA and SPCA: checks, fitted attributes, transform and its inverse."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -119,7 +120,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             if self.verbose:
                 left_out = len(design.usable) - np.count_nonzero(design.usable)
                 print(f"[{type(self).__name__}] {left_out} of {X.shape[1]} features left out")
-            reduction = self._reduce(X, design, response, threads)
+            reduction = self._reduce(X, design, constant_basis(X.shape[0], self.center), response, threads)
         return self._keep(reduction, design, response).astype(_output_dtype(X), copy=False)
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
@@ -129,8 +130,8 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         seed = integer_seed(self.random_state)
         return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), threads)
 
-    def _most_supervised(self, n_samples: int, n_features: int) -> int:
-        limits = (self.n_components, self.n_supervised, n_samples - int(self.center), n_features)
+    def _most_supervised(self, basis: Floats, n_features: int) -> int:
+        limits = (self.n_components, self.n_supervised, basis.shape[0] - basis.shape[1], n_features)
         return min(limit for limit in limits if limit is not None)
 
     def _keep(self, reduction: Reduction, design: Design, response: Response | None) -> np.ndarray:
@@ -201,7 +202,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             Z = np.empty((X.shape[0], weights.shape[1]))
             rows = max(1, TRANSFORM_BLOCK // X.shape[1])
             for start in range(0, len(Z), rows):
-                # Centring explicitly keeps the digits of data far from zero.
+                # Centering explicitly keeps the digits of data far from zero.
                 part = slice(start, start + rows)
                 Z[part] = np.subtract(X[part], self.mean_, dtype=np.float64) @ weights
         return Z.astype(_output_dtype(X), copy=False)

@@ -10,14 +10,14 @@ import numpy as np
 from .components import principal_components
 from .deflation import Deflation, carried_roundings, deflate, start_deflation
 from .design import Design
-from .maximum import MaximumTest, ResidualTest
+from .max_score_test import MaxScoreTest, ResidualTest
 from .projection import projection_matrix
 from .records import Floats, Indices, Reduction, Step, TestResult
 from .response import Response
 from .scores import correlation_scores
 from .threshold import Candidate, search
 
-Test = MaximumTest | ResidualTest
+Test = MaxScoreTest | ResidualTest
 Listener = Callable[[Step], None]
 
 
@@ -72,11 +72,14 @@ def iterate(
     *,
     max_supervised: int,
     n_components: int | None,
-    center: bool,
+    basis: Floats,
     listen: Listener,
 ) -> Reduction:
-    """Extract supervised components while the test passes, then fill up with unsupervised ones."""
-    state = start_deflation(design, response.columns, center)
+    """Extract supervised components while the test passes, then fill up with unsupervised ones.
+
+    ``basis`` is the orthonormal start basis Q0, which everything is projected off first.
+    """
+    state = start_deflation(design, response.columns, basis)
     steps: list[Step] = []
     extracted: list[Candidate] = []
     while len(extracted) < max_supervised:
@@ -98,11 +101,9 @@ def iterate(
 
 
 def screened(
-    design: Design, features: Indices, *, n_supervised: int, n_components: int | None, center: bool
+    design: Design, features: Indices, *, n_supervised: int, n_components: int | None, basis: Floats
 ) -> Reduction:
     """Take the principal components of the screened features, then fill up (SPCA and PSPCA)."""
-    n = design.shape[0]
-    basis = np.full((n, 1), n**-0.5) if center else np.empty((n, 0))
     directions, components = principal_components(design, basis, design.roundings, n_supervised, features)
     lengths = np.linalg.norm(components, axis=0)
     loadings = (design.t_dot(components) / lengths**2).T
@@ -123,7 +124,7 @@ def complete(
 ) -> Reduction:
     """Add unsupervised components of what is left, up to ``n_components`` in all."""
     n_supervised = len(directions)
-    # Without any signal one unsupervised component stands in, so that pipelines go on.
+    # Without signal, one unsupervised component keeps pipelines working.
     wanted = max(1, n_supervised) if n_components is None else min(n_components, design.shape[1])
     if wanted > n_supervised:
         more, scores = principal_components(design, basis, roundings, wanted - n_supervised)

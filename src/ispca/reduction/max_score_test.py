@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from .deflation import Deflation, project_off
+from .deflation import Deflation, project_off, varying_columns
 from .design import Block, Design
 from .permutation import Permutations
 from .records import Floats, Indices, Mask, TestResult
@@ -28,7 +28,7 @@ from .scores import correlation_scores
 # Scores closer than this are equal: a permutation that reproduces y must count, whatever the rounding.
 TIE = 1e-10
 UNIT_ROUNDOFF = float(np.finfo(np.float32).eps) / 2
-# Columns with a smaller share of their length left lose too many digits in single precision.
+# Columns with a smaller fraction of their length left lose too many digits in single precision.
 FRAGILE_SHARE = 0.1
 
 
@@ -60,7 +60,7 @@ class _Tally:
         return TestResult(self.score, p_value, self.done, self.done < self.count, passed)
 
 
-class MaximumTest:
+class MaxScoreTest:
     """The paper's test: the observed maximum against permutations of the whole response."""
 
     def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
@@ -73,11 +73,15 @@ class MaximumTest:
         self._reach: list[Floats] = []
         self._overlaps: list[list[Floats]] = [[] for _ in self._pieces]
         self._kept: dict[int, Floats] = {}
+        # Q0 without the constant, which permutations of the response are orthogonal to anyway.
+        self._start = np.empty((len(responses), 0))
         self._keep = 8 * responses.size * permutations.count <= permutations.memory_budget // 2
 
     def _permuted(self, pieces: Sequence[int]) -> list[Floats]:
         missing = [piece for piece in pieces if piece not in self._kept]
         drawn = self._permutations.permuted(self._responses, [self._pieces[piece] for piece in missing])
+        if self._start.shape[1]:
+            drawn = [project_off(self._start, columns) for columns in drawn]
         found = self._kept | dict(zip(missing, drawn, strict=True))
         if self._keep:
             self._kept = found
@@ -97,13 +101,15 @@ class MaximumTest:
 
     def _first_test(self, state: Deflation, tally: _Tally) -> None:
         reach: list[Floats] = []
+        self._start = state.basis[:, varying_columns(state.basis)]
+        shrunk = np.sqrt(state.squared_norms) * state.inverse_norms
         clear = _clearly_significant(tally.score, self._design.shape, self._responses.shape[1])
         for batch in self._permutations.batches(self._responses.shape[1], clear):
             sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
             exceeds, reached = single_precision_exceedances(
                 self._design, state, self._permuted(batch), sizes, tally.score
             )
-            reach += reached
+            reach += [np.divide(r, shrunk, out=np.zeros_like(r), where=shrunk > 0) for r in reached]
             if tally.add(exceeds):
                 return
         self._reach = reach
