@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._components import SupervisedComponents
+from ._text import p_value_text
 from .reduction.design import Design
 from .reduction.iterate import iterate, screened
 from .reduction.maximum import MaximumTest, ResidualTest
@@ -193,7 +194,7 @@ class ISPCA(SupervisedComponents):
     def _report(self, step: Step) -> None:
         if not self.verbose:
             return
-        p_value = "no test" if step.p_value is None else f"p = {step.p_value:.4g}"
+        p_value = p_value_text(step.p_value, step.n_permutations)
         outcome = (
             f"component of {step.n_features} features, score {step.component_score:.3f}"
             if step.accepted

@@ -155,7 +155,7 @@ def test_the_sentence_says_that_all_is_well():
     good = verdict(np.random.default_rng(7).normal(size=(4, 1000, 2)))
     assert good.converged
     assert str(good) == good.summary
-    assert "The chains agree" in good.summary
+    assert "The chains have converged" in good.summary
     assert "NOT" not in good.summary
     assert "4000 draws" in good.summary
     assert "0 divergent" in good.summary

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._ranking import largest_first
 from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
 from .classifier import HorseshoeClassifier
@@ -69,6 +70,13 @@ def feature_columns(table: Any, n_features: int) -> Indices:
     # By place: a feature may be named like the intercept.
     columns: Indices = np.arange(len(table)) % (n_features + 1) - 1
     return columns
+
+
+def rank_coefficients(table: Any, scale: Floats) -> Indices:
+    """Return the rows of the features, by decreasing size of the effect per standard deviation."""
+    columns = feature_columns(table, len(scale))
+    order = largest_first(np.where(columns < 0, 0.0, table["mean"] * scale[columns]))
+    return order[columns[order] >= 0]
 
 
 def _parts(model: Any) -> tuple[Any, Any]:

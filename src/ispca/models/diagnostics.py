@@ -58,13 +58,16 @@ class Diagnostics:
 
     @property
     def summary(self) -> str:
-        """The verdict in one plain sentence."""
+        """The verdict in one sentence."""
         worst = self.quantities[int(np.argmax(self.r_hat))]
-        verdict = "The chains agree" if self.converged else "The chains have NOT converged"
+        verdict = "The chains have converged" if self.converged else "The chains have NOT converged"
+        divergent = (
+            "1 divergent transition" if self.n_divergent == 1 else f"{self.n_divergent} divergent transitions"
+        )
         return (
             f"{verdict}: largest R-hat {self.r_hat.max():.3f} ({worst}), smallest effective sample size "
             f"{self.bulk_ess.min():.0f} in the bulk and {self.tail_ess.min():.0f} in the tails of "
-            f"{self.n_draws} draws, {self.n_divergent} divergent transition(s)."
+            f"{self.n_draws} draws, {divergent}."
         )
 
     def __str__(self) -> str:
