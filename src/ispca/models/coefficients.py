@@ -99,12 +99,12 @@ def _feature_names(reduction: Any, regression: Any) -> list[str]:
 
 
 def _table(coef: Floats, intercept: Floats, reduction: Any, names: list[str], label: str) -> Any:
-    """Summarise the draws of one class, a block of features at a time."""
+    """Summarize the draws of one class, a block of features at a time."""
     n_features = len(names)
     width = max(1, BLOCK_NUMBERS // len(coef))
     parts = [slice(start, start + width) for start in range(0, n_features, width)]
 
-    def summarise(part: slice) -> tuple[Floats, Floats | float]:
+    def summarize(part: slice) -> tuple[Floats, Floats | float]:
         # Draws of a feature lie together: that is how the quantiles are found fastest.
         if reduction is None:
             return _summary(np.ascontiguousarray(coef[:, part].T)), 0.0
@@ -112,7 +112,7 @@ def _table(coef: Floats, intercept: Floats, reduction: Any, names: list[str], la
         return _summary(draws), reduction.mean_[part] @ draws
 
     with workers() as threads:
-        blocks = threads.map(summarise, parts, 100.0 * n_features * len(coef))
+        blocks = threads.map(summarize, parts, 100.0 * n_features * len(coef))
     constant = intercept - sum(shift for _, shift in blocks)
     summary = np.concatenate([_summary(constant[None]), *(rows for rows, _ in blocks)], axis=1)
     fields: list[Any] = [np.array([INTERCEPT, *names]), np.full(n_features + 1, label), *summary]
