@@ -131,8 +131,8 @@ def _effect_text(inputs: Inputs) -> str:
     elif len(inputs.classes) == 2:
         of = f"the log odds of “{inputs.labels[1]}” (negative: toward “{inputs.labels[0]}”)"
     else:
-        of = "the log odds of the class, relative to the average class"
+        of = "the log odds of the class (relative to the average class)"
     return (
-        "The coefficients of the model, expressed in the original features. The effect is the change in "
-        f"{of} per standard deviation of the feature, with all other features held fixed."
+        f"The coefficients of the model, expressed in the original features. An effect is the change in {of} when "
+        "the feature increases by one standard deviation and all other features are held fixed."
     )

@@ -33,7 +33,7 @@ def to_markdown(summary: dict[str, Any]) -> str:
     >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> print(to_markdown(summarize(ispca, data.data, data.target)).splitlines()[0])
-    # Components of target
+    # Supervised components for target
     """
     blocks = [f"# {escape(summary['title'])}"]
     for key in SECTIONS:

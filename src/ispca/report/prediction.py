@@ -112,7 +112,7 @@ def _against(ours: str, other: str, measure: str, mean: float, low: float, high:
     measure = measure.removesuffix(" (smaller is better)")
     if not np.isfinite(low):
         return f"Compared with {other}: there are too few splits for an interval."
-    verdict = f"{ours} does not differ significantly"
+    verdict = "no significant difference"
     if low > 0:
         verdict = f"{ours} is better"
     elif high < 0:
