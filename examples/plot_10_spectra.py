@@ -57,7 +57,7 @@ mean = model[-1].predict(Z)
 low, high = model[-1].predict_interval(Z).T
 figure, ax = plt.subplots(figsize=(5, 4))
 ax.errorbar(y_test, mean, [mean - low, high - mean], fmt="o", ms=4, lw=1)
-ax.axline((2, 2), slope=1, color="grey", lw=1)
+ax.axline((2, 2), slope=1, color="gray", lw=1)
 ax.set(xlabel="concentration", ylabel="prediction, 90% interval")
 coverage = np.mean((low <= y_test) & (y_test <= high))
 print(f"{coverage:.0%} of the held-out concentrations lie in their 90% interval")

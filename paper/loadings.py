@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from ispca import feature_scores
 from ispca.datasets import load
-from ispca.plots.canvas import COLOURS, INK, load_pyplot
+from ispca.plots.canvas import COLORS, INK, load_pyplot
 
 from .context import Context
 from .lung import N_FEATURES, SET, five_class_set, five_class_verdict
@@ -109,7 +109,7 @@ def gene_rows(data: Bunch, fit: Any, classes: np.ndarray, scores: np.ndarray) ->
 
 
 def draw(name: str, data: Bunch, fit: Any, summaries: Sequence[dict[str, Any]]) -> Any:
-    """Draw every vector as a line per gene, in the colour its class has in ``lung``."""
+    """Draw every vector as a line per gene, in the color its class has in ``lung``."""
     count = len(summaries)
     figure, axes = load_pyplot().subplots(
         count, 1, figsize=(9, 0.9 + 1.5 * count), layout="constrained", sharex=True, squeeze=False
@@ -117,8 +117,8 @@ def draw(name: str, data: Bunch, fit: Any, summaries: Sequence[dict[str, Any]]) 
     classes = np.unique(data.target).tolist()
     for ax, one in zip(axes.flat, summaries, strict=True):
         w = fit.components_[one["vector"] - 1]
-        colour = COLOURS[classes.index(one["class"]) % len(COLOURS)] if one["supervised"] else INK
-        ax.vlines(np.flatnonzero(w), 0, w[w != 0], color=colour, linewidth=0.9)
+        color = COLORS[classes.index(one["class"]) % len(COLORS)] if one["supervised"] else INK
+        ax.vlines(np.flatnonzero(w), 0, w[w != 0], color=color, linewidth=0.9)
         ax.axhline(0, color=INK, linewidth=0.6)
         ax.tick_params(bottom=ax is axes[-1, 0])
         what = f"separates {class_name(data, one['class'])}" if one["supervised"] else "unsupervised"

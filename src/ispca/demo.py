@@ -1,4 +1,4 @@
-"""The demo behind ``make demo``: simulated gene expression, reduced, modelled, and told in a report."""
+"""The demo behind ``make demo``: a complete analysis of simulated gene expression, with a report."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from sklearn.utils import Bunch
 
 from ._atomic import whole_file
 from ._csv import open_csv, write_labelled
+from ._messages import count
+from ._text import p_value_text
 from .datasets import make_expression
 from .models import HorseshoeClassifier
 from .plots import coefficient_table
@@ -29,16 +31,17 @@ def main(directory: Path = Path("demo"), cv: int = 5) -> None:
     n, n_features = data.data.shape
     print(f"{n} samples, {n_features} genes, classes {', '.join(ispca.classes_)}")
     print(f"{data.relevant.sum()} genes belong to modules whose activity differs between the classes\n")
-    print(f"ISPCA took {seconds:.2f} s and found {ispca.n_supervised_} supervised component(s):")
+    print(f"ISPCA took {seconds:.2f} s and found {count(ispca.n_supervised_, 'supervised component')}:")
     for number, step in enumerate(ispca.steps_, start=1):
-        share = np.mean(data.relevant[step.features]) if step.accepted else 0.0
+        fraction = np.mean(data.relevant[step.features]) if step.accepted else 0.0
         found = (
-            f"{step.n_features:4d} genes, {share:4.0%} of them truly relevant, separates {step.target_class}"
+            f"{step.n_features:4d} genes, {fraction:4.0%} of them truly relevant, separates {step.target_class}"
             if step.accepted
-            else "no signal left: unsupervised components from here on"
+            else "no signal left; the remaining components are unsupervised"
         )
         done = f"{step.n_permutations} permutations"
-        print(f"  {number}. largest score {step.score:.2f}, p = {step.p_value:.3f} ({done}): {found}")
+        p_value = p_value_text(step.p_value, step.n_permutations)
+        print(f"  {number}. largest score {step.score:.2f}, {p_value} ({done}): {found}")
     start = time.perf_counter()
     model = make_pipeline(ispca, HorseshoeClassifier(random_state=0))
     model.fit(data.data, data.target)
@@ -51,13 +54,13 @@ def main(directory: Path = Path("demo"), cv: int = 5) -> None:
     _report(directory, model, data, cv)
 
 
-def _show_genes(model: Pipeline, data: Bunch, count: int = 5) -> None:
-    print(f"\nThe {count} strongest genes, change of the log odds per standard deviation:")
+def _show_genes(model: Pipeline, data: Bunch, n_genes: int = 5) -> None:
+    print(f"\nThe {n_genes} strongest genes, change in log odds per standard deviation:")
     truth = dict(zip(data.feature_names, data.relevant, strict=True))
-    for row in coefficient_table(model, n_features=count, feature_names=data.feature_names):
-        interval = f"{row['mean']:+.3f}, 90 % interval {row['low']:+.3f} to {row['high']:+.3f}"
-        true = "truly relevant" if truth[str(row["feature"])] else "irrelevant in truth"
-        print(f"  {row['feature']:<10} {row['target_class']}: {interval}, sign {row['p_sign']:.0%} sure; {true}")
+    for row in coefficient_table(model, n_features=n_genes, feature_names=data.feature_names):
+        interval = f"{row['mean']:+.3f}, 90% interval {row['low']:+.3f} to {row['high']:+.3f}"
+        true = "truly relevant" if truth[str(row["feature"])] else "not relevant"
+        print(f"  {row['feature']:<10} {row['target_class']}: {interval}, P(sign) {row['p_sign']:.0%}; {true}")
 
 
 def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
@@ -77,7 +80,7 @@ def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
 
 def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
     """Cross-validate and write the report."""
-    print(f"Refitting in {cv} splits, with the lasso and the base rate beside it ...", flush=True)
+    print(f"Refitting in {cv} splits, together with the lasso and the base rate ...", flush=True)
     names = {
         "feature_names": data.feature_names,
         "sample_names": [f"sample {i + 1}" for i in range(len(data.data))],

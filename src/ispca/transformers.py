@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ._text import p_value_text
 from ._transformer_base import SupervisedComponents
 from .reduction.algorithm import iterate, screened
 from .reduction.design import Design
@@ -201,7 +202,7 @@ class ISPCA(SupervisedComponents):
     def _report(self, step: Step) -> None:
         if not self.verbose:
             return
-        p_value = "no test" if step.p_value is None else f"p = {step.p_value:.4g}"
+        p_value = p_value_text(step.p_value, step.n_permutations)
         outcome = (
             f"component of {step.n_features} features, score {step.component_score:.3f}"
             if step.accepted

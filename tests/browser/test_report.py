@@ -68,17 +68,17 @@ def test_touch_shows_the_name(open_page):
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
-def test_the_choice_of_components_and_colour(open_page):
+def test_the_choice_of_components_and_color(open_page):
     page = open_page()
     before = page.locator("#plot svg").inner_html()
     page.locator("#across").select_option(index=2)
     assert "supervised_3" in page.locator("#plot svg").inner_html()
     assert page.locator("#plot svg").inner_html() != before
-    page.locator("#up").select_option(label="Order of the samples")
-    assert "order of the samples" in page.locator("#plot svg").inner_html()
+    page.locator("#up").select_option(label="Sample order")
+    assert "sample order" in page.locator("#plot svg").inner_html()
     fills = set(page.locator("#plot .points path").evaluate_all("all => all.map(a => a.getAttribute('fill'))"))
     assert len(fills) == 3
-    page.locator("#colour").select_option(index=1)
+    page.locator("#color").select_option(index=1)
     fills = set(page.locator("#plot .points path").evaluate_all("all => all.map(a => a.getAttribute('fill'))"))
     assert len(fills) > 10
 
@@ -119,9 +119,9 @@ def test_tables_sort_filter_and_grow(open_page):
     assert table.locator("th").nth(1).get_attribute("aria-sort") == "ascending"
     table.locator("input[type=search]").fill("WINDOW.broken")
     assert all(HOSTILE in text for text in column(page, "features-1", 2))
-    assert "found" in table.locator(".count").inner_text()
+    assert "matches" in table.locator(".count").inner_text()
     table.locator("input[type=search]").fill("no such gene")
-    assert column(page, "features-1", 1) == ["Nothing found."]
+    assert column(page, "features-1", 1) == ["No matches."]
     table.locator("input[type=search]").fill("")
     page.locator("[data-group]").select_option(index=3)
     assert "Component 4" in table.locator("caption").inner_text()
@@ -138,13 +138,13 @@ def test_the_csv(open_page, tmp_path):
     download.value.save_as(tmp_path / "a.csv")
     with open(tmp_path / "a.csv", newline="", encoding="utf-8-sig") as file:
         header, *rows = csv.reader(file)
-    assert header == ["Rank", "Feature", "Weight", "Correlation"]
+    assert header == ["Rank", "Feature", "Loading", "Correlation"]
     assert [float(row[0]) for row in rows] == list(range(1, len(rows) + 1))
 
 
 def test_the_samples_as_a_table(open_page):
     page = open_page()
-    page.get_by_text("The same samples as a table").click()
+    page.get_by_text("Show the samples as a table").click()
     page.locator("#samples input[type=search]").fill("patient 59")
     assert page.locator("#samples tbody tr").count() == 1
 
@@ -193,4 +193,4 @@ def test_nothing_is_wider_than_the_screen(open_page, tmp_path, scheme, size):
 def test_it_can_be_read_without_scripts(open_page):
     page = open_page(java_script_enabled=False)
     assert page.locator("[data-table=features-1] tbody tr").count() == 15
-    assert "needs the script" in page.locator("#picture").inner_text()
+    assert "requires JavaScript" in page.locator("#score_plot").inner_text()

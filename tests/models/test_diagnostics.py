@@ -1,5 +1,7 @@
 """Convergence diagnostics: agreement with ArviZ, and what R-hat and ESS must say in plain cases."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.signal import lfilter
@@ -155,10 +157,11 @@ def test_the_sentence_says_that_all_is_well():
     good = verdict(np.random.default_rng(7).normal(size=(4, 1000, 2)))
     assert good.converged
     assert str(good) == good.summary
-    assert "The chains agree" in good.summary
+    assert "The chains have converged" in good.summary
     assert "NOT" not in good.summary
     assert "4000 draws" in good.summary
-    assert "0 divergent" in good.summary
+    assert "0 divergent transitions." in good.summary
+    assert "1 divergent transition." in replace(good, n_divergent=1).summary
 
 
 def shifted():

@@ -105,7 +105,7 @@ def test_scales_are_positive_and_the_chains_converged(name, request):
     assert (model.posterior_.slab > 0).all()
     assert (model.posterior_.local_scale > 0).all()
     assert model.diagnostics_.converged
-    assert str(model.diagnostics_).startswith("The chains agree")
+    assert str(model.diagnostics_).startswith("The chains have converged")
 
 
 def test_signal_is_found(two, three, numeric):

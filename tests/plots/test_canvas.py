@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 
 from ispca import plots
 from ispca.plots import class_style, plot_loadings
-from ispca.plots.canvas import COLOURS, MARKERS, load_pyplot, place_labels, short_names, shorten
+from ispca.plots.canvas import COLORS, MARKERS, load_pyplot, place_labels, short_names, shorten
 
 # Machado and others (2009), full severity: protanopia, deuteranopia, tritanopia.
 BLINDNESS = [
@@ -29,33 +29,33 @@ def lab(linear):
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def linear(colour):
-    c = np.array(to_rgb(colour))
+def linear(color):
+    c = np.array(to_rgb(color))
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
-def test_colours_differ_for_every_kind_of_colour_vision():
-    seen = np.array([[lab(np.asarray(kind) @ linear(colour)) for kind in BLINDNESS] for colour in COLOURS])
+def test_colors_differ_for_every_kind_of_color_vision():
+    seen = np.array([[lab(np.asarray(kind) @ linear(color)) for kind in BLINDNESS] for color in COLORS])
     distance = np.linalg.norm(seen[:, None] - seen[None], axis=-1).min(axis=-1)
-    distance[np.diag_indices(len(COLOURS))] = np.inf
+    distance[np.diag_indices(len(COLORS))] = np.inf
     assert distance[:5, :5].min() > 20
     assert distance.min() > 12
 
 
-def test_the_first_five_colours_differ_in_grey():
-    lightness = sorted(lab(linear(colour))[0] for colour in COLOURS[:5])
+def test_the_first_five_colors_differ_in_grey():
+    lightness = sorted(lab(linear(color))[0] for color in COLORS[:5])
     assert np.diff(lightness).min() > 7
 
 
-def test_fifteen_classes_have_colours_and_markers_of_their_own():
+def test_fifteen_classes_have_colors_and_markers_of_their_own():
     styles = class_style(range(15)).values()
-    assert len({style.colour for style in styles}) == len({str(style.marker) for style in styles}) == 15
-    assert len(COLOURS) == len(MARKERS) == 15
+    assert len({style.color for style in styles}) == len({str(style.marker) for style in styles}) == 15
+    assert len(COLORS) == len(MARKERS) == 15
 
 
-def test_more_classes_repeat_colours_with_other_markers():
+def test_more_classes_repeat_colors_with_other_markers():
     styles = class_style(range(40)).values()
-    assert len({(style.colour, str(style.marker)) for style in styles}) == 40
+    assert len({(style.color, str(style.marker)) for style in styles}) == 40
 
 
 def test_styles_do_not_depend_on_the_order_of_the_classes():

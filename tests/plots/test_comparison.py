@@ -66,7 +66,7 @@ def test_given_axes(result):
 
 
 def test_an_unknown_measure(result):
-    with pytest.raises(ValueError, match=r"metric='r2' was not measured: choose from mlpd, accuracy"):
+    with pytest.raises(ValueError, match=r"metric='r2' is not in the comparison: choose from mlpd, accuracy"):
         result.plot("r2")
 
 

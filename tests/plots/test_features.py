@@ -77,7 +77,7 @@ def test_long_names_do_not_fill_the_picture(two):
     assert max(map(len, labels)) < 40
 
 
-def test_the_heatmap_holds_the_standardised_features(two):
+def test_the_heatmap_holds_the_standardized_features(two):
     data, reduction = two
     table = heatmap_table(reduction, data.data, data.target, n_features=15, feature_names=data.feature_names)
     fields = table.dtype.names[2:]
@@ -103,8 +103,8 @@ def test_the_heatmap_puts_like_samples_and_features_together(two):
     shuffled = values[:, np.random.default_rng(0).permutation(90)]
     assert roughness(values) < 0.9 * roughness(shuffled)
     correlation = np.abs(np.corrcoef(values))
-    neighbours = np.diag(correlation, 1).mean()
-    assert neighbours > correlation[np.triu_indices(20, 1)].mean()
+    neighbors = np.diag(correlation, 1).mean()
+    assert neighbors > correlation[np.triu_indices(20, 1)].mean()
 
 
 def test_the_picture_of_the_heatmap(four):
@@ -117,7 +117,7 @@ def test_the_picture_of_the_heatmap(four):
     codes = np.asarray(strip.get_array())[0]
     drawn = [to_hex(strip.cmap(strip.norm(code))) for code in codes]
     position = {label: i for i, label in enumerate(reduction.classes_.tolist())}
-    assert drawn == [styles[position[label]].colour.lower() for label in table["target"].tolist()]
+    assert drawn == [styles[position[label]].color.lower() for label in table["target"].tolist()]
     assert len(ax.get_legend().get_texts()) == 4
 
 
@@ -139,7 +139,7 @@ def test_equal_feature_names_are_told_apart(two):
     assert len(set(table.dtype.names)) == 11
 
 
-def test_coefficients_are_the_largest_standardised_ones(two, two_model):
+def test_coefficients_are_the_largest_standardized_ones(two, two_model):
     data, _ = two
     table = coefficient_table(two_model, n_features=10, feature_names=data.feature_names)
     whole = original_coefficients(two_model)[1:]
@@ -148,7 +148,7 @@ def test_coefficients_are_the_largest_standardised_ones(two, two_model):
     assert table["feature"].tolist() == data.feature_names[order].tolist()
     np.testing.assert_allclose(table["mean"], (whole["mean"] * scale)[order])
     np.testing.assert_allclose(table["low"], (whole["q5"] * scale)[order])
-    raw = coefficient_table(two_model, n_features=10, standardise=False)
+    raw = coefficient_table(two_model, n_features=10, standardize=False)
     np.testing.assert_allclose(raw["high"], whole["q95"][order])
     ax = plot_coefficients(two_model, n_features=10)
     assert len(ax.lines) == 1 + 2 * 10
@@ -174,13 +174,13 @@ def test_a_feature_named_like_the_intercept_is_a_feature(which, request):
         np.testing.assert_array_equal(table[name], expected[name])
 
 
-def test_coefficients_of_several_classes_have_their_colours(four_model):
+def test_coefficients_of_several_classes_have_their_colors(four_model):
     table = coefficient_table(four_model, n_features=30)
     assert len(table) == 30
     ax = plot_coefficients(four_model, n_features=30)
     styles = class_style(four_model.classes_)
     drawn = [to_hex(line.get_color()) for line in ax.lines[1::2]]
-    assert drawn == [styles[label].colour.lower() for label in table["target_class"].tolist()]
+    assert drawn == [styles[label].color.lower() for label in table["target_class"].tolist()]
     only = coefficient_table(four_model, n_features=5, target_class="class 3")
     assert set(only["target_class"]) == {"class 3"}
 
@@ -188,13 +188,13 @@ def test_coefficients_of_several_classes_have_their_colours(four_model):
 @pytest.mark.parametrize(
     ("plot", "options", "message"),
     [
-        (plot_loadings, {"component": 9}, "component=9 is not there"),
-        (plot_loadings, {"component": 1.5}, "component=1.5 is not there"),
-        (plot_loadings, {"kind": "length"}, "kind='length' is not known: choose from 'direction', 'weight'"),
-        (plot_profile, {"kind": "length"}, "kind='length' is not known"),
-        (plot_loadings, {"n_features": 0}, "n_features=0 leaves nothing to draw"),
-        (plot_loadings, {"feature_names": ["a"]}, "feature_names has 1 entries, but there are 250 features"),
-        (plot_profile, {"positions": [1.0]}, "positions has 1 entries, but there are 250 features"),
+        (plot_loadings, {"component": 9}, "component=9 does not exist"),
+        (plot_loadings, {"component": 1.5}, "component=1.5 does not exist"),
+        (plot_loadings, {"kind": "length"}, "kind='length' is unknown: choose from 'direction', 'weight'"),
+        (plot_profile, {"kind": "length"}, "kind='length' is unknown"),
+        (plot_loadings, {"n_features": 0}, "n_features=0 is too small"),
+        (plot_loadings, {"feature_names": ["a"]}, "feature_names has 1 entries, but X has 250 features"),
+        (plot_profile, {"positions": [1.0]}, "positions has 1 entries, but X has 250 features"),
     ],
 )
 def test_wrong_input_is_named(two, plot, options, message):
@@ -204,7 +204,7 @@ def test_wrong_input_is_named(two, plot, options, message):
 
 def test_wrong_input_of_heatmap_and_coefficients_is_named(two, four_model):
     data, reduction = two
-    with pytest.raises(ValueError, match="n_features=61 is more than can be read: pass at most 60"):
+    with pytest.raises(ValueError, match="n_features=61 is too large for a heatmap: pass at most 60"):
         plot_heatmap(reduction, data.data, n_features=61)
     with pytest.raises(ValueError, match="X has 3 features, but ISPCA is expecting 250"):
         plot_heatmap(reduction, data.data[:, :3])

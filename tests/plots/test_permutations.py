@@ -125,8 +125,8 @@ def test_the_path_is_that_of_plain_principal_components(two):
 def test_the_picture_of_the_path(two, four):
     data, reduction = four
     ax = plot_threshold(reduction, data.data, data.target)
-    colours = [to_hex(line.get_color()) for line in ax.lines[:4]]
-    assert colours == [style.colour.lower() for style in class_style(reduction.classes_).values()]
+    colors = [to_hex(line.get_color()) for line in ax.lines[:4]]
+    assert colors == [style.color.lower() for style in class_style(reduction.classes_).values()]
     ring = next(line for line in ax.lines if line.get_markersize() == 14)
     assert ring.get_xdata()[0] == reduction.steps_[0].n_features
     assert ax.get_xscale() == "log"
@@ -160,7 +160,7 @@ def test_a_last_test_without_component_is_shown(two):
     data, _ = two
     reduction = ISPCA(random_state=0).fit(data.data, data.target)
     table = component_table(reduction)
-    assert table["kind"].tolist() == ["supervised"] * reduction.n_components_ + ["not taken"]
+    assert table["kind"].tolist() == ["supervised"] * reduction.n_components_ + ["not accepted"]
     ax = plot_components(reduction)
     assert len(ax.patches) == len(table)
     assert len(ax.texts) == len(reduction.steps_)
@@ -181,9 +181,9 @@ def test_bars_show_which_components_are_supervised(two):
 def test_other_data_are_refused(two):
     data, reduction = two
     for draw in (plot_permutations, plot_threshold):
-        with pytest.raises(ValueError, match="not those the reduction was fitted to"):
+        with pytest.raises(ValueError, match="differ from the data the reduction was fitted to"):
             draw(reduction, data.data[1:], data.target[1:])
-        with pytest.raises(ValueError, match="not those the reduction was fitted to"):
+        with pytest.raises(ValueError, match="differ from the data the reduction was fitted to"):
             draw(reduction, data.data, data.target[::-1])
         with pytest.raises(ValueError, match="X has 9 features"):
             draw(reduction, data.data[:, :9], data.target)
@@ -193,13 +193,13 @@ def test_other_data_are_refused(two):
 
 def test_reductions_without_steps_are_refused(two):
     data, reduction = two
-    with pytest.raises(ValueError, match="SPCA has one screening and no steps"):
+    with pytest.raises(ValueError, match="SPCA has no supervised steps"):
         plot_permutations(SPCA(2, n_features=5).fit(data.data, data.target), data.data, data.target)
     with pytest.raises(ValueError, match="no supervised steps"):
         plot_permutations(ISPCA(2, n_supervised=0).fit(data.data), data.data, data.target)
-    with pytest.raises(ValueError, match="step=4 has taken no component: choose from 1 to"):
+    with pytest.raises(ValueError, match="step=4 did not add a component: choose from 1 to"):
         plot_threshold(reduction, data.data, data.target, step=4)
-    with pytest.raises(ValueError, match="max_steps=0 leaves nothing to draw"):
+    with pytest.raises(ValueError, match="max_steps=0 is too small"):
         plot_permutations(reduction, data.data, data.target, max_steps=0)
 
 

@@ -36,9 +36,9 @@ def test_probabilities_of_several_classes_are_those_of_the_own_class():
 
 
 @pytest.mark.parametrize("n_classes", [2, 5, 15])
-def test_classes_have_their_colours(n_classes):
+def test_classes_have_their_colors(n_classes):
     p, y = simulated(600, n_classes)
-    expected = [style.colour.lower() for style in class_style(y).values()]
+    expected = [style.color.lower() for style in class_style(y).values()]
     ax = plot_probabilities(p, None, y)
     assert [text.get_text() for text in ax.get_xticklabels()] == np.unique(y).tolist()
     edges = [to_hex(points.get_edgecolor()[0]) for points in ax.collections]
@@ -52,7 +52,7 @@ def test_samples_predicted_wrong_are_hollow():
     ax = plot_probabilities([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]], None, ["a", "b", "b"])
     hollow = [len(points.get_facecolor()) == 0 for points in ax.collections]
     assert hollow == [False, False, True]
-    assert "67 % predicted right" in ax.get_xlabel()
+    assert "67% classified correctly" in ax.get_xlabel()
 
 
 def test_calibration_counts_and_intervals():
@@ -109,13 +109,13 @@ def test_many_points_are_drawn_as_pixels():
     assert all(points.get_rasterized() for points in plot_probabilities(p, None, y).collections)
 
 
-def test_a_part_of_the_classes_keeps_its_colours(four):
+def test_a_part_of_the_classes_keeps_its_colors(four):
     data, reduction = four
     Z = reduction.transform(data.data)
     model = LogisticRegression().fit(Z, data.target)
     part = data.target == "class 4"
     ax = plot_probabilities(model, Z[part], data.target[part])
-    assert to_hex(ax.collections[0].get_edgecolor()[0]) == class_style(model.classes_)["class 4"].colour.lower()
+    assert to_hex(ax.collections[0].get_edgecolor()[0]) == class_style(model.classes_)["class 4"].color.lower()
 
 
 def test_wrong_input_is_named(two):
@@ -123,18 +123,18 @@ def test_wrong_input_is_named(two):
     Z = reduction.transform(data.data)
     with pytest.raises(ValueError, match="not fitted yet"):
         plot_calibration(LogisticRegression(), Z, data.target)
-    with pytest.raises(ValueError, match="LinearSVC predicts no probabilities"):
+    with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
         plot_calibration(LinearSVC().fit(Z, data.target), Z, data.target)
-    with pytest.raises(ValueError, match="LinearRegression predicts no probabilities"):
+    with pytest.raises(ValueError, match="LinearRegression has no predict_proba"):
         plot_probabilities(LinearRegression().fit(Z, Z[:, 0]), Z, Z[:, 0])
     model = LogisticRegression().fit(Z, data.target)
     with pytest.raises(ValueError, match=r"y has shape \(3,\), but X has 90 samples"):
         plot_calibration(model, Z, data.target[:3])
-    with pytest.raises(ValueError, match="y holds the label 'other', which the model does not know"):
+    with pytest.raises(ValueError, match="y contains the label 'other', which is not a class"):
         plot_probabilities(model, Z, ["other"] * 90)
     with pytest.raises(ValueError, match="2 classes, but there are 3 columns of probabilities"):
         plot_calibration(np.full((4, 3), 1 / 3), None, [0, 0, 1, 1])
     with pytest.raises(ValueError, match="one column per class"):
         plot_calibration([0.1, 0.9], None, [0, 1])
-    with pytest.raises(ValueError, match="n_bins=0 leaves nothing to draw"):
+    with pytest.raises(ValueError, match="n_bins=0 is too small"):
         plot_calibration(model, Z, data.target, n_bins=0)

@@ -71,9 +71,9 @@ def test_ellipses_are_those_of_the_covariance(two):
         assert direction @ np.cov(points) @ direction == pytest.approx(np.linalg.eigvalsh(np.cov(points))[1])
 
 
-def test_colours_are_those_of_the_classes_in_every_plot(four):
+def test_colors_are_those_of_the_classes_in_every_plot(four):
     data, reduction = four
-    expected = {style.colour.lower() for style in class_style(reduction.classes_).values()}
+    expected = {style.color.lower() for style in class_style(reduction.classes_).values()}
     ax = plot_scores(reduction, data.data, data.target)
     points = [item for item in ax.collections if isinstance(item, PathCollection)]
     assert {to_hex(item.get_facecolor()[0]) for item in points} == expected
@@ -81,11 +81,11 @@ def test_colours_are_those_of_the_classes_in_every_plot(four):
     axes = plot_pairs(reduction, data.data, data.target)
     assert {to_hex(item.get_facecolor()[0]) for item in axes[2, 1].collections} == expected
     assert {to_hex(line.get_color()) for line in axes[0, 0].lines} == expected
-    # A part of the data without the first class keeps the colours of the others.
+    # A part of the data without the first class keeps the colors of the others.
     part = data.target != reduction.classes_[0]
     ax = plot_scores(reduction, data.data[part], data.target[part])
     shown = {to_hex(item.get_facecolor()[0]) for item in ax.collections if isinstance(item, PathCollection)}
-    assert shown == expected - {class_style(reduction.classes_)[reduction.classes_[0]].colour.lower()}
+    assert shown == expected - {class_style(reduction.classes_)[reduction.classes_[0]].color.lower()}
 
 
 def test_labels_of_axes_and_legend(two):
@@ -96,7 +96,7 @@ def test_labels_of_axes_and_legend(two):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["class 1", "class 2"]
 
 
-def test_a_quantity_has_a_colour_bar_and_no_legend(quantity):
+def test_a_quantity_has_a_color_bar_and_no_legend(quantity):
     X, y, reduction = quantity
     ax = plot_scores(reduction, X, y)
     assert ax.get_legend() is None
@@ -165,9 +165,9 @@ def test_a_constant_component_does_no_harm(two):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((None, (1, 6)), {}, "component=6 is not there: the reduction has 5 components, so pass a whole number"),
-        ((None, (0, 1)), {}, "component=0 is not there"),
-        ((None, (1, 2, 3)), {}, "must be two; plot_pairs"),
+        ((None, (1, 6)), {}, "component=6 does not exist: the reduction has 5 components, so pass an integer"),
+        ((None, (0, 1)), {}, "component=0 does not exist"),
+        ((None, (1, 2, 3)), {}, "must be two components; use plot_pairs"),
         ((["a", "b"], (1, 2)), {}, r"y has shape \(2,\), but X has 90 samples"),
         ((None, (1, 2)), {"sample_names": ["a"]}, "sample_names has 1 entries, but X has 90 samples"),
     ],
@@ -183,10 +183,10 @@ def test_wrong_models_and_data_are_named(two):
     with pytest.raises(ValueError, match="not fitted yet"):
         plot_scores(ISPCA(), data.data)
     with pytest.raises(
-        ValueError, match="of a fitted ISPCA or SPCA, or of a pipeline that begins with one, not of S"
+        ValueError, match="needs a fitted ISPCA or SPCA, or a pipeline that starts with one; got S"
     ):
         plot_scores(StandardScaler().fit(data.data), data.data)
     with pytest.raises(ValueError, match="X has 249 features, but ISPCA is expecting 250"):
         plot_scores(reduction, data.data[:, 1:])
-    with pytest.raises(ValueError, match="components=0 leaves nothing to draw"):
+    with pytest.raises(ValueError, match="components=0 is too small"):
         plot_pairs(reduction, data.data, components=0)

@@ -86,7 +86,7 @@ def test_hostile_names_are_text_and_nothing_else(hostile):
     assert "x" * 200 not in page
     [data] = [text for tag, attributes, text in reader.contents if attributes.get("type") == "application/json"]
     assert not set("<>&") & set(data)
-    assert json.loads(data)["picture"]["samples"][0] == HOSTILE[0]
+    assert json.loads(data)["score_plot"]["samples"][0] == HOSTILE[0]
 
 
 def test_no_request_is_made_and_none_allowed(hostile, two):
@@ -105,7 +105,9 @@ def test_no_request_is_made_and_none_allowed(hostile, two):
         links = [a["href"] for tag, a in reader.elements if tag == "link"]
         assert links == ["data:,"]
         addresses = [a["href"] for tag, a in reader.elements if tag == "a"]
-        assert {address for address in addresses if not address.startswith("#")} == {summary["repeat"]["address"]}
+        assert {address for address in addresses if not address.startswith("#")} == {
+            summary["reproducibility"]["address"]
+        }
 
 
 def test_every_link_has_its_target_and_no_id_is_used_twice(two):
@@ -162,11 +164,11 @@ def test_the_file(two, tmp_path):
         assert write_report(model, X, y, tmp_path / name) == tmp_path / name
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
     write_report(model, X, y, str(tmp_path / "odd.txt"), format="markdown")
-    with pytest.raises(ValueError, match=r"end it in .html"):
+    with pytest.raises(ValueError, match=r"use .html"):
         write_report(model, X, y, tmp_path / "report.pdf")
     with pytest.raises(ValueError, match="'html', 'markdown', 'json'"):
         write_report(model, X, y, tmp_path / "a.html", format="pdf")
-    with pytest.raises(ValueError, match="no directory"):
+    with pytest.raises(ValueError, match="does not exist"):
         write_report(model, X, y, tmp_path / "nowhere" / "a.html")
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(ValueError, match="is a directory"):
@@ -177,7 +179,7 @@ def test_a_failure_leaves_the_old_file(two, tmp_path, monkeypatch):
     model, X, y = two
     path = tmp_path / "report.html"
     path.write_text("old")
-    with pytest.raises(ValueError, match="A report is made of"):
+    with pytest.raises(ValueError, match="A report needs"):
         write_report(object(), X, y, path)
 
     def full(*args, **kwargs):

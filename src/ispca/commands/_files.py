@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from .._csv import open_csv, write_labelled
 from ..models import original_coefficients
+from ..models.coefficients import rank_coefficients
 from ..persistence import save_model
 from ..readers import Table
 from ..report import write_report
@@ -94,6 +95,6 @@ def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]]
     per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
     # Each class begins with its intercept; a feature may bear the same name.
     intercept = np.arange(len(table)) % len(spread) == 0
-    order = np.argsort(np.where(intercept, -np.inf, -np.abs(per_sd)), kind="stable")
+    order = np.concatenate([np.flatnonzero(intercept), rank_coefficients(table, model[0].scale_)])
     columns = [table["feature"], table["target_class"], per_sd, *(table[name] for name in COLUMNS[3:])]
     return list(zip(*(column[order].tolist() for column in columns), strict=True)), int(intercept.sum())

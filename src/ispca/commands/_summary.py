@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._messages import count, listing
+from .._text import p_value_text
 from ..readers import Table
 from ._files import written_files
 
@@ -90,7 +91,8 @@ def _found(values: dict[str, Any]) -> str:
 
 
 def _step_text(number: int, step: dict[str, Any]) -> str:
-    start = f"  {number}. largest score {step['score']:.2f} ({_p_value(step)}): "
+    p_value = p_value_text(step["p_value"], step["permutations"])
+    start = f"  {number}. largest score {step['score']:.2f} ({p_value}): "
     if not step["accepted"]:
         return start + "no signal left, so the supervised components end here."
     separates = "" if step["target_class"] is None else f", separates {step['target_class']}"
@@ -98,13 +100,7 @@ def _step_text(number: int, step: dict[str, Any]) -> str:
     return start + f"{count(step['n_features'], 'feature')}{separates} ({', '.join(step['features'])}{more})"
 
 
-def _p_value(step: dict[str, Any]) -> str:
-    if step["p_value"] is None:
-        return "no test"
-    return f"p = {step['p_value']:.3g}" if step["p_value"] else f"p < {1 / step['permutations']:.3g}"
-
-
 def _feature_text(row: dict[str, Any]) -> str:
     speaks = "for" if row["per_sd"] > 0 else "against"
     side = f" ({speaks} {row['target_class']})" if row["target_class"] else ""
-    return f"  {row['feature']}: {row['per_sd']:+.3g}{side}, sign {row['p_sign']:.0%} sure"
+    return f"  {row['feature']}: {row['per_sd']:+.3g}{side}, P(sign) {row['p_sign']:.0%}"

@@ -1,4 +1,4 @@
-"""Regression and classification under the regularised horseshoe prior."""
+"""Regression and classification under the regularized horseshoe prior."""
 
 from .classifier import HorseshoeClassifier
 from .coefficients import original_coefficients

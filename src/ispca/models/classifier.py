@@ -1,4 +1,4 @@
-"""HorseshoeClassifier: logistic and softmax regression under the regularised horseshoe prior."""
+"""HorseshoeClassifier: logistic and softmax regression under the regularized horseshoe prior."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .posterior import log_predictive_density
 
 
 class HorseshoeClassifier(ClassifierMixin, Horseshoe):
-    """Logistic (two classes) or softmax (more) regression under the regularised horseshoe prior.
+    """Logistic (two classes) or softmax (more) regression under the regularized horseshoe prior.
 
     The full posterior is sampled; predictions are averaged over it. Features are used as given: put
     ``ISPCA(whiten=True)`` or a scaler before. The prior is that of Piironen and Vehtari (2017, 2018):
@@ -28,11 +28,11 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
     p0 : float, default=1
         Prior guess of the number of relevant features.
     slab_df, slab_scale : float, default=4 and 5
-        Degrees of freedom and scale of the Student-t slab that regularises large coefficients.
+        Degrees of freedom and scale of the Student-t slab that regularizes large coefficients.
     intercept_scale : float, default=10
         Standard deviation of the normal prior of the intercept.
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
-        Chains, and warm-up and kept draws of each. Chains that have not converged are continued, so
+        Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
         there may be more draws, unless ``retry=False``.
     sampler : {"auto", "nuts", "blocked"}, default="auto"
         "nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.

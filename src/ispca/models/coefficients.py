@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._ranking import largest_first
 from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
 from .classifier import HorseshoeClassifier
@@ -71,6 +72,13 @@ def feature_columns(table: Any, n_features: int) -> Indices:
     return columns
 
 
+def rank_coefficients(table: Any, scale: Floats) -> Indices:
+    """Return the rows of the features, by decreasing size of the effect per standard deviation."""
+    columns = feature_columns(table, len(scale))
+    order = largest_first(np.where(columns < 0, 0.0, table["mean"] * scale[columns]))
+    return order[columns[order] >= 0]
+
+
 def _parts(model: Any) -> tuple[Any, Any]:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     regression = steps[-1]
@@ -91,12 +99,12 @@ def _feature_names(reduction: Any, regression: Any) -> list[str]:
 
 
 def _table(coef: Floats, intercept: Floats, reduction: Any, names: list[str], label: str) -> Any:
-    """Summarise the draws of one class, a block of features at a time."""
+    """Summarize the draws of one class, a block of features at a time."""
     n_features = len(names)
     width = max(1, BLOCK_NUMBERS // len(coef))
     parts = [slice(start, start + width) for start in range(0, n_features, width)]
 
-    def summarise(part: slice) -> tuple[Floats, Floats | float]:
+    def summarize(part: slice) -> tuple[Floats, Floats | float]:
         # Draws of a feature lie together: that is how the quantiles are found fastest.
         if reduction is None:
             return _summary(np.ascontiguousarray(coef[:, part].T)), 0.0
@@ -104,7 +112,7 @@ def _table(coef: Floats, intercept: Floats, reduction: Any, names: list[str], la
         return _summary(draws), reduction.mean_[part] @ draws
 
     with workers() as threads:
-        blocks = threads.map(summarise, parts, 100.0 * n_features * len(coef))
+        blocks = threads.map(summarize, parts, 100.0 * n_features * len(coef))
     constant = intercept - sum(shift for _, shift in blocks)
     summary = np.concatenate([_summary(constant[None]), *(rows for rows, _ in blocks)], axis=1)
     fields: list[Any] = [np.array([INTERCEPT, *names]), np.full(n_features + 1, label), *summary]

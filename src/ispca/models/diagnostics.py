@@ -1,4 +1,4 @@
-"""Convergence of the chains: rank-normalised split R-hat, bulk and tail effective sample size.
+"""Convergence of the chains: rank-normalized split R-hat, bulk and tail effective sample size.
 
 Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), Bayesian Analysis 16(2). All functions take
 draws of shape (chain, draw, quantity).
@@ -58,13 +58,16 @@ class Diagnostics:
 
     @property
     def summary(self) -> str:
-        """The verdict in one plain sentence."""
+        """The verdict in one sentence."""
         worst = self.quantities[int(np.argmax(self.r_hat))]
-        verdict = "The chains agree" if self.converged else "The chains have NOT converged"
+        verdict = "The chains have converged" if self.converged else "The chains have NOT converged"
+        divergent = (
+            "1 divergent transition" if self.n_divergent == 1 else f"{self.n_divergent} divergent transitions"
+        )
         return (
             f"{verdict}: largest R-hat {self.r_hat.max():.3f} ({worst}), smallest effective sample size "
             f"{self.bulk_ess.min():.0f} in the bulk and {self.tail_ess.min():.0f} in the tails of "
-            f"{self.n_draws} draws, {self.n_divergent} divergent transition(s)."
+            f"{self.n_draws} draws, {divergent}."
         )
 
     def __str__(self) -> str:
@@ -77,7 +80,7 @@ def split_chains(draws: Floats) -> Floats:
     return np.concatenate([draws[:, :half], draws[:, -half:]])
 
 
-def rank_normalise(draws: Floats) -> Floats:
+def rank_normalize(draws: Floats) -> Floats:
     """Replace the draws of each quantity by the normal scores of their ranks over all chains."""
     n_chains, n_draws, n_quantities = draws.shape
     ranks = rankdata(draws.reshape(-1, n_quantities), axis=0).reshape(n_chains, n_draws, n_quantities)
@@ -88,7 +91,7 @@ def r_hat(draws: Floats) -> Floats:
     """Return the larger of the R-hats of location and of spread (folded draws)."""
     halves = split_chains(draws)
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
-    return np.maximum(_plain_r_hat(rank_normalise(halves)), _plain_r_hat(rank_normalise(folded)))
+    return np.maximum(_plain_r_hat(rank_normalize(halves)), _plain_r_hat(rank_normalize(folded)))
 
 
 def _plain_r_hat(draws: Floats) -> Floats:
@@ -101,12 +104,12 @@ def _plain_r_hat(draws: Floats) -> Floats:
 
 
 def bulk_ess(draws: Floats) -> Floats:
-    """Return the effective sample size for the centre of the distribution."""
-    return _ess(rank_normalise(split_chains(draws)))
+    """Return the effective sample size for the center of the distribution."""
+    return _ess(rank_normalize(split_chains(draws)))
 
 
 def tail_ess(draws: Floats) -> Floats:
-    """Return the smaller effective sample size of the 5 and 95 per cent quantiles."""
+    """Return the smaller effective sample size of the 5% and 95% quantiles."""
     halves = split_chains(draws)
     low, high = np.quantile(draws, [0.05, 0.95], axis=(0, 1))
     return np.minimum(_ess((halves <= low).astype(float)), _ess((halves <= high).astype(float)))

@@ -1,4 +1,4 @@
-"""HorseshoeRegressor: Gaussian regression under the regularised horseshoe prior."""
+"""HorseshoeRegressor: Gaussian regression under the regularized horseshoe prior."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .posterior import log_predictive_density
 
 
 class HorseshoeRegressor(RegressorMixin, Horseshoe):
-    """Gaussian regression under the regularised horseshoe prior.
+    """Gaussian regression under the regularized horseshoe prior.
 
     The full posterior is sampled; its cost does not grow with the number of samples. Features are used
     as given: put ``ISPCA(whiten=True)`` or a scaler before. The prior of the coefficients is that of
     HorseshoeClassifier with tau of scale ``p0 / (K - p0) * sigma / sqrt(n)``; the noise sigma has the
-    reference prior ``1 / sigma``. The target is centred and scaled to unit spread inside, so the scales of
+    reference prior ``1 / sigma``. The target is centered and scaled to unit spread inside, so the scales of
     slab and intercept are in units of its standard deviation; draws are returned in the original units.
 
     Parameters
@@ -27,11 +27,11 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
     p0 : float, default=1
         Prior guess of the number of relevant features.
     slab_df, slab_scale : float, default=4 and 5
-        Degrees of freedom and scale of the Student-t slab that regularises large coefficients.
+        Degrees of freedom and scale of the Student-t slab that regularizes large coefficients.
     intercept_scale : float, default=10
         Standard deviation of the normal prior of the intercept.
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
-        Chains, and warm-up and kept draws of each. Chains that have not converged are continued, so
+        Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
         there may be more draws, unless ``retry=False``.
     sampler : {"auto", "nuts", "blocked"}, default="auto"
         "nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.

@@ -1,4 +1,4 @@
-"""Pictures of fitted objects and results, with matplotlib; every ``plot_*`` has the table it draws beside it."""
+"""Plots of fitted models and results with matplotlib; each ``plot_*`` function has a companion table function."""
 
 from .calibration import calibration_table, plot_calibration
 from .canvas import Style, class_style

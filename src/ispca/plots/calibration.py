@@ -1,4 +1,4 @@
-"""Calibration: predicted probabilities against how often the class came true."""
+"""Calibration plot: observed frequency of a class by predicted probability."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from .input_checks import make_table
 from .probabilities import predicted_probabilities
 
 INTERVAL_PROBABILITY = 0.95
-# With more curves than this the intervals of all bins hide each other.
+# With more curves, the intervals overlap too much to be read.
 MOST_INTERVALS = 5
 
 
 def calibration_table(model: Any, X: Any, y: Any, *, n_bins: int | None = None) -> np.recarray:
-    """Return how often a class came true among samples given about the same probability of it.
+    """Return the observed frequency of a class among samples with similar predicted probabilities.
 
     Parameters
     ----------
     model : classifier or array-like of shape (n_samples, n_classes)
-        A fitted classifier, or probabilities; see `probability_table`.
+        A fitted classifier or predicted probabilities; see `probability_table`.
     X : array-like of shape (n_samples, n_features) or None
-        Samples; not needed with probabilities.
+        Samples; None if probabilities are given.
     y : array-like of shape (n_samples,)
         Their classes.
     n_bins : int, optional
-        Bins, of about as many samples each; by default one per 15 samples, from 3 to 10.
+        Number of bins with about equally many samples; by default one per 15 samples, between 3 and 10.
 
     Returns
     -------
     table : recarray
-        One row per bin and class (of two classes the second only): ``target_class``, ``bin``, ``n_samples``,
-        ``predicted`` (mean probability), ``observed`` (share), ``low`` and ``high`` (its exact 95 % interval after
-        Clopper and Pearson). Equal probabilities are never divided between bins, so there may be fewer.
+        One row per bin and class (for two classes, only the second): ``target_class``, ``bin``, ``n_samples``,
+        ``predicted`` (mean probability), ``observed`` (frequency), ``low`` and ``high`` (its exact 95%
+        Clopper-Pearson interval). Equal probabilities always share a bin, so there may be fewer bins.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def calibration_table(model: Any, X: Any, y: Any, *, n_bins: int | None = None) 
     if n_bins is None:
         n_bins = int(np.clip(len(y) // 15, 3, 10))
     if n_bins < 1:
-        raise ValueError(f"n_bins={n_bins} leaves nothing to draw: pass 1 or more.")
+        raise ValueError(f"n_bins={n_bins} is too small: pass 1 or more.")
     parts = []
     for column in range(1 if len(classes) == 2 else 0, len(classes)):
         rows = _calibration(probabilities[:, column], y == classes[column], n_bins)
@@ -59,11 +59,11 @@ def calibration_table(model: Any, X: Any, y: Any, *, n_bins: int | None = None) 
     return make_table({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
 
 
-def _calibration(predicted: Floats, came_true: Any, n_bins: int) -> dict[str, Any]:
+def _calibration(predicted: Floats, is_class: Any, n_bins: int) -> dict[str, Any]:
     borders = np.unique(np.quantile(predicted, np.linspace(0, 1, n_bins + 1)[1:-1]))
     codes = np.unique(np.searchsorted(borders, predicted, side="left"), return_inverse=True)[1]
     n = np.bincount(codes)
-    k = np.bincount(codes, weights=came_true)
+    k = np.bincount(codes, weights=is_class)
     tail = (1 - INTERVAL_PROBABILITY) / 2
     low = np.where(k > 0, beta.ppf(tail, np.maximum(k, 1), n - k + 1), 0.0)
     high = np.where(k < n, beta.ppf(1 - tail, k + 1, np.maximum(n - k, 1)), 1.0)
@@ -78,25 +78,27 @@ def _calibration(predicted: Floats, came_true: Any, n_bins: int) -> dict[str, An
 
 
 def plot_calibration(model: Any, X: Any, y: Any, *, n_bins: int | None = None, ax: Any = None) -> Any:
-    """Draw how often a class came true against the predicted probability; on the diagonal predictions are honest.
+    """Plot the observed frequency of a class against its predicted probability.
+
+    Calibrated models lie on the diagonal.
 
     Parameters
     ----------
     model : classifier or array-like of shape (n_samples, n_classes)
-        A fitted classifier, or probabilities; see `probability_table`.
+        A fitted classifier or predicted probabilities; see `probability_table`.
     X : array-like of shape (n_samples, n_features) or None
-        Samples; not needed with probabilities.
+        Samples; None if probabilities are given.
     y : array-like of shape (n_samples,)
         Their classes.
     n_bins : int, optional
-        Bins, of about as many samples each; by default one per 15 samples, from 3 to 10.
+        Number of bins with about equally many samples; by default one per 15 samples, between 3 and 10.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing. For more than five classes the intervals are left out; the table has them.
+        The plot. With more than five classes the intervals are omitted; the table has them.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def plot_calibration(model: Any, X: Any, y: Any, *, n_bins: int | None = None, a
         rows, style = table[table["target_class"] == label], styles[label]
         line = style.line if several else "-"
         look = {
-            "color": style.colour,
+            "color": style.color,
             "marker": style.marker,
             "linestyle": line,
             "markersize": 6,
@@ -128,11 +130,11 @@ def plot_calibration(model: Any, X: Any, y: Any, *, n_bins: int | None = None, a
         }
         ax.plot(rows["predicted"], rows["observed"], **look, clip_on=False)
         if len(labels) <= MOST_INTERVALS:
-            ax.vlines(rows["predicted"], rows["low"], rows["high"], color=style.colour, linewidth=1.2, alpha=0.7)
+            ax.vlines(rows["predicted"], rows["low"], rows["high"], color=style.color, linewidth=1.2, alpha=0.7)
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     of = "the class" if several else shorten(labels[1], 20)
-    interval = ", 95 % interval" if len(labels) <= MOST_INTERVALS else ""
-    ax.set(xlabel=f"predicted probability of {of}", ylabel=f"observed share{interval}")
+    interval = ", 95% interval" if len(labels) <= MOST_INTERVALS else ""
+    ax.set(xlabel=f"predicted probability of {of}", ylabel=f"observed frequency{interval}")
     if several:
         class_legend(ax, styles, lines=True)
     return ax

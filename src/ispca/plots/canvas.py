@@ -1,4 +1,4 @@
-"""Matplotlib, imported when first used, and the look all pictures share."""
+"""Colors, markers, legends and labels shared by all plots; matplotlib is imported on first use."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 
 from .._extras import load_extra
 
-# Okabe and Ito's palette: told apart by every common kind of colour vision, and in grey.
+# Okabe and Ito's palette, distinguishable with every common form of color vision and in grayscale.
 INK = "#222222"
 ACCENT = "#0072B2"
 SECOND = "#D55E00"
 FAINT = "#999999"
 PALE = "#D9D9D9"
 
-# Chosen one after the other for the largest difference to those before, over normal colour vision, the three kinds
-# of colour blindness (simulated after Machado and others, 2009) and lightness alone. No more than a few can differ
-# in all of these, so that markers and line styles differ too.
-COLOURS = (
+# Each color was chosen for the largest difference from those before it, over normal color vision, the three forms
+# of color blindness (simulated after Machado et al., 2009) and lightness alone. Only a few colors differ in all
+# of these, so markers and line styles differ too.
+COLORS = (
     *("#0072B2", "#E69F00", "#882255", "#7FD8A5", "#332288"),
     *("#F60239", "#9400E6", "#009FFA", "#CC6677", "#5A3A1A"),
     *("#117733", "#FFB2FD", "#E000C0", "#D55E00", "#B0B0B0"),
@@ -28,38 +28,38 @@ COLOURS = (
 MARKERS: tuple[Any, ...] = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", (4, 1, 0), "d", (6, 1, 0), "h")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
-# More points than this are drawn small, translucent and as pixels.
+# Above this number, points are small, translucent and rasterized.
 MANY_POINTS = 5000
-# Names are cut to about so many characters.
+# Approximate length of shortened names, in characters.
 NAME_LENGTH = 32
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a class looks in every picture."""
+    """Color, marker and line style of a class in every plot."""
 
-    colour: str
+    color: str
     marker: Any
     line: Any
 
 
 def class_style(classes: Any) -> dict[Any, Style]:
-    """Return a style for every class; the same classes have the same styles in all pictures.
+    """Return a style for every class; a class has the same style in all plots.
 
     Parameters
     ----------
     classes : array-like
-        All classes there are, not only those to be drawn.
+        All classes, including those not drawn.
 
     Returns
     -------
     styles : dict
-        Colour, marker and line style by class. Beyond 15 classes colours come again with other markers.
+        Color, marker and line style by class. Beyond 15 classes, colors repeat with other markers.
 
     Examples
     --------
     >>> from ispca.plots import class_style
-    >>> class_style(["well", "ill"])["ill"].colour
+    >>> class_style(["well", "ill"])["ill"].color
     '#0072B2'
     """
     labels = np.unique(np.asarray(classes)).tolist()
@@ -67,19 +67,19 @@ def class_style(classes: Any) -> dict[Any, Style]:
 
 
 def numbered_style(number: int) -> Style:
-    """Return the style of the class with this number, from 0 on."""
-    turn, place = divmod(number, len(COLOURS))
+    """Return the style of the class with this number, starting at 0."""
+    turn, place = divmod(number, len(COLORS))
     marker = MARKERS[(place + 4 * turn) % len(MARKERS)]
-    return Style(COLOURS[place], marker, LINES[(place + turn) % len(LINES)])
+    return Style(COLORS[place], marker, LINES[(place + turn) % len(LINES)])
 
 
 def load_pyplot() -> Any:
-    """Return matplotlib.pyplot, or say how to get it."""
+    """Return matplotlib.pyplot, or raise an error that says how to install it."""
     return load_extra("Plotting", "matplotlib.pyplot")
 
 
 def new_axes(ax: Any, width: float, height: float) -> Any:
-    """Return the given Axes, or new ones of this size in inches, without the frame's upper and right side."""
+    """Return the given Axes or new ones of this size in inches, without the top and right spines."""
     if ax is None:
         _, ax = load_pyplot().subplots(figsize=(width, height), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
@@ -87,28 +87,28 @@ def new_axes(ax: Any, width: float, height: float) -> Any:
 
 
 def draw_classes(ax: Any, points: Any, labels: Any, classes: Any, size: float = 9.0) -> None:
-    """Draw points in the colour and marker of their class; in an SVG they are one small picture.
+    """Draw points in the color and marker of their class, rasterized.
 
     Parameters
     ----------
     ax : matplotlib Axes
-        Where to draw.
+        Axes to draw on; new ones by default.
     points : ndarray of shape (n, 2)
-        Where they lie.
+        Coordinates of the points.
     labels : ndarray of shape (n,)
-        Their classes.
+        Classes of the points.
     classes : sequence
-        All classes, which decides the colours.
+        All classes, which determine the colors.
     size : float, default=9.0
         Area of a marker.
     """
     for name, style in zip(classes, map(numbered_style, range(len(classes))), strict=True):
-        look = {"color": style.colour, "marker": style.marker, "label": str(name)}
+        look = {"color": style.color, "marker": style.marker, "label": str(name)}
         ax.scatter(*points[labels == name].T, s=size, alpha=0.75, linewidths=0, rasterized=True, **look)
 
 
 def shorten(name: Any, length: int = NAME_LENGTH) -> str:
-    """Cut a long name in the middle: beginnings are often alike, and so are ends.
+    """Shorten a long name in the middle, since beginnings and ends both distinguish names.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def shorten(name: Any, length: int = NAME_LENGTH) -> str:
     >>> shorten("a gene with a very long name, transcript variant 2", 24)
     'a gene with a … variant 2'
     """
-    # A dollar sign would start mathematical notation.
+    # Matplotlib would interpret a dollar sign as mathematical notation.
     text = " ".join(str(name).split()).replace("$", r"\$")
     if len(text) <= length:
         return text
@@ -125,7 +125,7 @@ def shorten(name: Any, length: int = NAME_LENGTH) -> str:
 
 
 def short_names(names: Any, length: int = NAME_LENGTH) -> list[str]:
-    """Shorten names; those that would look alike are cut where they differ.
+    """Shorten names so that they remain distinct.
 
     Examples
     --------
@@ -147,12 +147,12 @@ def short_names(names: Any, length: int = NAME_LENGTH) -> list[str]:
 
 
 def names_width(names: Sequence[str]) -> float:
-    """Return how much wider, in inches, a picture should be for its long names."""
+    """Return the additional width, in inches, that long names need."""
     return 0.085 * max(max(map(len, names), default=0) - 12, 0)
 
 
 def point_look(n_points: int) -> dict[str, Any]:
-    """Return size, opacity and whether to draw as pixels, for this many points."""
+    """Return size, opacity and rasterization for this number of points."""
     if n_points > MANY_POINTS:
         return {"s": 5.0, "alpha": 0.35, "rasterized": True, "linewidths": 0.0}
     size = float(np.interp(np.log10(max(n_points, 1)), [1.7, 3.7], [36.0, 9.0]))
@@ -162,52 +162,45 @@ def point_look(n_points: int) -> dict[str, Any]:
 def scatter_classes(ax: Any, x: Any, y: Any, codes: Any, styles: Sequence[Style], look: dict[str, Any]) -> None:
     """Draw points by class."""
     if len(x) > MANY_POINTS:
-        # Too small for shapes; in random order, so that no class hides another.
+        # Points are too small for markers; random order keeps classes from hiding each other.
         order = np.random.default_rng(0).permutation(len(x))
-        colours = np.array([style.colour for style in styles])[codes[order]]
-        ax.scatter(x[order], y[order], c=colours, **look)
+        colors = np.array([style.color for style in styles])[codes[order]]
+        ax.scatter(x[order], y[order], c=colors, **look)
         return
     for code, style in enumerate(styles):
         chosen = codes == code
         if chosen.any():
-            ax.scatter(x[chosen], y[chosen], color=style.colour, marker=style.marker, **look)
+            ax.scatter(x[chosen], y[chosen], color=style.color, marker=style.marker, **look)
 
 
 def class_legend(place: Any, styles: dict[Any, Style], lines: bool = False) -> Any:
-    """Put a legend of the classes to the right of the Axes or the figure, where it can hide nothing."""
+    """Add a legend of the classes to the right of the Axes or the figure."""
     from matplotlib.figure import FigureBase
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], color=s.colour, marker=s.marker, linestyle=s.line if lines else "none", markersize=6)
+        Line2D([], [], color=s.color, marker=s.marker, linestyle=s.line if lines else "none", markersize=6)
         for s in styles.values()
     ]
     labels = [shorten(label, 24) for label in styles]
     look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0.0}
     if isinstance(place, FigureBase):
         look = {"loc": "outside right upper"}
-    # Twenty labels are about as high as a picture.
+    # Twenty labels are about as high as a plot.
     columns = -(-len(labels) // 20)
     long_lines = {"handlelength": 3.0} if lines else {}
     return place.legend(handles, labels, frameon=False, fontsize=9, ncols=columns, **look, **long_lines)
 
 
-def p_text(p_value: float, n_permutations: int) -> str:
-    """Return a permutation p-value as text: none of so many is less than one of them."""
-    if p_value == 0 and n_permutations:
-        return f"p < {1 / n_permutations:.2g}"
-    return f"p = {p_value:.2g}"
-
-
 def halo(width: float = 2.5) -> list[Any]:
-    """Return a white border for text and lines that lie on points."""
+    """Return a white outline for text and lines drawn over points."""
     from matplotlib.patheffects import withStroke
 
     return [withStroke(linewidth=width, foreground="white")]
 
 
 def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str], fontsize: float = 8) -> list[Any]:
-    """Write names beside points; a name that would cover another, or leave the Axes, is left out."""
+    """Label points with names; a name that would overlap another or leave the Axes is omitted."""
     figure = ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
     figure.draw_without_rendering()
     frame = ax.get_window_extent()
@@ -224,7 +217,7 @@ def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str], fontsize: float 
 def _place(ax: Any, x: float, y: float, name: str, fontsize: float, frame: Any, taken: list[Any]) -> Any:
     above = [(5, 4, "left", "bottom"), (-5, 4, "right", "bottom")]
     below = [(5, -4, "left", "top"), (-5, -4, "right", "top")]
-    # Away from the middle there is more room.
+    # There is more space away from the center.
     sides = above + below if ax.transData.transform((x, y))[1] >= (frame.y0 + frame.y1) / 2 else below + above
     for right, up, horizontal, vertical in sides:
         text = ax.annotate(
@@ -247,6 +240,6 @@ def _place(ax: Any, x: float, y: float, name: str, fontsize: float, frame: Any, 
 
 
 def name_ticks(ax: Any, names: Any, fontsize: float = 9) -> None:
-    """Write names at the ticks of the y axis, first on top."""
+    """Label the ticks of the y axis with names, the first at the top."""
     ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=fontsize)
     ax.set_ylim(len(names) - 0.4, -0.6)

@@ -1,4 +1,4 @@
-"""Coefficients of the original features, with their intervals."""
+"""Plot of the coefficients of the original features with credible intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..models.coefficients import _parts, feature_columns, original_coefficients
+from ..models.coefficients import _parts, feature_columns, original_coefficients, rank_coefficients
 from .canvas import (
     ACCENT,
     FAINT,
@@ -29,30 +29,30 @@ def coefficient_table(
     *,
     n_features: int | None = None,
     target_class: Any = None,
-    standardise: bool = True,
+    standardize: bool = True,
     feature_names: Any = None,
 ) -> np.recarray:
-    """Return the coefficients of the original features, largest effect first.
+    """Return the coefficients of the original features, largest effects first.
 
     Parameters
     ----------
     model : Pipeline, HorseshoeClassifier or HorseshoeRegressor
         As in `ispca.original_coefficients`.
     n_features : int, optional
-        Only so many coefficients.
+        Number of coefficients; all by default.
     target_class : object, optional
-        Of more than two classes, only this one.
-    standardise : bool, default=True
-        Give coefficients for a change of one standard deviation of the feature (one unit where the reduction does
-        not scale), not of one unit. The order is that of the standardised ones either way.
+        With more than two classes, only coefficients of this one.
+    standardize : bool, default=True
+        Whether coefficients are per standard deviation of the feature (per unit if the reduction does not scale)
+        or per unit. The order is always that of the standardized coefficients.
     feature_names : array-like of shape (n_features_in_,), optional
         Names of the features.
 
     Returns
     -------
     table : recarray
-        ``feature``, ``target_class``, ``mean``, ``low`` and ``high`` (ends of the 90 % interval), ``p_sign``
-        (probability that the sign is that of the mean).
+        ``feature``, ``target_class``, ``mean``, ``low`` and ``high`` (90% credible interval), ``p_sign``
+        (posterior probability that the coefficient has the sign of its mean).
 
     Examples
     --------
@@ -66,27 +66,24 @@ def coefficient_table(
     (5,)
     """
     check_number(n_features, "n_features")
-    whole = original_coefficients(model)
+    table = original_coefficients(model)
     reduction, regression = _parts(model)
     first = regression if reduction is None else reduction
     count = first.n_features_in_
-    table = whole[feature_columns(whole, count) >= 0]
     names = _feature_names(first, feature_names)
     scale = np.ones(count) if reduction is None else np.asarray(reduction.scale_)
-    n_classes = len(table) // count
-    names, scale = np.tile(names, n_classes), np.tile(scale, n_classes)
-    size = np.abs(table["mean"]) * scale
-    factor = scale if standardise else np.ones_like(scale)
-    order = np.argsort(-size, kind="stable")
+    order = rank_coefficients(table, scale)
     if target_class is not None:
         known = np.unique(table["target_class"]).tolist()
         if str(target_class) not in known:
             raise ValueError(f"target_class={target_class!r} has no coefficients: choose from {', '.join(known)}.")
         order = order[table["target_class"][order] == str(target_class)]
     order = order[:n_features]
-    columns = {"feature": names[order], "target_class": table["target_class"][order]}
+    places = feature_columns(table, count)[order]
+    factor = scale[places] if standardize else 1.0
+    columns = {"feature": names[places], "target_class": table["target_class"][order]}
     for name, source in (("mean", "mean"), ("low", "q5"), ("high", "q95")):
-        columns[name] = (table[source] * factor)[order]
+        columns[name] = table[source][order] * factor
     return make_table(columns | {"p_sign": table["p_sign"][order]})
 
 
@@ -95,11 +92,11 @@ def plot_coefficients(
     *,
     n_features: int = 20,
     target_class: Any = None,
-    standardise: bool = True,
+    standardize: bool = True,
     feature_names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw the largest coefficients of the original features with their 90 % intervals.
+    """Plot the largest coefficients of the original features with 90% credible intervals.
 
     Parameters
     ----------
@@ -108,18 +105,18 @@ def plot_coefficients(
     n_features : int, default=20
         Number of coefficients.
     target_class : object, optional
-        Of more than two classes, only this one; by default the largest coefficients of any class.
-    standardise : bool, default=True
+        With more than two classes, only coefficients of this one; by default the largest of any class.
+    standardize : bool, default=True
         See `coefficient_table`.
     feature_names : array-like of shape (n_features_in_,), optional
         Names of the features.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
 
     Examples
     --------
@@ -139,7 +136,7 @@ def plot_coefficients(
         model,
         n_features=n_features,
         target_class=target_class,
-        standardise=standardise,
+        standardize=standardize,
         feature_names=feature_names,
     )
     regression = _parts(model)[1]
@@ -151,13 +148,13 @@ def plot_coefficients(
     styles = dict(zip(labels, class_style(np.arange(len(labels))).values(), strict=True)) if labels else {}
     for position, row in enumerate(table):
         style = styles[row["target_class"].item()] if several else None
-        colour, marker = (style.colour, style.marker) if style else (ACCENT, "o")
-        ax.plot([row["low"], row["high"]], [position] * 2, color=colour, linewidth=1.6)
-        ax.plot(row["mean"], position, marker=marker, color=colour, markersize=6)
+        color, marker = (style.color, style.marker) if style else (ACCENT, "o")
+        ax.plot([row["low"], row["high"]], [position] * 2, color=color, linewidth=1.6)
+        ax.plot(row["mean"], position, marker=marker, color=color, markersize=6)
     name_ticks(ax, table["feature"])
-    unit = "standard deviation" if standardise else "unit"
-    what = "target" if not labels else "log odds" + ("" if several else f" of {shorten(labels[1], 20)}")
-    ax.set_xlabel(textwrap.fill(f"change of the {what} per {unit}, posterior mean and 90 % interval", 42))
+    unit = "standard deviation" if standardize else "unit"
+    what = "the target" if not labels else "log odds" + ("" if several else f" of {shorten(labels[1], 20)}")
+    ax.set_xlabel(textwrap.fill(f"change in {what} per {unit}, posterior mean and 90% interval", 42))
     if several:
         shown = np.unique(table["target_class"]).tolist()
         class_legend(ax, {label: style for label, style in styles.items() if label in shown})

@@ -1,4 +1,4 @@
-"""The paper's comparison figure: one row per method, its interval, a dashed line at the baseline."""
+"""Forest plot of a comparison: one row per method, with a dashed line at the baseline."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ TITLES = {
     "auc": "area under the ROC curve",
     "brier": "Brier score (smaller is better)",
     "calibration_error": "calibration error (smaller is better)",
-    "r2": "share of variance explained",
+    "r2": "fraction of variance explained",
     "rmse": "root mean squared error (smaller is better)",
-    "coverage": "coverage of 90 % intervals",
+    "coverage": "coverage of 90% intervals",
 }
 
 
 def comparison_table(result: Comparison, metric: str | None = None) -> np.recarray:
-    """Return one measure of a comparison, methods in the order they were given.
+    """Return one metric of a comparison, with the methods in their original order.
 
     Parameters
     ----------
     result : Comparison
-        What `ispca.validation.compare` returned.
+        Result of `ispca.validation.compare`.
     metric : str, optional
-        The measure; by default the main one.
+        The metric; by default the main one.
 
     Returns
     -------
     table : recarray
-        ``method``, ``mean``, ``low`` and ``high`` (95 % interval), ``difference`` to the baseline with
-        ``difference_low`` and ``difference_high``, ``baseline`` (whether the method is it), ``n_failed`` (splits
-        where it failed and has the scores of the base rate). ``result.table`` has all measures.
+        ``method``, ``mean``, ``low`` and ``high`` (95% interval), ``difference`` from the baseline with
+        ``difference_low`` and ``difference_high``, ``baseline`` (whether the method is the baseline), ``n_failed``
+        (number of splits in which it failed and received the scores of the base rate). ``result.table`` has all
+        metrics.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def comparison_table(result: Comparison, metric: str | None = None) -> np.recarr
     """
     metric = metric or result.main_metric
     if metric not in result.scores:
-        raise ValueError(f"metric={metric!r} was not measured: choose from {', '.join(result.scores)}.")
+        raise ValueError(f"metric={metric!r} is not in the comparison: choose from {', '.join(result.scores)}.")
     whole = {row["method"]: row for row in result.table}
     rows = [whole[name] for name in result.methods]
     sources = {
@@ -75,23 +76,23 @@ def comparison_table(result: Comparison, metric: str | None = None) -> np.recarr
 
 
 def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = None) -> Any:
-    """Draw a comparison; methods in the order they were given, first on top.
+    """Plot a comparison, with the methods in their original order.
 
-    Methods that failed in some splits are marked with the number; there they have the scores of the base rate.
+    Methods that failed in some splits are marked; in these splits they received the scores of the base rate.
 
     Parameters
     ----------
     result : Comparison
-        What `ispca.validation.compare` returned.
+        Result of `ispca.validation.compare`.
     metric : str, optional
-        The measure to draw; by default the main one.
+        The metric to plot; by default the main one.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
     """
     metric = metric or result.main_metric
     table = comparison_table(result, metric)
@@ -111,11 +112,11 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
             why = "not ranked" if row["n_failed"] == n_splits else "does not apply"
             ax.annotate(why, fontsize=8, color=FAINT, **place)
             continue
-        # The baseline differs in its marker too.
-        colour, marker = (INK, "s") if row["baseline"] else (ACCENT, "o")
-        ax.plot([row["low"], row["high"]], [position] * 2, color=colour, linewidth=1.5)
-        ax.plot(row["mean"], position, marker, color=colour, markersize=5)
+        # The baseline also has its own marker.
+        color, marker = (INK, "s") if row["baseline"] else (ACCENT, "o")
+        ax.plot([row["low"], row["high"]], [position] * 2, color=color, linewidth=1.5)
+        ax.plot(row["mean"], position, marker, color=color, markersize=5)
     ax.set_yticks(positions, names)
     ax.set_ylim(len(table) - 0.5, -0.5)
-    ax.set_xlabel(f"{TITLES[metric]}, mean and 95 % interval over {n_splits} splits")
+    ax.set_xlabel(f"{TITLES[metric]}, mean and 95% interval over {n_splits} splits")
     return ax

@@ -1,4 +1,4 @@
-"""How many components: what each explains, which are supervised, and what the tests said."""
+"""Plot of the number of components: explained variance, kind and permutation test of each."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from typing import Any
 
 import numpy as np
 
+from .._text import p_value_text
 from ..reduction.records import Floats
-from .canvas import ACCENT, INK, PALE, new_axes, p_text
+from .canvas import ACCENT, INK, PALE, new_axes
 from .input_checks import fitted_reduction, make_table
 
-KINDS = ("supervised", "unsupervised", "not taken")
+KINDS = ("supervised", "unsupervised", "not accepted")
 
 
 def component_table(model: Any) -> np.recarray:
-    """Return what is known of each component.
+    """Return explained variance, permutation test and number of features of each component.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
 
     Returns
     -------
     table : recarray
-        One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised"; "not taken" for a
-        last test that found no signal, where no unsupervised component follows), ``variance`` (of all features
-        together that the component explains), ``share`` of the total and ``cumulative`` (both NaN where
-        features are not centred and scaled), ``p_value`` and ``n_permutations`` of the test before it,
-        ``n_features`` it is made of, ``score`` (its correlation with the target), ``target_class`` it separates
-        best.
+        One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised", or
+        "not accepted" for a final test without signal if no unsupervised component follows), ``variance`` (of all
+        features that the component explains), ``share`` (fraction of the total) and ``cumulative`` (both NaN if
+        features are not centered and scaled), ``p_value`` and ``n_permutations`` of its test, ``n_features``,
+        ``score`` (correlation with the target) and ``target_class`` (the class it separates best).
 
     Examples
     --------
@@ -74,10 +74,10 @@ def component_table(model: Any) -> np.recarray:
 
 
 def explained_variance(reduction: Any) -> Floats:
-    """Return the variance of all standardised features that each component explains.
+    """Return the variance of all standardized features explained by each component.
 
-    It is the sum of squares of the features' regression on the component, so that supervised and unsupervised
-    components are on the same scale; ``explained_variance_`` is that of the scores.
+    It is the sum of squares of the regression of the features on the component, which puts supervised and
+    unsupervised components on the same scale; ``explained_variance_`` is the variance of the scores.
     """
     each = (reduction.inverse_transform(np.eye(reduction.n_components_)) - reduction.mean_) / reduction.scale_
     spread = 1.0 if reduction.whiten else reduction.explained_variance_
@@ -86,21 +86,21 @@ def explained_variance(reduction: Any) -> Floats:
 
 
 def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> Any:
-    """Draw what each component explains, which ones are supervised, and the p-values of the tests.
+    """Plot the explained variance, the kind and the p-value of each component.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     max_components : int, default=60
-        Only so many of the first components.
+        Maximum number of components to show.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
 
     Examples
     --------
@@ -120,20 +120,20 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     heights = 100 * table["share"] if standard else table["variance"]
     ax = new_axes(ax, float(np.clip(2.2 + 0.3 * len(table), 4.2, 10.0)), 3.8)
     look: dict[str, Any] = {"edgecolor": INK, "linewidth": 0.6}
-    for kind, colour in zip(KINDS, (ACCENT, PALE, "none"), strict=True):
+    for kind, color in zip(KINDS, (ACCENT, PALE, "none"), strict=True):
         chosen = table["kind"] == kind
         if chosen.any():
             label = f"{kind} ({chosen.sum()})" if kind != KINDS[2] else "test found no signal"
-            ax.bar(table["component"][chosen], heights[chosen], color=colour, label=label, **look)
+            ax.bar(table["component"][chosen], heights[chosen], color=color, label=label, **look)
     text: dict[str, Any] = {"textcoords": "offset points", "rotation": 90, "ha": "center", "va": "bottom"}
     for row, height in zip(table, heights, strict=True):
         if not np.isnan(row["p_value"]):
-            words = p_text(row["p_value"], row["n_permutations"])
+            words = p_value_text(row["p_value"], row["n_permutations"])
             ax.annotate(words, (row["component"], height), xytext=(0, 3), fontsize=8, color=INK, **text)
     ax.margins(y=0.25)
     ax.set_ylim(bottom=0)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlim(0.4, len(table) + 0.6)
-    ax.set(xlabel="component", ylabel="share of the variance of X, %" if standard else "explained variance of X")
+    ax.set(xlabel="component", ylabel="explained variance of X, %" if standard else "explained variance of X")
     ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, columnspacing=1.0)
     return ax

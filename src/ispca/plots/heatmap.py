@@ -1,4 +1,4 @@
-"""Heatmap: the leading features over the samples, both put in order by clustering."""
+"""Heatmap of the leading features of a component across the samples, both clustered."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .loadings import check_number, loading_table
 from .scatter import present_styles
 
 MOST_FEATURES = 60
-# Distances between all samples are not made for more than this many.
+# Above this number, samples are ordered by score, because clustering needs all pairwise distances.
 MOST_CLUSTERED = 1000
-# Standard deviations at which the colours end.
-COLOUR_LIMIT = 2.5
+# Limit of the color scale, in standard deviations.
+COLOR_LIMIT = 2.5
 
 
 def heatmap_table(
@@ -33,18 +33,18 @@ def heatmap_table(
     feature_names: Any = None,
     sample_names: Any = None,
 ) -> np.recarray:
-    """Return the standardised leading features of a component, features and samples in the order of a clustering.
+    """Return the standardized leading features of a component, with features and samples in clustered order.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X : array-like of shape (n_samples, n_features)
-        Samples, those of the fit or others.
+        Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
-        Classes or numbers, for the strip on top.
+        Classes or values for the strip on top.
     component : int, default=1
-        The component whose leading features are shown, counted from 1.
+        The component whose leading features are shown, numbered from 1.
     n_features : int, default=40
         Number of features, at most 60.
     feature_names : array-like of shape (n_features_in_,), optional
@@ -55,10 +55,10 @@ def heatmap_table(
     Returns
     -------
     table : recarray
-        One row per sample, in the order of the columns of the heatmap: ``sample``, ``target`` (where y is given),
-        then one field per feature, in the order of the rows; equal names have the number of the column added.
-        Features are clustered by absolute correlation, samples by Euclidean distance (average and Ward's linkage,
-        leaves in optimal order); more than 1,000 samples are put in the order of their scores instead.
+        One row per sample, in the order of the columns of the heatmap: ``sample``, ``target`` (if y is given),
+        then one field per feature, in the order of the rows. Repeated names are followed by the column number.
+        Features are clustered by absolute correlation (average linkage), samples by Euclidean distance (Ward's
+        linkage), with optimal leaf order. More than 1,000 samples are ordered by score instead.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def heatmap_table(
     reduction = fitted_reduction(model)
     check_number(n_features, "n_features")
     if n_features > MOST_FEATURES:
-        raise ValueError(f"n_features={n_features} is more than can be read: pass at most {MOST_FEATURES}.")
+        raise ValueError(f"n_features={n_features} is too large for a heatmap: pass at most {MOST_FEATURES}.")
     leading = loading_table(model, component, n_features=n_features, feature_names=feature_names)
     leading = leading[leading["direction"] != 0]
     samples = _sample_names(X, X.shape[0] if hasattr(X, "shape") else len(X), sample_names)
@@ -96,7 +96,7 @@ def heatmap_table(
 
 
 def _feature_order(values: Floats) -> Indices:
-    """Put features that rise and fall together, or against each other, side by side."""
+    """Return an order that places strongly correlated features, of either sign, next to each other."""
     n_features = values.shape[1]
     lengths = np.linalg.norm(values - values.mean(axis=0), axis=0)
     if n_features < 3 or len(values) < 3:
@@ -123,18 +123,18 @@ def plot_heatmap(
     sample_names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw the leading features of a component over the samples, clustered, with the classes on top.
+    """Plot a clustered heatmap of the leading features of a component, with the classes on top.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X : array-like of shape (n_samples, n_features)
-        Samples, those of the fit or others.
+        Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
-        Classes or numbers, for the strip on top.
+        Classes or values for the strip on top.
     component : int, default=1
-        The component whose leading features are shown, counted from 1.
+        The component whose leading features are shown, numbered from 1.
     n_features : int, default=40
         Number of features, at most 60.
     feature_names : array-like of shape (n_features_in_,), optional
@@ -142,12 +142,12 @@ def plot_heatmap(
     sample_names : array-like of shape (n_samples,), optional
         Names of the samples; shown for 60 samples or fewer.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing; its first child Axes is the strip.
+        The plot; its first child Axes is the strip.
 
     Examples
     --------
@@ -169,9 +169,9 @@ def plot_heatmap(
     names = [name for name in table.dtype.names or () if name not in ("sample", "target")]
     ax = new_axes(ax, 8.0, 2.5 + 0.17 * len(names))
     values = _averaged(np.array([table[name] for name in names]))
-    # From dark to light, so that grey tells high from low.
+    # A scale from dark to light also works in grayscale.
     image = ax.imshow(
-        values, aspect="auto", cmap="cividis", vmin=-COLOUR_LIMIT, vmax=COLOUR_LIMIT, interpolation="nearest"
+        values, aspect="auto", cmap="cividis", vmin=-COLOR_LIMIT, vmax=COLOR_LIMIT, interpolation="nearest"
     )
     ax.spines[:].set_visible(False)
     ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=8)
@@ -194,7 +194,7 @@ def plot_heatmap(
 
 
 def _averaged(values: Floats) -> Floats:
-    """Average neighbouring samples where there are more than a picture has columns."""
+    """Average neighboring samples if there are more than a plot can show."""
     n_samples = values.shape[1]
     if n_samples <= MOST_CLUSTERED:
         return values
@@ -204,7 +204,7 @@ def _averaged(values: Floats) -> Floats:
 
 
 def _strip(ax: Any, table: np.recarray, classes: Any) -> None:
-    """Draw the classes (or the quantity) of the samples above the heatmap."""
+    """Draw the classes or values of the samples above the heatmap."""
     from matplotlib.colors import ListedColormap
 
     strip = ax.inset_axes([0.0, 1.01, 1.0, 0.16 / (ax.get_window_extent().height / ax.figure.dpi)])
@@ -212,10 +212,8 @@ def _strip(ax: Any, table: np.recarray, classes: Any) -> None:
         strip.imshow(table["target"][None, :], aspect="auto", cmap="viridis")
     else:
         styles = class_style(classes)
-        colours = ListedColormap([style.colour for style in styles.values()])
+        colors = ListedColormap([style.color for style in styles.values()])
         codes = class_codes(table["target"], np.asarray(classes))[None, :]
-        strip.imshow(
-            codes, aspect="auto", cmap=colours, vmin=-0.5, vmax=len(styles) - 0.5, interpolation="nearest"
-        )
+        strip.imshow(codes, aspect="auto", cmap=colors, vmin=-0.5, vmax=len(styles) - 0.5, interpolation="nearest")
         class_legend(ax, present_styles(table, classes))
     strip.set_axis_off()

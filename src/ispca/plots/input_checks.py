@@ -1,4 +1,4 @@
-"""Checks of what the plots are given, and how their tables are made."""
+"""Check the arguments of the plots, and build their tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..validation.record_array import as_table
 
 
 def make_table(columns: Mapping[str, Any]) -> np.recarray:
-    """Return a record array of these columns; ``pandas.DataFrame(table)`` makes a frame of it."""
+    """Return a record array of these columns; ``pandas.DataFrame(table)`` converts it."""
     return as_table({name: _plain(np.asarray(values)) for name, values in columns.items()})
 
 
@@ -40,7 +40,7 @@ def fitted_reduction(model: Any) -> Any:
     if not isinstance(reduction, SupervisedComponents):
         name = type(reduction).__name__
         raise ValueError(
-            f"The plot is of a fitted ISPCA or SPCA, or of a pipeline that begins with one, not of {name}."
+            f"This plot needs a fitted ISPCA or SPCA, or a pipeline that starts with one; got {name}."
         )
     check_is_fitted(reduction)
     return reduction
@@ -53,68 +53,68 @@ def component_name(model: Any, component: Any) -> str:
 
 
 def check_component(reduction: Any, component: Any) -> int:
-    """Return the index of a component, counted from 1 by the user."""
+    """Return the index of a component, which users number from 1."""
     count = reduction.n_components_
-    whole = isinstance(component, int | np.integer) and not isinstance(component, bool)
-    if not whole or not 1 <= component <= count:
-        choice = "pass 1" if count == 1 else f"pass a whole number from 1 to {count}"
+    integer = isinstance(component, int | np.integer) and not isinstance(component, bool)
+    if not integer or not 1 <= component <= count:
+        choice = "pass 1" if count == 1 else f"pass an integer from 1 to {count}"
         raise ValueError(
-            f"component={component!r} is not there: the reduction has {count} component{'s' * (count > 1)}, "
+            f"component={component!r} does not exist: the reduction has {count} component{'s' * (count > 1)}, "
             f"so {choice}."
         )
     return int(component) - 1
 
 
 def feature_names(reduction: Any, names: Any = None) -> np.ndarray:
-    """Return a name for every feature: those given, those seen in fit, or the numbers of the columns."""
+    """Return a name for every feature: those given, those seen in fit, or the column numbers."""
     count = reduction.n_features_in_
     if names is None:
         names = getattr(reduction, "feature_names_in_", range(count))
     elif len(names) != count:
         raise ValueError(
-            f"feature_names has {len(names)} entries, but there are {count} features: pass one for each."
+            f"feature_names has {len(names)} entries, but X has {count} features: pass one name per feature."
         )
     return np.array([str(name) for name in names])
 
 
 def sample_names(X: Any, n_samples: int, names: Any = None) -> np.ndarray:
-    """Return a name for every sample: those given, the index of a pandas frame, or the numbers of the rows."""
+    """Return a name for every sample: those given, the index of a pandas data frame, or the row numbers."""
     if names is None:
         index = getattr(X, "index", None)
         names = range(n_samples) if index is None or callable(index) else index
     elif len(names) != n_samples:
         raise ValueError(
-            f"sample_names has {len(names)} entries, but X has {n_samples} samples: pass one for each."
+            f"sample_names has {len(names)} entries, but X has {n_samples} samples: pass one name per sample."
         )
     return np.array([str(name) for name in names])
 
 
 def check_target(y: Any, n_samples: int) -> np.ndarray:
-    """Return the target as a plain array of as many entries as there are samples."""
+    """Return the target as an array with one entry per sample."""
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.shape != (n_samples,):
         raise ValueError(
-            f"y has shape {y.shape}, but X has {n_samples} samples: pass one label or number for each."
+            f"y has shape {y.shape}, but X has {n_samples} samples: pass one label or value per sample."
         )
     return np.array(y.tolist()) if y.dtype == object else y
 
 
 def all_classes(model: Any, y: Any) -> np.ndarray | None:
-    """Return the classes of y, None for a quantity.
+    """Return the classes of y, or None for a continuous target.
 
-    They are those of the fit where these hold all of y, so that a part of the data has the colours of the whole.
+    If y contains only classes of the fit, all of these are returned, so that colors do not depend on the subset.
     """
     known = getattr(model, "classes_", None)
     if known is not None and np.isin(y, known).all():
         return np.asarray(known)
     quantity = type_of_target(y) in ("continuous", "unknown")
-    # A reduction of a quantity may be drawn over whole numbers that are no labels.
+    # A reduction fitted to a continuous target may be plotted over integers that are not labels.
     counts = known is None and hasattr(model, "steps_") and model.n_supervised_ > 0 and y.dtype.kind in "iuf"
     return None if quantity or counts else np.unique(y)
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> Indices:
-    """Return the number of each label among the (sorted) classes."""
+    """Return the index of each label among the sorted classes."""
     return np.searchsorted(classes, y)

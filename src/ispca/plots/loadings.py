@@ -1,4 +1,4 @@
-"""Loadings: which features a component is made of, the leading ones by name and all of them as a profile."""
+"""Plots of the loadings of a component: the leading features by name, and all features as a profile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._ranking import largest_first
 from .canvas import ACCENT, FAINT, INK, SECOND, name_ticks, names_width, new_axes, place_labels, short_names
 from .input_checks import check_component, component_name, fitted_reduction, make_table, take
 from .input_checks import feature_names as _feature_names
@@ -21,27 +22,27 @@ def loading_table(
     n_features: int | None = None,
     feature_names: Any = None,
 ) -> np.recarray:
-    """Return the features of a component, the leading ones first.
+    """Return the features of a component, largest loadings first.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     component : int, default=1
-        The component, counted from 1.
+        The component, numbered from 1.
     kind : {"direction", "weight"}, default="direction"
-        What the features are ranked by: the direction of the component in the deflated features (the paper's v,
-        zero for those not selected), or the weights that make its scores from the standardised features (the
-        paper's w). For the first component, not whitened, they are equal.
+        How features are ranked: by the direction of the component in the deflated features (the paper's v, zero
+        for features not selected), or by the weights that compute its scores from the standardized features (the
+        paper's w). They are equal for the first component without whitening.
     n_features : int, optional
-        Only so many.
+        Number of features; all by default.
     feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features; by default those seen in ``fit``, or the numbers of the columns.
+        Names of the features; by default those seen in ``fit``, or the column numbers.
 
     Returns
     -------
     table : recarray
-        ``feature``, ``index`` (number of the column, from 0), ``direction`` and ``weight``.
+        ``feature``, ``index`` (column number, from 0), ``direction`` and ``weight``.
 
     Examples
     --------
@@ -56,16 +57,15 @@ def loading_table(
     """
     table = profile_table(model, component, feature_names=feature_names)
     if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is not known: choose from {', '.join(map(repr, KINDS))}.")
+        raise ValueError(f"kind={kind!r} is unknown: choose from {', '.join(map(repr, KINDS))}.")
     check_number(n_features, "n_features")
-    order = np.argsort(-np.abs(table[kind]), kind="stable")[:n_features]
-    return take(table, order)
+    return take(table, largest_first(table[kind], n_features))
 
 
 def check_number(number: Any, name: str) -> None:
-    """Refuse a number to draw that is below one."""
+    """Raise an error for a number below one."""
     if number is not None and number < 1:
-        raise ValueError(f"{name}={number} leaves nothing to draw: pass 1 or more.")
+        raise ValueError(f"{name}={number} is too small: pass 1 or more.")
 
 
 def profile_table(model: Any, component: int = 1, *, feature_names: Any = None) -> np.recarray:
@@ -74,9 +74,9 @@ def profile_table(model: Any, component: int = 1, *, feature_names: Any = None) 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     component : int, default=1
-        The component, counted from 1.
+        The component, numbered from 1.
     feature_names : array-like of shape (n_features_in_,), optional
         Names of the features.
 
@@ -117,27 +117,27 @@ def plot_loadings(
     feature_names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw the leading features of a component as bars, the largest on top.
+    """Plot the largest loadings of a component as bars.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     component : int, default=1
-        The component, counted from 1.
+        The component, numbered from 1.
     kind : {"direction", "weight"}, default="direction"
         See `loading_table`.
     n_features : int, default=25
-        Number of bars at most; features with a loading of zero have none.
+        Maximum number of bars; features with a loading of zero are omitted.
     feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features; by default those seen in ``fit``, or the numbers of the columns.
+        Names of the features; by default those seen in ``fit``, or the column numbers.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def plot_loadings(
     ax = new_axes(ax, 5.4 + names_width(short_names(table["feature"])), 1.0 + 0.22 * len(table))
     positions = np.arange(len(table))
     positive = table[kind] > 0
-    # Colour repeats what the side says, so that nothing is lost in grey.
+    # Color only repeats the sign, so nothing is lost in grayscale.
     ax.barh(positions, table[kind], color=np.where(positive, ACCENT, SECOND), height=0.72)
     ax.axvline(0, color=INK, linewidth=0.8)
     name_ticks(ax, table["feature"])
@@ -176,29 +176,29 @@ def plot_profile(
     feature_names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw the loadings of all features in the order of the columns, as of a spectrum.
+    """Plot the loadings of all features in the order of the columns, as for a spectrum.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     component : int, default=1
-        The component, counted from 1.
+        The component, numbered from 1.
     kind : {"direction", "weight"}, default="direction"
         See `loading_table`.
     positions : array-like of shape (n_features_in_,), optional
-        Where each feature stands, such as its wavelength or its place in the genome; by default the column number.
+        Position of each feature, such as its wavelength or genomic position; by default the column number.
     n_labels : int, default=5
-        Name so many of the largest; a name that would cover another is left out.
+        Number of largest loadings to label; a label that would overlap another is omitted.
     feature_names : array-like of shape (n_features_in_,), optional
         Names of the features.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
 
     Examples
     --------
@@ -215,11 +215,11 @@ def plot_profile(
     """
     table = profile_table(model, component, feature_names=feature_names)
     if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is not known: choose from {', '.join(map(repr, KINDS))}.")
+        raise ValueError(f"kind={kind!r} is unknown: choose from {', '.join(map(repr, KINDS))}.")
     x = table["index"] if positions is None else np.asarray(positions, dtype=np.float64)
     if len(x) != len(table):
         raise ValueError(
-            f"positions has {len(x)} entries, but there are {len(table)} features: pass one for each."
+            f"positions has {len(x)} entries, but X has {len(table)} features: pass one position per feature."
         )
     ax = new_axes(ax, 8.0, 3.2)
     used = np.flatnonzero(table[kind])
@@ -230,7 +230,7 @@ def plot_profile(
     ax.margins(y=0.12)
     ax.set_xlabel("feature" if positions is None else "position")
     ax.set_ylabel(f"{kind} in {component_name(model, component)}")
-    largest = used[np.argsort(-np.abs(table[kind][used]), kind="stable")][:n_labels]
+    largest = used[largest_first(table[kind][used], n_labels)]
     names = short_names(table["feature"][largest], 24)
     place_labels(ax, x[largest], table[kind][largest], names)
     return ax

@@ -1,4 +1,4 @@
-"""Pairs: every two of several components."""
+"""Pair plot: scores on every pair of several components."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .input_checks import all_classes, component_fields, fitted_reduction
 from .scatter import draw_points, present_styles
 from .scores import score_table
 
-# Panels smaller than this, in inches, are not readable.
+# Smallest readable width of a panel, in inches.
 PANEL = 1.9
 
 
@@ -26,20 +26,20 @@ def pairs_table(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X : array-like of shape (n_samples, n_features)
-        Samples, those of the fit or others.
+        Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
-        Classes or numbers to colour by.
+        Classes or values to color by.
     components : int or sequence of int, default=4
-        The first so many components (or as many as there are), or which ones, counted from 1.
+        Number of components to show, or which ones, numbered from 1.
     sample_names : array-like of shape (n_samples,), optional
         Names of the samples.
 
     Returns
     -------
     table : recarray
-        As that of `score_table`.
+        See `score_table`.
 
     Examples
     --------
@@ -54,24 +54,24 @@ def pairs_table(
     count = fitted_reduction(model).n_components_
     if isinstance(components, int | np.integer):
         if components < 1:
-            raise ValueError(f"components={components} leaves nothing to draw: pass 1 or more.")
+            raise ValueError(f"components={components} is too small: pass 1 or more.")
         components = range(1, min(int(components), count) + 1)
     return score_table(model, X, y, components, sample_names=sample_names)
 
 
 def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int] = 4) -> np.ndarray:
-    """Draw every two of several components, and on the diagonal how each is distributed in the classes.
+    """Plot every pair of several components, with the distribution of each by class on the diagonal.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X : array-like of shape (n_samples, n_features)
-        Samples, those of the fit or others.
+        Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
-        Classes or numbers to colour by.
+        Classes or values to color by.
     components : int or sequence of int, default=4
-        The first so many components (or as many as there are), or which ones, counted from 1.
+        Number of components to show, or which ones, numbered from 1.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
 
 
 def _legend(figure: Any, axes: Any, styles: dict[Any, Style]) -> None:
-    """Use the empty half for the legend, where it is large enough."""
+    """Place the legend in the empty half of the grid if it is large enough."""
     if len(axes) < 3:
         class_legend(figure, styles)
         return
@@ -144,11 +144,11 @@ def _distributions(ax: Any, values: Floats, table: np.recarray, classes: Any) ->
     for chosen, style in groups:
         if chosen.any():
             inside = values[chosen]
-            # Silverman's rule for the bandwidth; a class that does not spread stays a narrow peak.
+            # Silverman's rule for the bandwidth; a class without variation remains a narrow peak.
             bandwidth = max(1.06 * inside.std() * len(inside) ** -0.2, width)
             counts = np.histogram(inside, borders)[0] / len(inside)
             heights = gaussian_filter1d(counts, bandwidth / width, mode="constant")
-            ax.plot(middles, heights, color=style.colour, linestyle=style.line, linewidth=1.2)
+            ax.plot(middles, heights, color=style.color, linestyle=style.line, linewidth=1.2)
     ax.set_ylim(bottom=0)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

@@ -1,4 +1,4 @@
-"""The permutation test of each supervised step: its null distribution, the observed value, p."""
+"""Plot of the permutation tests: null distribution, observed score and p-value of each step."""
 
 from __future__ import annotations
 
@@ -6,36 +6,37 @@ from typing import Any
 
 import numpy as np
 
+from .._text import p_value_text
 from ..reduction.max_score_test import TIE
 from ..reduction.null_distribution import null_maxima, tested_scores
 from ..reduction.records import Floats
-from .canvas import ACCENT, FAINT, INK, PALE, SECOND, new_axes, p_text
+from .canvas import ACCENT, FAINT, INK, PALE, SECOND, new_axes
 from .input_checks import make_table
 from .loadings import check_number
-from .replay_fit import retraced
+from .replay_fit import replayed
 
 
 def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.recarray:
-    """Make the null distribution of each step's test, from the data of the fit.
+    """Recompute the null distribution of the test of each step from the data of the fit.
 
-    The fit itself stops a test as soon as its outcome is certain and keeps no distribution.
+    The fit stops a test as soon as its outcome is certain, and does not store the distribution.
 
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X, y : array-like
         The data of the fit.
     max_steps : int, default=12
-        Only so many steps.
+        Maximum number of steps to show.
 
     Returns
     -------
     table : recarray
         One row per step and permutation: ``step`` and ``permutation`` (from 1), ``maximum`` (largest score of any
-        feature with the permuted target), ``observed`` (that of the target itself), ``p_value`` (share of all
-        permutations that reach it), ``p_value_fit`` and ``n_permutations_fit`` (what the fit recorded; NaN and 0
-        if it made no test), ``accepted``. With an integer ``random_state`` the permutations are those of the fit.
+        feature with the permuted target), ``observed`` (with the observed target), ``p_value`` (fraction of all
+        permutations that reach it), ``p_value_fit`` and ``n_permutations_fit`` (recorded by the fit; NaN and 0 if
+        it did not test), ``accepted``. With an integer ``random_state``, the permutations are those of the fit.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
     """
     check_number(max_steps, "max_steps")
     rows: list[dict[str, Any]] = []
-    with retraced(model, X, y) as trace:
+    with replayed(model, X, y) as trace:
         for number, (step, state) in enumerate(trace.states(), 1):
             if number > max_steps:
                 break
@@ -76,23 +77,23 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
 
 
 def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: Any = None) -> Any:
-    """Draw for each step the null distribution of the largest score, the observed one, and p.
+    """Plot the null distribution of the largest score, the observed score and the p-value of each step.
 
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X, y : array-like
         The data of the fit.
     max_steps : int, default=12
-        Only so many steps.
+        Maximum number of steps to show.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
 
     Examples
     --------
@@ -120,13 +121,13 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     ax.yaxis.set_tick_params(length=0)
     ax.spines["left"].set_visible(False)
     count = len(table) // len(steps)
-    ax.set_xlabel(f"largest score of any feature: observed, and of {count:,} permutations")
+    ax.set_xlabel(f"largest score of any feature: observed, and {count:,} permutations")
     _legend(ax, table["accepted"])
     return ax
 
 
 def _null(ax: Any, position: int, maxima: Floats) -> None:
-    """Draw a histogram that stands on the line of its step."""
+    """Draw a histogram above the line of its step."""
     counts, borders = np.histogram(maxima, bins=int(np.clip(np.sqrt(len(maxima)), 5, 40)))
     heights = 0.8 * counts / max(counts.max(), 1)
     ax.stairs(position - heights, borders, baseline=position, fill=True, facecolor=PALE, edgecolor=FAINT, zorder=1)
@@ -135,11 +136,11 @@ def _null(ax: Any, position: int, maxima: Floats) -> None:
 
 def _observed(ax: Any, position: int, rows: np.recarray) -> None:
     accepted, observed, count = rows["accepted"][0], rows["observed"][0], len(rows)
-    colour, marker = (ACCENT, "D") if accepted else (SECOND, "X")
-    ax.plot([observed] * 2, [position, position - 0.8], color=colour, linewidth=1.6, zorder=3)
-    ax.plot(observed, position, marker, color=colour, markersize=7, zorder=4, clip_on=False)
+    color, marker = (ACCENT, "D") if accepted else (SECOND, "X")
+    ax.plot([observed] * 2, [position, position - 0.8], color=color, linewidth=1.6, zorder=3)
+    ax.plot(observed, position, marker, color=color, markersize=7, zorder=4, clip_on=False)
     p_value = rows["p_value"][0]
-    text = p_text(p_value, count)
+    text = p_value_text(p_value, count)
     ax.annotate(
         *(text, (1.01, position)),
         xycoords=("axes fraction", "data"),
@@ -153,10 +154,10 @@ def _observed(ax: Any, position: int, rows: np.recarray) -> None:
 def _legend(ax: Any, accepted: Any) -> None:
     from matplotlib.lines import Line2D
 
-    kinds = [(True, ACCENT, "D", "observed: component taken"), (False, SECOND, "X", "observed: no signal left")]
+    kinds = [(True, ACCENT, "D", "observed: component added"), (False, SECOND, "X", "observed: no signal left")]
     handles = [
-        Line2D([], [], color=colour, marker=marker, label=label, linewidth=1.6)
-        for kind, colour, marker, label in kinds
+        Line2D([], [], color=color, marker=marker, label=label, linewidth=1.6)
+        for kind, color, marker, label in kinds
         if (accepted == kind).any()
     ]
     ax.legend(

@@ -1,4 +1,4 @@
-"""Predicted probabilities against the class."""
+"""Plot of predicted probabilities by class."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def predicted_probabilities(model: Any, X: Any, y: Any) -> tuple[Floats, Any, np
     if hasattr(model, "fit"):
         check_is_fitted(model)
         if not hasattr(model, "predict_proba"):
-            raise ValueError(f"{type(model).__name__} predicts no probabilities: pass a classifier that does.")
+            raise ValueError(f"{type(model).__name__} has no predict_proba: pass another classifier.")
         probabilities, classes = np.asarray(model.predict_proba(X), dtype=np.float64), np.asarray(model.classes_)
         y = check_target(y, len(probabilities))
     else:
         probabilities = np.asarray(model, dtype=np.float64)
         if probabilities.ndim != 2:
             raise ValueError(
-                "model must be a fitted classifier, or an array of probabilities, one column per class."
+                "model must be a fitted classifier or an array of probabilities with one column per class."
             )
         y = check_target(y, len(probabilities))
         classes = np.unique(y)
@@ -35,21 +35,20 @@ def predicted_probabilities(model: Any, X: Any, y: Any) -> tuple[Floats, Any, np
             )
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
-        raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which the model does not know.")
+        raise ValueError(f"y contains the label {unknown.tolist()[0]!r}, which is not a class of the model.")
     return probabilities, classes, y
 
 
 def probability_table(model: Any, X: Any, y: Any, *, sample_names: Any = None) -> np.recarray:
-    """Return what is predicted of each sample beside its class.
+    """Return the predicted probability and the class of each sample.
 
     Parameters
     ----------
     model : classifier or array-like of shape (n_samples, n_classes)
-        A fitted classifier, best one that has not seen these samples; or probabilities in the order of the
-        sorted classes, such as those of
-        ``sklearn.model_selection.cross_val_predict`` with its method "predict_proba".
+        A fitted classifier, preferably fitted to other samples; or probabilities in the order of the sorted
+        classes, such as those of ``sklearn.model_selection.cross_val_predict`` with ``method="predict_proba"``.
     X : array-like of shape (n_samples, n_features) or None
-        Samples; not needed with probabilities.
+        Samples; None if probabilities are given.
     y : array-like of shape (n_samples,)
         Their classes.
     sample_names : array-like of shape (n_samples,), optional
@@ -58,7 +57,7 @@ def probability_table(model: Any, X: Any, y: Any, *, sample_names: Any = None) -
     Returns
     -------
     table : recarray
-        ``sample``, ``target``, ``probability`` (of the second of two classes; of the sample's own class where
+        ``sample``, ``target``, ``probability`` (of the second of two classes, or of the observed class if
         there are more), ``predicted`` (the most probable class), ``correct``.
 
     Examples
@@ -87,26 +86,26 @@ def probability_table(model: Any, X: Any, y: Any, *, sample_names: Any = None) -
 
 
 def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
-    """Draw the predicted probability of each sample against its class.
+    """Plot the predicted probability of each sample by class.
 
-    Of two classes it is the probability of the second, of more that of the sample's own class. Samples for which
-    another class is more probable are hollow; a bar marks the median of each class, a box its quartiles.
+    For two classes it is the probability of the second, otherwise that of the observed class. Misclassified
+    samples are hollow. A bar marks the median of each class and a box its quartiles.
 
     Parameters
     ----------
     model : classifier or array-like of shape (n_samples, n_classes)
-        A fitted classifier, or probabilities; see `probability_table`.
+        A fitted classifier or predicted probabilities; see `probability_table`.
     X : array-like of shape (n_samples, n_features) or None
-        Samples; not needed with probabilities.
+        Samples; None if probabilities are given.
     y : array-like of shape (n_samples,)
         Their classes.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
 
     Examples
     --------
@@ -121,18 +120,18 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     table = probability_table(model, X, y)
     names = short_names(classes.tolist(), 16)
     width = float(np.clip(2.0 + 0.8 * len(classes), 4.0, 11.0))
-    # Names that do not fit side by side are tilted, and need room below.
+    # Names that do not fit side by side are rotated, which needs space below.
     long = sum(map(len, names)) > 7 * width
     ax = new_axes(ax, width, 4.8 if long else 4.0)
     look = point_look(len(table))
     for position, (label, style) in enumerate(class_style(classes).items()):
         rows = table[table["target"] == label]
-        # Points of one class side by side in the order of the golden ratio: even, and always the same.
+        # Spread the points of a class by the golden ratio: even and reproducible.
         x = position + 0.6 * (np.arange(len(rows)) * 0.618034 % 1 - 0.5)
         for correct in (True, False):
             chosen = rows["correct"] == correct
-            fill = {"facecolors": style.colour} if correct else {"facecolors": "none"}
-            edge = {"edgecolors": style.colour, "linewidths": 0.4 if correct else 1.0}
+            fill = {"facecolors": style.color} if correct else {"facecolors": "none"}
+            edge = {"edgecolors": style.color, "linewidths": 0.4 if correct else 1.0}
             if chosen.any():
                 points = x[chosen], rows["probability"][chosen]
                 ax.scatter(*points, marker=style.marker, **(look | fill | edge), clip_on=False, zorder=2)
@@ -144,10 +143,10 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     ax.set_xticks(np.arange(len(classes)), names, **tilt)
     ax.set_xlim(-0.6, len(classes) - 0.4)
     ax.set_ylim(-0.02, 1.02)
-    of = shorten(classes.tolist()[1], 20) if len(classes) == 2 else "the own class"
+    of = shorten(classes.tolist()[1], 20) if len(classes) == 2 else "the observed class"
     ax.set(
         ylabel=f"predicted probability of {of}",
-        xlabel=f"class of the sample; {100 * np.mean(table['correct']):.0f} % predicted right",
+        xlabel=f"observed class; {100 * np.mean(table['correct']):.0f}% classified correctly",
     )
     return ax
 

@@ -1,4 +1,4 @@
-"""The steps of a fit once more: the deflated features before each of them, from the fitted directions."""
+"""Replay the supervised steps of a fit: the deflated features before each step, from the fitted directions."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from ..reduction.threads import workers
 from ..transformers import ISPCA
 from .input_checks import check_target, fitted_reduction
 
-# Numbers that should be equal may differ by rounding, which depends on the container of X.
+# Tolerance for rounding, which depends on the container of X.
 ROUNDING = 1e-6
-OTHER_DATA = "X and y are not those the reduction was fitted to: pass the same samples, in the same order."
+OTHER_DATA = "X and y differ from the data the reduction was fitted to: pass the same samples in the same order."
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A fit that can be gone through again.
+    """A fit whose steps can be replayed.
 
     Attributes
     ----------
     reduction : ISPCA
         The fitted reduction.
     design, response : Design, Response
-        Its data.
+        The data of the fit.
     permutations : Permutations
-        Those of the fit where its seed was a whole number; elsewhere others.
+        Those of the fit if its seed was an integer; otherwise new ones.
     """
 
     reduction: Any
@@ -46,7 +46,7 @@ class Trace:
     permutations: Permutations
 
     def states(self) -> Iterator[tuple[Step, Deflation]]:
-        """Yield every step with what had been subtracted before it."""
+        """Yield every step with the deflation before it."""
         reduction, design, columns = self.reduction, self.design, self.response.columns
         state = start_deflation(design, columns, constant_basis(len(columns), reduction.center))
         for number, step in enumerate(reduction.steps_):
@@ -59,7 +59,7 @@ class Trace:
 
     @property
     def test(self) -> str:
-        """The test of the fit; the paper's where it made none."""
+        """The test of the fit, or the paper's if the fit did not test."""
         return "paper" if self.reduction.alpha is None else str(self.reduction.test)
 
     def _check(self, step: Step, state: Deflation) -> None:
@@ -69,13 +69,13 @@ class Trace:
 
 
 @contextmanager
-def retraced(model: Any, X: Any, y: Any) -> Iterator[Trace]:
-    """Open the data of a fit once more, or say why that cannot be."""
+def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
+    """Open the data of a fit again, or raise an error if that is not possible."""
     reduction = fitted_reduction(model)
     if not isinstance(reduction, ISPCA):
-        raise ValueError("SPCA has one screening and no steps: this plot is of ISPCA.")
+        raise ValueError("This plot needs ISPCA: SPCA has no supervised steps.")
     if not reduction.steps_:
-        raise ValueError("The reduction has no supervised steps (n_supervised=0): there is nothing to draw.")
+        raise ValueError("The reduction has no supervised steps (n_supervised=0), so there is nothing to plot.")
     X = check_new_data(reduction, X)
     response = make_response(check_target(y, X.shape[0]), reduction.family)
     with workers() as threads:
@@ -89,6 +89,6 @@ def retraced(model: Any, X: Any, y: Any) -> Iterator[Trace]:
 
 def _permutations(reduction: Any, n_samples: int, threads: Any) -> Permutations:
     seed = reduction.random_state
-    # Any other seed has been used up by the fit.
+    # Other kinds of seed cannot be replayed.
     seed = int(seed) if isinstance(seed, int | np.integer) else 0
     return Permutations(seed, n_samples, reduction.n_permutations, int(reduction.memory_budget), threads)

@@ -1,4 +1,4 @@
-"""Clouds of points: by class or quantity, their ellipses, and which points lie outside."""
+"""Scatter plots of scores: points by class or value, class ellipses and outliers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..reduction.records import Floats
 from .canvas import Style, class_style, halo, place_labels, point_look, scatter_classes, shorten
 from .input_checks import class_codes, component_fields, make_table
 
-# Classes with fewer samples have no ellipse and no outliers: their spread is not known.
+# Classes with fewer samples get no ellipse and no outliers, because their covariance is unknown.
 FEWEST_SAMPLES = 5
 ELLIPSE_PROBABILITY = 0.95
 
 
 def deleted_distances(Z: Floats, codes: Any) -> tuple[Floats, Floats]:
-    """Return the distance of each sample to the rest of its class, and the probability of a larger one.
+    """Return the distance of each sample from the rest of its class, and its p-value.
 
-    Let a be the squared distance of sample i, from mean and covariance of all n, over n - 1. Leaving i out of both
-    makes the distance ``(n / (n - 1))^2 (n - 2) a / (1 - a n / (n - 1))``, which times (n - 1) / n is Hotelling's
-    T^2: an outlier does not hide behind the spread it makes itself.
+    Let a be the squared Mahalanobis distance of sample i, with the mean and covariance of all n samples, over
+    n - 1. Leaving i out of both gives the distance ``(n / (n - 1))^2 (n - 2) a / (1 - a n / (n - 1))``. Multiplied
+    by (n - 1) / n it is Hotelling's T^2. This way an outlier does not inflate the covariance it is judged by.
     """
     distances, p_values = np.full((2, len(Z)), np.nan)
     d = Z.shape[1]
@@ -30,11 +30,11 @@ def deleted_distances(Z: Floats, codes: Any) -> tuple[Floats, Floats]:
         n = len(here)
         if n < max(FEWEST_SAMPLES, d + 3):
             continue
-        centred = Z[here] - Z[here].mean(axis=0)
-        # Left singular vectors: rounding does not matter, nor does a constant component.
-        left, lengths, _ = np.linalg.svd(centred, full_matrices=False)
-        share = (left[:, lengths > 1e-9 * max(lengths[0], 1e-300)] ** 2).sum(axis=1)
-        squared = (n / (n - 1)) ** 2 * (n - 2) * share / np.maximum(1 - share * n / (n - 1), 1e-12)
+        centered = Z[here] - Z[here].mean(axis=0)
+        # Left singular vectors are robust to rounding and to a constant component.
+        left, lengths, _ = np.linalg.svd(centered, full_matrices=False)
+        leverage = (left[:, lengths > 1e-9 * max(lengths[0], 1e-300)] ** 2).sum(axis=1)
+        squared = (n / (n - 1)) ** 2 * (n - 2) * leverage / np.maximum(1 - leverage * n / (n - 1), 1e-12)
         distances[here] = np.sqrt(squared)
         freedom = n - 1 - d
         p_values[here] = f.sf(squared * (n - 1) / n * freedom / (d * (n - 2)), d, freedom)
@@ -44,22 +44,22 @@ def deleted_distances(Z: Floats, codes: Any) -> tuple[Floats, Floats]:
 def ellipse_table(
     table: np.recarray, classes: Any = None, probability: float = ELLIPSE_PROBABILITY
 ) -> np.recarray:
-    """Return the ellipse of each class: where so many samples of a normal class of this mean and covariance lie.
+    """Return the probability ellipse of each class, under a normal distribution with its mean and covariance.
 
     Parameters
     ----------
     table : recarray
-        What `score_table` returned for two components.
+        Result of `score_table` for two components.
     classes : array-like, optional
-        The classes; by default all samples are one.
+        The classes; by default all samples form one class.
     probability : float, default=0.95
-        Probability inside.
+        Probability inside the ellipse.
 
     Returns
     -------
     ellipses : recarray
-        One row per class of 5 samples or more: ``target``, centre ``x`` and ``y``, full ``width`` and ``height``,
-        ``angle`` of the width in degrees.
+        One row per class with at least 5 samples: ``target``, center ``x`` and ``y``, full ``width`` and
+        ``height``, and ``angle`` of the width in degrees.
     """
     first, second = component_fields(table)
     rows = []
@@ -78,15 +78,15 @@ def ellipse_table(
 
 
 def present_styles(table: np.recarray, classes: Any) -> dict[Any, Style]:
-    """Return the styles of the classes that are there."""
+    """Return the styles of the classes that occur in a table."""
     found = set(np.unique(table["target"]).tolist())
     return {label: style for label, style in class_style(classes).items() if label in found}
 
 
 def draw_points(ax: Any, x: Floats, y: Floats, table: np.recarray, classes: Any, small: float = 1.0) -> Any:
-    """Draw the points by class, by a quantity, or all alike."""
+    """Draw the points, colored by class or value if the table has a target."""
     look = point_look(len(x))
-    # With many classes the shape of the marker has to be seen.
+    # With many classes, markers must be large enough to distinguish.
     look["s"] *= small * (1.0 if classes is None or len(classes) <= 6 else 1.5)
     if classes is not None:
         styles = list(class_style(classes).values())
@@ -97,12 +97,12 @@ def draw_points(ax: Any, x: Floats, y: Floats, table: np.recarray, classes: Any,
             bar = ax.figure.colorbar(points, ax=ax, label="target", shrink=0.8)
             bar.solids.set(alpha=1)
     else:
-        ax.scatter(x, y, color=next(iter(class_style([0]).values())).colour, **look)
+        ax.scatter(x, y, color=next(iter(class_style([0]).values())).color, **look)
     return ax
 
 
 def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
-    """Draw the ellipse of each class with the colour and line of the class."""
+    """Draw the ellipse of each class in its color and line style."""
     from matplotlib.patches import Ellipse
 
     styles = class_style(["all"] if classes is None else classes)
@@ -113,7 +113,7 @@ def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
             *(row["width"], row["height"]),
             angle=row["angle"],
             facecolor="none",
-            edgecolor=style.colour,
+            edgecolor=style.color,
             linestyle=style.line,
             linewidth=1.4 if len(ellipses) <= 6 else 1.0,
             path_effects=halo(),
@@ -124,7 +124,7 @@ def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
 
 
 def label_outliers(ax: Any, x: Floats, y: Floats, table: np.recarray, n_labels: int) -> None:
-    """Name the outliers that are farthest out."""
+    """Label the outliers with the smallest p-values."""
     outliers = np.flatnonzero(table["outlier"])
     shown = outliers[np.argsort(table["p_value"][outliers], kind="stable")][:n_labels]
     if len(shown):

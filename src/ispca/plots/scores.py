@@ -1,4 +1,4 @@
-"""Scores: the samples in the plane of two components, and in the planes of several."""
+"""Score plot: samples on two components, with class ellipses and outliers."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ OUTLIER_PROBABILITY = 0.01
 def score_table(
     model: Any, X: Any, y: Any = None, components: Sequence[int] = (1, 2), *, sample_names: Any = None
 ) -> np.recarray:
-    """Return the scores of samples on some components, with what tells outliers.
+    """Return the scores of samples on some components, and which samples are outliers.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X : array-like of shape (n_samples, n_features)
-        Samples, those of the fit or others.
+        Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
-        Classes or numbers to colour by.
+        Classes or values to color by.
     components : sequence of int, default=(1, 2)
-        Components, counted from 1.
+        Components, numbered from 1.
     sample_names : array-like of shape (n_samples,), optional
-        Names of the samples; by default the index of a pandas frame or the numbers of the rows.
+        Names of the samples; by default the index of a pandas data frame or the row numbers.
 
     Returns
     -------
     table : recarray
-        One row per sample: ``sample``, ``target`` (where y is given), the scores (``supervised_1``, ...), and
-        ``distance``, ``p_value`` and ``outlier``: the Mahalanobis distance in these components to the other
-        samples of its class, the probability of a larger one if the class is normal, and whether that is below
-        0.01. They are NaN (and False) in classes of fewer than 5 samples.
+        One row per sample: ``sample``, ``target`` (if y is given), the scores (``supervised_1``, ...), and
+        ``distance``, ``p_value`` and ``outlier``: the Mahalanobis distance from the other samples of its class,
+        its p-value under a normal distribution, and whether the p-value is below 0.01. They are NaN (and False)
+        in classes with fewer than 5 samples.
 
     Examples
     --------
@@ -93,31 +93,31 @@ def plot_scores(
     sample_names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw samples in the plane of two components: class colours, 95 % ellipses, names of outliers.
+    """Plot samples on two components, colored by class, with 95% ellipses and names of outliers.
 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X : array-like of shape (n_samples, n_features)
-        Samples, those of the fit or others.
+        Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
-        Classes or numbers to colour by.
+        Classes or values to color by.
     components : sequence of int, default=(1, 2)
-        Two components, counted from 1. A reduction with one only is drawn against the number of the sample.
+        Two components, numbered from 1. A single component is plotted against the sample number.
     ellipses : bool, default=True
-        Whether to draw an ellipse for each class of 5 samples or more.
+        Whether to draw an ellipse for each class with at least 5 samples.
     n_labels : int, default=8
-        Name at most so many outliers, the farthest ones; a name that would cover another is left out.
+        Maximum number of outliers to label; a label that would overlap another is omitted.
     sample_names : array-like of shape (n_samples,), optional
-        Names of the samples; by default the index of a pandas frame or the numbers of the rows.
+        Names of the samples; by default the index of a pandas data frame or the row numbers.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def plot_scores(
     """
     reduction = fitted_reduction(model)
     if len(components) != 2:
-        raise ValueError(f"components={tuple(components)} must be two; plot_pairs draws more.")
+        raise ValueError(f"components={tuple(components)} must be two components; use plot_pairs for more.")
     alone = reduction.n_components_ == 1 and tuple(components) == (1, 2)
     shown = (1,) if alone or components[0] == components[1] else tuple(components)
     table = score_table(model, X, y, shown, sample_names=sample_names)

@@ -1,4 +1,4 @@
-"""How often the leading features of a reduction come up again, against chance."""
+"""Plot of selection stability: how often features are selected in other samples, compared with chance."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def stability_table(result: Stability, n_features: int = 25) -> np.recarray:
-    """Return the most often used features.
+    """Return the most frequently selected features.
 
     Parameters
     ----------
     result : Stability
-        What `ispca.validation.stability` returned.
+        Result of `ispca.validation.stability`.
     n_features : int, default=25
         Number of features.
 
@@ -43,21 +43,21 @@ def stability_table(result: Stability, n_features: int = 25) -> np.recarray:
 
 
 def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> Any:
-    """Draw the most often used features as bars, with a dashed line at the chance level.
+    """Plot the most frequently selected features, with a dashed line at the chance level.
 
     Parameters
     ----------
     result : Stability
-        What `ispca.validation.stability` returned.
+        Result of `ispca.validation.stability`.
     n_features : int, default=25
         Number of bars.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
     """
     shown = stability_table(result, n_features)
     names = short_names(shown["feature"])
@@ -68,7 +68,7 @@ def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> A
     ax.set_yticks(positions, names, fontsize=8)
     ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.set_xlim(0, 1)
-    ax.set_xlabel(f"share of {result.n_splits} splits in which the feature is used")
+    ax.set_xlabel(f"fraction of {result.n_splits} splits in which the feature is selected")
     lines = [_describe(row, result.n_splits) for row in result.components]
     ax.set_title("\n".join(lines), fontsize=9, loc="left", color=INK)
     ax.legend(framealpha=0.9, edgecolor="none", fontsize=8, loc="lower right")
@@ -76,8 +76,8 @@ def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> A
 
 
 def _describe(row: Any, n_splits: int) -> str:
-    """Return how often a component was found and how alike its scores were."""
-    found = f"supervised_{row['component']}: in {row['found']} of {n_splits} splits"
+    """Return how often a component was found and how well its scores agreed."""
+    found = f"supervised_{row['component']}: found in {row['found']} of {n_splits} splits"
     if np.isnan(row["similarity"]):
         return found
     return f"{found}, correlation between them {row['similarity']:.2f} (chance {row['chance_similarity']:.2f})"

@@ -1,4 +1,4 @@
-"""The threshold search of a step: how good the component of each subset of features is."""
+"""Plot of the threshold search: score of a component by its number of features."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from ..reduction.scores import correlation_scores
 from ..reduction.threshold import threshold_path
 from .canvas import INK, SECOND, class_legend, class_style, new_axes, shorten
 from .input_checks import fitted_reduction, make_table
-from .replay_fit import retraced
+from .replay_fit import replayed
 
 
 def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
-    """Make the threshold path of a step, from the data of the fit: how good the component of each subset is.
+    """Recompute the threshold path of a step from the data of the fit: the score of each subset of features.
 
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X, y : array-like
         The data of the fit.
     step : int, default=1
-        The step, counted from 1; one that took a component.
+        The step, numbered from 1; it must have added a component.
 
     Returns
     -------
     table : recarray
-        One row per subset (and class, of more than two): ``target_class``, ``n_features``, ``threshold`` (lowest
-        score of a feature in the subset), ``score`` (of the subset's first component) and ``chosen``.
+        One row per subset (and class, if there are more than two): ``target_class``, ``n_features``,
+        ``threshold`` (lowest score of a feature in the subset), ``score`` (of the first component of the subset)
+        and ``chosen``.
 
     Examples
     --------
@@ -48,10 +49,10 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
         if record.accepted
     ]
     parts = []
-    with retraced(model, X, y) as trace:
+    with replayed(model, X, y) as trace:
         if step not in taken:
             choice = f"choose from 1 to {len(taken)}" if taken else "no step did"
-            raise ValueError(f"step={step!r} has taken no component: {choice}.")
+            raise ValueError(f"step={step!r} did not add a component: {choice}.")
         record, state = next(pair for number, pair in enumerate(trace.states(), 1) if number == step)
         scores = correlation_scores(state)
         settings = trace.reduction.max_features, trace.reduction.n_thresholds
@@ -66,23 +67,23 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
 
 
 def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None) -> Any:
-    """Draw the score of the component against the number of features it is made of, the chosen one marked.
+    """Plot the score of a component by its number of features, with the selected number marked.
 
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        Fitted reduction, or a fitted pipeline that starts with one.
     X, y : array-like
         The data of the fit.
     step : int, default=1
-        The step, counted from 1; one that took a component.
+        The step, numbered from 1; it must have added a component.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing.
+        The plot.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None)
         rows = table[table["target_class"] == label]
         style = styles[label.item()]
         if len(rows):
-            look = {"color": style.colour, "linestyle": style.line, "marker": style.marker} if several else {}
+            look = {"color": style.color, "linestyle": style.line, "marker": style.marker} if several else {}
             ax.plot(rows["n_features"], rows["score"], **({"color": INK, "marker": "o"} | look), markersize=4)
     [best] = table[table["chosen"]]
     ax.plot(
@@ -122,9 +123,9 @@ def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set(xlabel="features in the component (log scale)", ylabel=f"score of the component, step {step}")
-    of_class = f" ({shorten(best['target_class'], 20)} against the rest)" if several else ""
+    of_class = f" ({shorten(best['target_class'], 20)} vs. rest)" if several else ""
     ax.set_title(
-        f"chosen: {best['n_features']} features, score {best['score']:.3f}{of_class}", fontsize=10, loc="left"
+        f"selected: {best['n_features']} features, score {best['score']:.3f}{of_class}", fontsize=10, loc="left"
     )
     if several:
         class_legend(ax, styles, lines=True)

@@ -1,4 +1,4 @@
-"""Reports: one fit or comparison as a plain dict, and from it as a self-contained page, Markdown or JSON."""
+"""Reports of a fit or a comparison: computed as a plain dictionary, rendered as HTML, Markdown or JSON."""
 
 from .html import to_html
 from .markdown import to_markdown

@@ -1,4 +1,4 @@
-"""How many supervised components there are and why, and the samples on them."""
+"""Report sections on the components: their number and tests, and the score plot."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 
 from .._messages import count
+from .._text import p_value_text
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
 from ..plots.input_checks import class_codes
 from .features import leading
-from .formatting import clean, number, numbers, p_text, percent, section, table
+from .formatting import clean, number, numbers, section, table
 from .input_checks import Inputs, column
 
-# Points drawn, and numbers kept of them: what a phone draws at once and a page can hold.
+# Limits on the points drawn and the scores stored, so that phones can draw the plot and the page stays small.
 MOST_POINTS, MOST_SCORES = 4000, 120_000
-# Features the picture can be coloured by.
-COLOUR_FEATURES = 12
+# Number of features offered for coloring the points.
+COLOR_FEATURES = 12
 
 
 def components_section(inputs: Inputs) -> dict[str, Any]:
-    """Return the number of components, the tests behind it, and what each explains."""
+    """Return the number of components, their permutation tests and their explained variance."""
     reduction = inputs.reduction
     text = [_count_text(reduction), *_test_text(inputs)]
     tables = []
@@ -29,7 +30,7 @@ def components_section(inputs: Inputs) -> dict[str, Any]:
         tables.append(_steps_table(inputs))
     tables.append(_components_table(inputs))
     return section(
-        "How many components, and why",
+        "Number of components",
         text,
         n_components=int(reduction.n_components_),
         n_supervised=int(reduction.n_supervised_),
@@ -39,11 +40,12 @@ def components_section(inputs: Inputs) -> dict[str, Any]:
 
 def _count_text(reduction: Any) -> str:
     supervised, total = int(reduction.n_supervised_), int(reduction.n_components_)
-    rest = (
-        f", and {count(total - supervised, 'unsupervised one')} fill up to {total}" if total > supervised else ""
-    )
-    verb = "is" if supervised == 1 else "are"
-    return f"There {verb} {count(supervised, 'supervised component')}{rest}."
+    verb = "was" if supervised == 1 else "were"
+    text = f"{count(supervised, 'supervised component')} {verb} found."
+    if total > supervised:
+        rest = count(total - supervised, "unsupervised component")
+        text += f" With {rest}, the reduction has {count(total, 'component')}."
+    return text
 
 
 def _test_text(inputs: Inputs) -> list[str]:
@@ -51,51 +53,47 @@ def _test_text(inputs: Inputs) -> list[str]:
     if hasattr(reduction, "selected_"):
         passed = count(len(reduction.selected_), "feature")
         return [
-            f"SPCA looks at each feature alone: {passed} passed the screening, and the components come from these."
+            f"SPCA screens each feature separately: {passed} passed, and the components are computed from these."
         ]
     if not reduction.steps_:
-        return ["No test was made: unsupervised components do not look at the target."]
+        return ["No test was performed, because unsupervised components do not use the target."]
     if getattr(reduction, "alpha", None) is None:
-        return ["No test was made (alpha=None), so that some of the components may be chance findings."]
+        return ["No test was performed (alpha=None), so some of the components may be due to chance."]
     text = [
-        "Before each component the target is shuffled many times, which destroys any true relation. The p-value "
-        "is the share of these shuffles in which the best feature looked at least as good as it does with the "
-        f"true target. A component is taken if that happens in less than {percent(reduction.alpha)} of them. A "
-        "p-value says how easily chance does the same. It is not the probability that the finding is wrong, nor "
-        "does it say how large the effect is."
+        "A permutation test precedes each component: the target is permuted many times, which removes any true "
+        "association. The p-value is the fraction of permutations in which the best feature scores at least as "
+        f"high as with the observed target. A component is added if p < {reduction.alpha:g}. A p-value measures "
+        "how easily chance alone gives such a score. It is not the probability that the finding is wrong, and it "
+        "does not measure the size of the effect."
     ]
     last = reduction.steps_[-1]
+    p_value = p_value_text(last.p_value, last.n_permutations)
     if reduction.n_supervised_ == 0:
-        text.append("Here no feature goes with the target more than chance would have it: no signal was found.")
+        text.append(f"No feature is associated with the target beyond chance ({p_value}).")
     elif not last.accepted:
         text.append(
-            f"The search ended because after {count(int(reduction.n_supervised_), 'component')} the best "
-            f"remaining feature did no better than it easily does by chance (p {_with_sign(last)}). That there is "
-            "nothing more is not proven: more samples might show it."
+            f"The search stopped after {count(int(reduction.n_supervised_), 'component')}, because no remaining "
+            f"feature is associated with the target beyond chance ({p_value}). With more samples, further "
+            "components might become detectable."
         )
     else:
-        text.append("The search ended at the largest number of components asked for; there may be more signal.")
+        text.append("The search stopped at the requested number of components; there may be more signal.")
     return text
 
 
-def _with_sign(step: Any) -> str:
-    shown = p_text(step.p_value, step.n_permutations)
-    return shown if shown.startswith("<") else f"= {shown}"
-
-
 def _steps_table(inputs: Inputs) -> dict[str, Any]:
-    columns = [("Step", "number"), ("Best score", "number"), ("p-value", "text"), ("Shuffles", "number")]
-    columns += [("Outcome", "text"), ("Features used", "number"), ("Tells apart best", "text")]
+    columns = [("Step", "number"), ("Best score", "number"), ("p-value", "text"), ("Permutations", "number")]
+    columns += [("Outcome", "text"), ("Features", "number"), ("Class separated best", "text")]
     rows: list[list[Any]] = []
     for place, step in enumerate(inputs.reduction.steps_, start=1):
-        outcome = "component taken" if step.accepted else "no signal left"
-        apart = "" if step.target_class is None or not step.accepted else clean(step.target_class)
+        outcome = "component added" if step.accepted else "no signal left"
+        separated = "" if step.target_class is None or not step.accepted else clean(step.target_class)
         used = int(step.n_features) if step.accepted else None
-        p_value = p_text(step.p_value, step.n_permutations)
-        rows.append([place, number(step.score), p_value, int(step.n_permutations), outcome, used, apart])
+        p_value = p_value_text(step.p_value, step.n_permutations).removeprefix("p ").removeprefix("= ")
+        rows.append([place, number(step.score), p_value, int(step.n_permutations), outcome, used, separated])
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    return table("tests", "The tests, one per step; the score is a correlation", columns, rows)
+    return table("tests", "Permutation tests, one per step; the score is a correlation", columns, rows)
 
 
 def _components_table(inputs: Inputs) -> dict[str, Any]:
@@ -104,49 +102,49 @@ def _components_table(inputs: Inputs) -> dict[str, Any]:
         ("Features", "number"),
         ("Correlation with target", "number"),
     ]
-    columns += [("Variance of all features, %", "number")]
+    columns += [("Explained variance, %", "number")]
     names = inputs.reduction.get_feature_names_out()
     rows: list[list[Any]] = [
         [name, int(row["n_features"]), *_measures(row)]
         for name, row in zip(names, component_table(inputs.reduction), strict=False)
     ]
-    return table("components", "The components", columns, rows)
+    return table("components", "Components", columns, rows)
 
 
 def _measures(row: Any) -> list[Any]:
     return [number(row["score"], 3), number(100 * row["share"], 3)]
 
 
-def picture_section(inputs: Inputs) -> dict[str, Any]:
-    """Return the scores of the samples and what they can be coloured by."""
+def score_plot_section(inputs: Inputs) -> dict[str, Any]:
+    """Return the scores of the samples and the values they can be colored by."""
     Z = np.asarray(inputs.Z)
     n = len(Z)
     shown = np.arange(n)
-    text = ["Every point is a sample. Points near each other are alike in the two components chosen."]
+    text = ["Each point is a sample. Nearby points have similar scores on the two components shown."]
     if inputs.y is not None and inputs.reduction.n_supervised_:
-        what = "the target shows in it" if inputs.classes is None else "the classes look separated"
+        what = "the association with the target" if inputs.classes is None else "the separation of the classes"
         text.append(
-            f"The components were made with these very samples, so that {what} more clearly than for new ones. "
-            "What is true of new samples stands under “How well does it predict?”."
+            f"The components were fitted to these samples, so {what} looks stronger here than for new samples. "
+            "See “Predictive performance” for performance on new samples."
         )
     if n > MOST_POINTS:
         shown = np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
-        text.append(f"Drawn are {MOST_POINTS:,} of the {n:,} samples, chosen at random.")
+        text.append(f"The plot shows {MOST_POINTS:,} of the {n:,} samples, chosen at random.")
     most = int(np.clip(MOST_SCORES // len(shown), 2, Z.shape[1])) if Z.shape[1] > 1 else 1
     if most < Z.shape[1]:
-        text.append(f"The first {most} of {Z.shape[1]} components can be chosen.")
+        text.append(f"The plot offers the first {most} of {Z.shape[1]} components.")
     return section(
-        "The picture",
+        "Score plot",
         text,
         samples=[inputs.samples[i] for i in shown],
         components=inputs.reduction.get_feature_names_out()[:most].tolist(),
         scores=[numbers(Z[shown, k]) for k in range(most)],
-        colours=_colours(inputs, shown),
+        colors=_colors(inputs, shown),
     )
 
 
-def _colours(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
-    """Return what the points can be coloured by: the target first, then leading features."""
+def _colors(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
+    """Return the choices for coloring the points: the target first, then leading features."""
     choices: list[dict[str, Any]] = []
     if inputs.y is not None:
         name = clean(inputs.context.target_name)
@@ -154,14 +152,14 @@ def _colours(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
             choices.append({"label": name, "kind": "quantity", "values": numbers(inputs.y[shown])})
         else:
             codes = class_codes(inputs.y[shown], inputs.classes).tolist()
-            colours = [numbered_style(code).colour for code in range(len(inputs.labels))]
+            colors = [numbered_style(code).color for code in range(len(inputs.labels))]
             choices.append(
-                {"label": name, "kind": "classes", "values": codes, "classes": inputs.labels, "colours": colours}
+                {"label": name, "kind": "classes", "values": codes, "classes": inputs.labels, "colors": colors}
             )
     supervised = max(int(inputs.reduction.n_supervised_), 1)
-    each = max(COLOUR_FEATURES // supervised, 1)
+    each = max(COLOR_FEATURES // supervised, 1)
     found = [int(i) for k in range(supervised) for i in leading(inputs.reduction, k, each)]
-    for index in list(dict.fromkeys(found))[:COLOUR_FEATURES]:
+    for index in list(dict.fromkeys(found))[:COLOR_FEATURES]:
         values = numbers(column(inputs.X, index)[shown])
         choices.append({"label": inputs.features[index], "kind": "quantity", "values": values})
     return choices

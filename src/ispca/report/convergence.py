@@ -1,4 +1,4 @@
-"""Whether the posterior can be trusted, in plain words."""
+"""Report section on the convergence of the chains."""
 
 from __future__ import annotations
 
@@ -12,47 +12,51 @@ from .features import HOW_TO_MODEL
 from .formatting import clean, number, section, table
 from .input_checks import Inputs
 
-TITLE = "Has the posterior converged?"
+TITLE = "Convergence"
 
 
 def convergence_section(inputs: Inputs) -> dict[str, Any]:
-    """Return the verdict on the chains, the numbers behind it, and what to do."""
+    """Return the convergence diagnostics and, if they fail, what to do."""
     if inputs.model is None:
-        return section(TITLE, ["There is no model after the reduction, so nothing was sampled: " + HOW_TO_MODEL])
+        return section(
+            TITLE, ["The reduction is not followed by a model, so nothing was sampled. " + HOW_TO_MODEL]
+        )
     found = inputs.model.diagnostics_
     chains = int(inputs.model.n_chains)
     r_hat, bulk, tail = float(found.r_hat.max()), float(found.bulk_ess.min()), float(found.tail_ess.min())
     text = [
-        "The model is fitted by drawing many plausible sets of coefficients. "
-        f"{count(chains, 'chain')} did so independently of each other, {found.n_draws:,} draws in all. "
-        "If the chains tell the same story, the draws can be trusted.",
-        _agree(found.converged, r_hat),
-        "The draws of a chain resemble each other, so they are worth fewer independent ones: at least "
-        f"{bulk:,.0f} for means and {tail:,.0f} for the ends of intervals. {SMALLEST_ESS} or more is enough.",
+        f"The posterior was sampled with {count(chains, 'chain')}, {found.n_draws:,} posterior draws in total. "
+        "The draws can be trusted if all chains converged to the same distribution.",
+        _r_hat_text(found.converged, r_hat),
+        "Successive draws are correlated. The effective sample size is the number of independent draws that carry "
+        f"the same information: at least {bulk:,.0f} for means and {tail:,.0f} for the limits of intervals. "
+        f"{SMALLEST_ESS} or more is sufficient.",
         _divergent(int(found.n_divergent)),
     ]
     if not found.converged:
         text.append(
-            "What to do: sample longer (--draws of “ispca fit”, or n_draws and n_warmup of the model), and ask "
-            "for fewer components. Until then, take probabilities and intervals as rough."
+            "Sample longer (option --draws of “ispca fit”, or n_draws and n_warmup of the model) or use fewer "
+            "components. Until the chains converge, treat probabilities and intervals as approximate."
         )
     return section(TITLE, text, converged=bool(found.converged), tables=[_table(found)])
 
 
-def _agree(converged: bool, r_hat: float) -> str:
-    told = "The chains agree" if converged else "The chains have NOT converged"
+def _r_hat_text(converged: bool, r_hat: float) -> str:
+    verdict = "The chains have converged" if converged else "The chains have not converged"
     return (
-        f"{told}. The largest R-hat is {r_hat:.3f}: it compares the spread between the chains with that within "
-        f"them; 1 means that they cannot be told apart, and up to {LARGEST_R_HAT} is fine."
+        f"{verdict}. The largest R-hat is {r_hat:.3f}. R-hat compares the variance between chains with that "
+        f"within them; it is 1 for identical distributions, and values up to {LARGEST_R_HAT} are acceptable."
     )
 
 
 def _divergent(n: int) -> str:
     if n == 0:
-        return "No draw was divergent: the sampler had no difficulty with any region."
+        return "There were no divergent transitions."
     were = "was" if n == 1 else "were"
-    told = f"{count(n, 'draw')} {were} divergent: the sampler's steps were too large there."
-    return f"{told} A few in a thousand do no harm."
+    return (
+        f"There {were} {count(n, 'divergent transition')}, where the sampler's steps were too large. "
+        "A few per thousand draws are harmless."
+    )
 
 
 def _table(found: Any) -> dict[str, Any]:
@@ -61,7 +65,7 @@ def _table(found: Any) -> dict[str, Any]:
         here = np.array([quantity == name for quantity in found.quantities])
         sizes = [round(float(size[here].min())) for size in (found.bulk_ess, found.tail_ess)]
         rows.append([clean(name), int(here.sum()), number(found.r_hat[here].max()), *sizes])
-    columns = [("Quantity", "text"), ("How many", "number"), ("Largest R-hat", "number")]
-    columns += [("Independent draws, means", "number"), ("Independent draws, interval ends", "number")]
-    caption = "The worst of each kind of quantity"
+    columns = [("Quantity", "text"), ("Number", "number"), ("Largest R-hat", "number")]
+    columns += [("Smallest bulk ESS", "number"), ("Smallest tail ESS", "number")]
+    caption = "Largest R-hat and smallest effective sample size (ESS) of each quantity"
     return table("convergence", caption, columns, rows)

@@ -1,4 +1,4 @@
-"""The first two sections: what was asked, and the data at a glance."""
+"""Report sections on the question and the data."""
 
 from __future__ import annotations
 
@@ -11,41 +11,44 @@ from .._messages import count
 from .formatting import clean, number, percent, section, table
 from .input_checks import Inputs
 
-# Left-out columns and classes are listed up to this many.
+# Number of classes and dropped columns that are listed.
 LISTED = 200
 
 
-def asked_section(inputs: Inputs) -> dict[str, Any]:
-    """Return what was asked, in plain words."""
+def question_section(inputs: Inputs) -> dict[str, Any]:
+    """Return the question in plain words."""
     target = clean(inputs.context.target_name)
     if inputs.reduction is None:
         methods = ", ".join(clean(name) for name in inputs.comparison.methods) if inputs.comparison else ""
-        question = f"Which of these methods predicts “{target}” best for samples it has not seen: {methods}?"
-        text = [question, "The report is of a comparison. There is no single fit in it, so it has no components."]
-        return section("What was asked", text)
-    kind = "classes" if inputs.classes is not None else "a quantity"
+        question = f"Which of these methods best predicts “{target}” for new samples: {methods}?"
+        text = [
+            question,
+            "This report compares methods. It describes no single fit, so it shows no components.",
+        ]
+        return section("Question", text)
+    kind = "classes" if inputs.classes is not None else "continuous"
     name = type(inputs.reduction).__name__
     if inputs.y is None:
-        text = [f"Which few combinations of the features describe the samples? The method is {name}."]
-        return section("What was asked", text)
+        text = [f"Which combinations of features describe the samples best? The method is {name}."]
+        return section("Question", text)
     question = (
-        f"Which few combinations of the features tell most about “{target}” ({kind}), and how much do they tell?"
+        f"Which combinations of features are related to “{target}” ({kind}), and how well do they predict it?"
     )
     text = [
         question,
-        f"{name} looks for such combinations, called components. A supervised component is made from the features "
-        "that go with the target; an unsupervised one from whatever varies most in what is left.",
+        f"{name} finds such combinations, called components. A supervised component is computed from features "
+        "associated with the target; an unsupervised one captures the largest remaining variation.",
     ]
     if inputs.model is not None:
         text.append(
-            "A Bayesian regression then predicts the target from the components. Its prior (the horseshoe) "
-            "expects that few components matter and shrinks the others towards nothing."
+            "A Bayesian regression then predicts the target from the components. Its horseshoe prior assumes that "
+            "few components matter and shrinks the coefficients of the others toward zero."
         )
-    return section("What was asked", text)
+    return section("Question", text)
 
 
 def data_section(inputs: Inputs) -> dict[str, Any]:
-    """Return the data at a glance."""
+    """Return the numbers of samples, features and classes, and what was dropped."""
     facts: list[list[str]] = []
     if inputs.context.data_name:
         facts.append(["File", clean(inputs.context.data_name)])
@@ -64,10 +67,10 @@ def data_section(inputs: Inputs) -> dict[str, Any]:
     text = [clean(note, 600) for note in inputs.context.notes]
     if inputs.n_renamed:
         text.append(
-            f"{count(inputs.n_renamed, 'name')} of features or samples cut or cleaned for this report: very long, "
-            "empty, or with control characters."
+            f"{count(inputs.n_renamed, 'feature or sample name')} shortened or cleaned for this report, because "
+            "they are very long, empty or contain control characters."
         )
-    return section("The data at a glance", text, facts=facts, tables=tables)
+    return section("Data", text, facts=facts, tables=tables)
 
 
 def _size_facts(inputs: Inputs) -> list[list[str]]:
@@ -75,14 +78,14 @@ def _size_facts(inputs: Inputs) -> list[list[str]]:
     facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{X.shape[1]:,}"]]
     if inputs.reduction is not None:
         unused = int(np.count_nonzero(~inputs.reduction.feature_mask_))
-        why = " (constant, decided by a single sample, or excluded)" if unused else ""
+        why = " (constant, determined by a single sample, or excluded)" if unused else ""
         facts.append(["Features not used", f"{unused:,}{why}"])
-    facts.append(["Columns left out before", f"{len(inputs.context.left_out):,}"])
+    facts.append(["Columns dropped before the fit", f"{len(inputs.context.left_out):,}"])
     values = X.data if sp.issparse(X) else X
     missing = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
-    facts.append(["Missing values", f"{missing:,}" if missing else "none in what was fitted"])
+    facts.append(["Missing values", f"{missing:,}" if missing else "none in the fitted data"])
     if sp.issparse(X):
-        facts.append(["Values that are not zero", percent(X.nnz / max(X.shape[0] * X.shape[1], 1))])
+        facts.append(["Nonzero values", percent(X.nnz / max(X.shape[0] * X.shape[1], 1))])
     return facts
 
 
@@ -91,7 +94,7 @@ def _class_table(inputs: Inputs) -> dict[str, Any]:
     total = max(sum(counts), 1)
     pairs = list(zip(inputs.labels, counts, strict=True))[:LISTED]
     rows: list[list[Any]] = [[label, often, number(100 * often / total, 3)] for label, often in pairs]
-    columns = [("Class", "text"), ("Samples", "number"), ("Per cent", "number")]
+    columns = [("Class", "text"), ("Samples", "number"), ("Percent", "number")]
     return table("classes", "Classes" + _listed(len(counts)), columns, rows)
 
 
@@ -99,7 +102,7 @@ def _quantity_facts(y: np.ndarray) -> list[list[str]]:
     low, median, high = np.quantile(y, [0, 0.5, 1])
     spread = float(np.std(y, ddof=1)) if len(y) > 1 else 0.0
     return [
-        ["Target, smallest and largest", f"{low:.4g}, {high:.4g}"],
+        ["Target, minimum and maximum", f"{low:.4g}, {high:.4g}"],
         ["Target, median", f"{median:.4g}"],
         ["Target, mean and standard deviation", f"{y.mean():.4g}, {spread:.4g}"],
     ]
@@ -108,8 +111,8 @@ def _quantity_facts(y: np.ndarray) -> list[list[str]]:
 def _left_out_table(inputs: Inputs) -> dict[str, Any]:
     left_out = inputs.context.left_out
     rows: list[list[Any]] = [[clean(name), clean(why)] for name, why in list(left_out.items())[:LISTED]]
-    caption = "Columns left out before the fit" + _listed(len(left_out))
-    return table("left-out", caption, [("Column", "text"), ("Why", "text")], rows)
+    caption = "Columns dropped before the fit" + _listed(len(left_out))
+    return table("left-out", caption, [("Column", "text"), ("Reason", "text")], rows)
 
 
 def _listed(total: int) -> str:

@@ -1,4 +1,4 @@
-"""Which features drive each component, and the coefficients of the original features."""
+"""Report sections on the loadings of each component and the coefficients of the original features."""
 
 from __future__ import annotations
 
@@ -7,45 +7,44 @@ from typing import Any
 import numpy as np
 
 from .._messages import count
-from ..models.coefficients import feature_columns, original_coefficients
+from .._ranking import largest_first
+from ..models.coefficients import feature_columns, original_coefficients, rank_coefficients
 from .formatting import clean, number, numbers, section, table
 from .input_checks import Inputs, column
 
-# Rows of all tables of features together, and of one of them.
+# Limits on the rows of all feature tables together, and of each one.
 MOST_ROWS, MOST_FEATURES = 10_000, 300
 MOST_COEFFICIENTS = 500
-# Wider profiles are kept as the smallest and largest weight of neighbouring features.
+# Wider profiles store the smallest and largest loading of neighboring features.
 PROFILE_POINTS = 400
 
 
 def leading(reduction: Any, component: int, n_features: int) -> np.ndarray:
-    """Return the indices of the features with the largest directions in a component, counted from 0."""
-    direction = np.abs(reduction.directions_[component])
-    order = np.argsort(-direction, kind="stable")[:n_features]
-    return order[direction[order] > 0]
+    """Return the indices of the features with the largest loadings on a component (components count from 0)."""
+    direction = reduction.directions_[component]
+    order = largest_first(direction, n_features)
+    return order[direction[order] != 0]
 
 
 def features_section(inputs: Inputs) -> dict[str, Any]:
-    """Return the leading features of each component, and the weights of all of them as a profile."""
+    """Return the leading features of each component, and the loadings of all features as a profile."""
     reduction = inputs.reduction
     K, D = reduction.n_components_, reduction.n_features_in_
     most = int(np.clip(MOST_ROWS // K, 25, MOST_FEATURES))
     tables = [_feature_table(inputs, k, most) for k in range(K)]
     text = [
-        "The weight says how strongly, and in which direction, a feature enters a component, beyond what the "
-        "components before it explain. The correlation is that of the feature itself with the component, over the "
-        "samples. Features that go together share the weight: a small one does not make a feature unimportant."
+        "The loading gives the sign and the strength with which a feature contributes to a component, after "
+        "removing the components before it. The correlation is that of the feature itself with the component. "
+        "Correlated features share their loading, so a small loading does not mean that a feature is unimportant."
     ]
     if any(item["n_features"] > most for item in tables):
         text.append(
-            f"Each table holds the {most:,} leading features of its component. "
-            f"All {D:,} are in the model, and in loadings.csv where the report was made by “ispca fit”."
+            f"Each table shows the {most:,} leading features of its component. The model contains all {D:,}, and "
+            "so does loadings.csv if “ispca fit” wrote this report."
         )
     profiles = [_profile(reduction.directions_[k]) for k in range(K)]
     per_point = -(-D // PROFILE_POINTS) if D > PROFILE_POINTS else 1
-    return section(
-        "Which features drive each component", text, tables=tables, profiles=profiles, per_point=per_point
-    )
+    return section("Loadings", text, tables=tables, profiles=profiles, per_point=per_point)
 
 
 def _feature_table(inputs: Inputs, k: int, most: int) -> dict[str, Any]:
@@ -59,8 +58,8 @@ def _feature_table(inputs: Inputs, k: int, most: int) -> dict[str, Any]:
         [place, inputs.features[index], number(weight), number(correlation, 3)]
         for place, (index, weight, correlation) in enumerate(zip(indices, weights, correlations, strict=True), 1)
     ]
-    columns = [("Rank", "number"), ("Feature", "text"), ("Weight", "number"), ("Correlation", "number")]
-    of = f"{count(total, 'feature')}" + (f", the leading {most:,} shown" if total > most else "")
+    columns = [("Rank", "number"), ("Feature", "text"), ("Loading", "number"), ("Correlation", "number")]
+    of = f"{count(total, 'feature')}" + (f", {most:,} shown" if total > most else "")
     made = table(f"features-{k + 1}", f"{name}: {of}", columns, rows)
     return made | {"n_features": total}
 
@@ -77,7 +76,7 @@ def _correlations(X: Any, indices: np.ndarray, z: np.ndarray) -> list[float]:
 
 
 def _profile(direction: np.ndarray) -> list[list[Any]]:
-    """Return the weights in the order of the columns, as pairs of smallest and largest of neighbours."""
+    """Return the smallest and the largest loading of neighboring features, in the order of the columns."""
     D = len(direction)
     width = -(-D // PROFILE_POINTS) if D > PROFILE_POINTS else 1
     starts = np.arange(0, D, width)
@@ -88,8 +87,8 @@ def _profile(direction: np.ndarray) -> list[list[Any]]:
 def coefficients_section(inputs: Inputs) -> dict[str, Any]:
     """Return the largest coefficients of the original features."""
     if inputs.model is None:
-        why = "There is no model after the reduction, so there are no coefficients: " + HOW_TO_MODEL
-        return section("The coefficients", [why])
+        why = "The reduction is not followed by a model, so there are no coefficients. " + HOW_TO_MODEL
+        return section("Coefficients", [why])
     found, places, factors = _largest(inputs)
     several = inputs.classes is not None and len(inputs.classes) > 2
     rows: list[list[Any]] = []
@@ -99,30 +98,29 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
         rows.append([*name, *effects, number(100 * row["p_sign"], 3)])
     total = inputs.reduction.n_features_in_ * (len(inputs.labels) if several else 1)
     columns = [("Feature", "text")] + ([("Class", "text")] if several else [])
-    columns += [("Effect", "number"), ("90 % from", "number"), ("to", "number"), ("Sign sure, %", "number")]
+    columns += [("Effect", "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
     caption = f"The {len(rows):,} largest of {total:,} coefficients" if total > len(rows) else "All coefficients"
     text = [_effect_text(inputs), INTERVAL_TEXT]
-    return section("The coefficients", text, tables=[table("coefficients", caption, columns, rows)])
+    return section("Coefficients", text, tables=[table("coefficients", caption, columns, rows)])
 
 
 def _largest(inputs: Inputs) -> tuple[Any, list[int], list[float]]:
-    """Return the largest coefficients, the columns they belong to, and the standard deviations of these."""
+    """Return the largest coefficients with the indices and the standard deviations of their features."""
     found = inputs.context.coefficients
     found = original_coefficients(inputs.pipeline) if found is None else found
-    columns = feature_columns(found, inputs.reduction.n_features_in_)
-    scale = np.where(columns < 0, 0.0, inputs.reduction.scale_[columns])
-    order = np.argsort(-np.abs(found["mean"]) * scale, kind="stable")
-    order = order[columns[order] >= 0][:MOST_COEFFICIENTS]
-    return found[order], columns[order].tolist(), scale[order].tolist()
+    scale = inputs.reduction.scale_
+    order = rank_coefficients(found, scale)[:MOST_COEFFICIENTS]
+    columns = feature_columns(found, len(scale))[order]
+    return found[order], columns.tolist(), scale[columns].tolist()
 
 
 HOW_TO_MODEL = (
-    "put HorseshoeClassifier or HorseshoeRegressor after it, as in make_pipeline(ISPCA(), HorseshoeClassifier())."
+    "Add HorseshoeClassifier or HorseshoeRegressor, as in make_pipeline(ISPCA(), HorseshoeClassifier())."
 )
 INTERVAL_TEXT = (
-    "Given the data and the model, an effect lies in its interval with a probability of 90 %. “Sign sure” is the "
-    "probability that the effect has the sign shown: 50 % means that nothing is known of it, 100 % that all draws "
-    "of the posterior agree. An effect describes what goes together in these data. It does not say what would "
+    "Given the data and the model, an effect lies in its credible interval with a probability of 90%. P(sign) is "
+    "the posterior probability that the effect has the sign shown: 50% means that the sign is unknown, 100% that "
+    "all posterior draws agree. An effect describes an association in these data. It does not say what would "
     "happen if the feature were changed."
 )
 
@@ -131,10 +129,10 @@ def _effect_text(inputs: Inputs) -> str:
     if inputs.classes is None:
         of = "the target"
     elif len(inputs.classes) == 2:
-        of = f"the log odds of “{inputs.labels[1]}” (positive: speaks for it, negative: for “{inputs.labels[0]}”)"
+        of = f"the log odds of “{inputs.labels[1]}” (negative: toward “{inputs.labels[0]}”)"
     else:
-        of = "the log odds of the class, against the average class (positive: speaks for it)"
+        of = "the log odds of the class (relative to the average class)"
     return (
-        f"The model, carried back to the original features. The effect is the change of {of} when the feature "
-        "grows by one standard deviation and all others stay as they are."
+        f"The coefficients of the model, expressed in the original features. An effect is the change in {of} when "
+        "the feature increases by one standard deviation and all other features are held fixed."
     )

@@ -1,4 +1,4 @@
-"""The forest plot of a comparison, drawn as it stands in the page: no script, no style of its own."""
+"""Draw the forest plot of a comparison as inline SVG, without script or inline style."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LETTERS = 17
 
 
 def forest(panel: dict[str, Any]) -> str:
-    """Return one measure of all methods as an SVG picture: mean and 95 % interval."""
+    """Return an SVG forest plot of one metric: the mean and 95% interval of every method."""
     rows = [row for row in panel["rows"] if row["mean"] is not None]
     if not rows:
         return ""
@@ -56,7 +56,7 @@ def _row(row: dict[str, Any], y: int, across: Any) -> str:
 
 
 def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers that span a range.
+    """Return round tick values that span a range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Untrusted names and raw numbers as what a report may hold: clean short text, rounded numbers, plain tables."""
+"""Format names, numbers, tables and sections of a report; names are cleaned and shortened."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any
 
 import numpy as np
 
-# Names longer than this, in bytes, are cut: twenty thousand of them must fit into a page.
+# Longer names are shortened, so that a page can hold twenty thousand of them.
 NAME_BYTES = 160
 DIGITS = 4
-# Control characters, parts of characters and overrides of the writing direction can spoil what is around them.
+# Control characters, surrogates and overrides of the writing direction can corrupt the surrounding text.
 _UNWANTED = {"Cc", "Cs"}
 _OVERRIDES = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 
 
 def clean(name: Any, limit: int = NAME_BYTES) -> str:
-    r"""Return a name without control characters, cut in the middle where it is very long.
+    r"""Return a name without control characters, shortened in the middle if it is very long.
 
     Parameters
     ----------
     name : object
-        Any name, from anywhere.
+        Any name, possibly untrusted.
     limit : int, default=160
-        Largest length, in bytes of UTF-8.
+        Maximum length, in bytes of UTF-8.
 
     Returns
     -------
     text : str
-        Never empty. It is still to be escaped for the format it goes into.
+        Never empty. It must still be escaped for the output format.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def clean(name: Any, limit: int = NAME_BYTES) -> str:
     ('gene 1', '(no name)')
     """
     text = str(name)
-    # A very long name is cut before it is looked at letter by letter.
+    # Cut very long names before checking each character.
     if len(text) > 2 * limit:
         text = text[:limit] + text[-limit:]
     text = printable(text).strip()
@@ -52,7 +52,7 @@ def clean(name: Any, limit: int = NAME_BYTES) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text on one line, with a mark in the place of what cannot be shown."""
+    """Return text on one line, with a replacement character for what cannot be shown."""
     return "".join(map(_wanted, text))
 
 
@@ -77,14 +77,14 @@ def _cut_wide(text: str, limit: int) -> str:
 
 
 def clean_all(names: Iterable[Any]) -> tuple[list[str], int]:
-    """Return the names cleaned, and how many of them are not as they were."""
+    """Return the cleaned names and the number that changed."""
     given = [str(name) for name in names]
     cleaned = [clean(name) for name in given]
     return cleaned, sum(a != b for a, b in zip(given, cleaned, strict=True))
 
 
 def number(value: Any, digits: int = DIGITS) -> float | int | None:
-    """Return a plain rounded number; None for what JSON has no number for."""
+    """Return a rounded number, or None for values that JSON cannot represent."""
     if value is None:
         return None
     if isinstance(value, bool | np.bool_ | int | np.integer):
@@ -97,28 +97,21 @@ def number(value: Any, digits: int = DIGITS) -> float | int | None:
 
 
 def numbers(values: Any, digits: int = DIGITS) -> list[float | int | None]:
-    """Return rounded numbers of an array."""
+    """Return the rounded numbers of an array."""
     return [number(value, digits) for value in np.asarray(values).tolist()]
 
 
-def p_text(p_value: float | None, n_permutations: int) -> str:
-    """Return a permutation p-value as text: none of so many is less than one of them."""
-    if p_value is None or math.isnan(p_value):
-        return "no test"
-    return f"{p_value:.3g}" if p_value else f"< {1 / max(n_permutations, 1):.3g}"
-
-
 def percent(value: float) -> str:
-    """Return a share in per cent, without pretending that it is certain."""
+    """Return a fraction as a percentage; only exact values become 0% or 100%."""
     if 0.995 <= value < 1:
-        return "over 99 %"
+        return "over 99%"
     if 0 < value < 0.005:
-        return "under 1 %"
-    return f"{100 * value:.0f} %"
+        return "under 1%"
+    return f"{100 * value:.0f}%"
 
 
 def table(key: str, caption: str, columns: Sequence[tuple[str, str]], rows: list[list[Any]]) -> dict[str, Any]:
-    """Return a table: columns are pairs of a label and "text" or "number"."""
+    """Return a table; columns are pairs of a label and a kind, "text" or "number"."""
     return {
         "key": key,
         "caption": caption,
@@ -128,5 +121,5 @@ def table(key: str, caption: str, columns: Sequence[tuple[str, str]], rows: list
 
 
 def section(title: str, text: Sequence[str], **more: Any) -> dict[str, Any]:
-    """Return a section: its title, its sentences, and what else belongs to it."""
+    """Return a section with its title, its sentences and further entries."""
     return {"title": title, "text": list(text), **more}

@@ -1,4 +1,4 @@
-"""A summary as one HTML file: everything untrusted is escaped, and a policy forbids every request."""
+"""Render a summary as one HTML file; untrusted text is escaped, and a policy forbids all requests."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from importlib.resources import files
 from typing import Any
 
 from .forest_plot import forest
-from .html_blocks import fact_list, picture_block, profile_block, table_block
+from .html_blocks import fact_list, profile_block, score_plot_block, table_block
 from .summary import SECTIONS
 
 SCRIPTS = ("tables.js", "axes.js", "score_plot.js", "loading_profile.js", "main.js")
-# What would end the element that holds the data, or the line it stands on, is written as an escape of JSON.
+# Characters that could end the script element or the line are written as JSON escapes.
 _ENDINGS = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
 
 def to_html(summary: dict[str, Any]) -> str:
-    """Return a summary as one self-contained page.
+    """Return a summary as one self-contained HTML page.
 
     Parameters
     ----------
     summary : dict
-        What `ispca.report.summarize` returned.
+        Result of `ispca.report.summarize`.
 
     Returns
     -------
     page : str
-        HTML with style, script and data in it. It makes no request, and its content security policy allows none.
+        HTML including style, script and data. It makes no requests, and its content security policy allows none.
 
     Examples
     --------
@@ -46,7 +46,9 @@ def to_html(summary: dict[str, Any]) -> str:
     present = [key for key in SECTIONS if key in summary]
     links = "".join(f'<li><a href="#{key}">{escape(summary[key]["title"])}</a></li>' for key in present)
     body = "\n".join(_section(key, summary[key]) for key in present)
-    versions = ", ".join(f"{escape(name)} {escape(text)}" for name, text in summary["repeat"]["versions"].items())
+    versions = ", ".join(
+        f"{escape(name)} {escape(text)}" for name, text in summary["reproducibility"]["versions"].items()
+    )
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -68,7 +70,7 @@ def to_html(summary: dict[str, Any]) -> str:
 <main id="main" tabindex="-1">
 {body}
 </main>
-<footer><p>Made with {versions}. This file holds everything it shows and asks nothing of the network.</p></footer>
+<footer><p>Made with {versions}. This file is self-contained and needs no network connection.</p></footer>
 <script type="application/json" id="report-data">{embed(_data(summary))}</script>
 <script>{script}</script>
 </body>
@@ -77,7 +79,7 @@ def to_html(summary: dict[str, Any]) -> str:
 
 
 def embed(data: Any) -> str:
-    """Return JSON that can stand inside a script element, whatever text is in it."""
+    """Return JSON that is safe inside a script element, whatever text it contains."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(_ENDINGS)
 
@@ -102,26 +104,26 @@ def _policy(style: str, script: str) -> str:
 
 
 def _data(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return what the script needs: tables by key, and what is drawn."""
+    """Return the data of the script: tables by key, scores and loadings."""
     tables = {
         table["key"]: {name: table[name] for name in ("caption", "columns", "rows")}
         for key in SECTIONS
         for table in summary.get(key, {}).get("tables", [])
     }
-    drawn = ("samples", "components", "scores", "colours")
-    picture = {name: summary["picture"][name] for name in drawn} if "picture" in summary else None
+    drawn = ("samples", "components", "scores", "colors")
+    score_plot = {name: summary["score_plot"][name] for name in drawn} if "score_plot" in summary else None
     features = summary.get("features", {})
     profiles = {name: features.get(name) for name in ("profiles", "per_point")}
-    return {"tables": tables, "picture": picture, **profiles}
+    return {"tables": tables, "score_plot": score_plot, **profiles}
 
 
 def _section(key: str, section: dict[str, Any]) -> str:
     parts = [f'<h2 id="{key}-title">{escape(section["title"])}</h2>', _status(section)]
-    parts += [f"<p>{escape(line).replace(' %', '&nbsp;%')}</p>" for line in section["text"]]
+    parts += [f"<p>{escape(line)}</p>" for line in section["text"]]
     if section.get("facts"):
         parts.append(fact_list(section["facts"]))
-    if key == "picture":
-        parts.append(picture_block(section))
+    if key == "score_plot":
+        parts.append(score_plot_block(section))
     parts += [forest(panel) for panel in section.get("forests", [])]
     tables = section.get("tables", [])
     if key == "features" and tables:
@@ -130,8 +132,8 @@ def _section(key: str, section: dict[str, Any]) -> str:
         parts += [_folded(table) for table in tables]
     if section.get("words"):
         words = "".join(f"<li>{escape(line)}</li>" for line in section["words"])
-        parts.append(f"<details><summary>What the measures mean</summary><ul>{words}</ul></details>")
-    if key == "repeat":
+        parts.append(f"<details><summary>Definitions of the metrics</summary><ul>{words}</ul></details>")
+    if key == "reproducibility":
         parts.append(_references(section))
     return (
         f'<section id="{key}" aria-labelledby="{key}-title">\n' + "\n".join(filter(None, parts)) + "\n</section>"
@@ -139,20 +141,18 @@ def _section(key: str, section: dict[str, Any]) -> str:
 
 
 def _folded(table: dict[str, Any]) -> str:
-    """Return a table; one that says the same as the picture above it is folded away."""
+    """Return a table; one that repeats the plot above it is collapsed."""
     block = table_block(table)
     if table["key"] != "intervals":
         return block
-    return f"<details><summary>All measures with their intervals</summary>{block}</details>"
+    return f"<details><summary>All metrics with their intervals</summary>{block}</details>"
 
 
 def _status(section: dict[str, Any]) -> str:
-    """Return the verdict on the chains as a label: words first, colour second."""
+    """Return the convergence verdict as a label that does not depend on color alone."""
     if "converged" not in section:
         return ""
-    kind, words = (
-        ("good", "The chains agree") if section["converged"] else ("bad", "The chains have NOT converged")
-    )
+    kind, words = ("good", "Converged") if section["converged"] else ("bad", "Not converged")
     return f'<p class="verdict {kind}">{words}</p>'
 
 

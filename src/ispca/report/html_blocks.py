@@ -1,4 +1,4 @@
-"""The pieces of the page: facts, tables and the frames of the pictures, readable without any script."""
+"""HTML of tables, lists and plot frames, readable without the script."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-# Rows of a table that stand in the page itself; the script brings the others.
+# Rows of a table in the HTML itself; the script adds the others.
 STATIC_ROWS = 15
 DASH, MINUS = "\u2013", "\u2212"
 
 
 def fact_list(facts: Sequence[Sequence[str]]) -> str:
-    """Return labels and values as a list."""
+    """Return labels and values as an HTML list."""
     items = "".join(
         f"<div><dt>{escape(label)}</dt><dd><bdi>{escape(value)}</bdi></dd></div>" for label, value in facts
     )
@@ -20,7 +20,7 @@ def fact_list(facts: Sequence[Sequence[str]]) -> str:
 
 
 def cell_text(cell: Any) -> str:
-    """Return a cell as people read it: a true minus, no floating-point noise."""
+    """Return a cell as text, with a typographic minus sign and rounded numbers."""
     if cell is None:
         return DASH
     if isinstance(cell, float | int):
@@ -29,7 +29,7 @@ def cell_text(cell: Any) -> str:
 
 
 def table_block(table: dict[str, Any], choices: Sequence[str] | None = None) -> str:
-    """Return a table with its first rows; ``choices`` are the captions of the tables to choose from."""
+    """Return a table with its first rows; ``choices`` are the captions of a menu of tables."""
     caption = escape(table["caption"])
     heads = "".join(
         f'<th scope="col" class="{column["kind"]}">{escape(column["label"])}</th>' for column in table["columns"]
@@ -58,26 +58,26 @@ def _row(row: Sequence[Any], kinds: Sequence[str]) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def picture_block(section: dict[str, Any]) -> str:
-    """Return the choosers and the frame of the scatter plot, which the script fills."""
+def score_plot_block(section: dict[str, Any]) -> str:
+    """Return the menus and the frame of the score plot, which the script draws."""
     names = section["components"]
     across = _options(names, 0)
-    up = _options([*names, "Order of the samples"], 1)
-    colours = _options([choice["label"] for choice in section["colours"]] + ["All alike"], 0)
+    up = _options([*names, "Sample order"], 1)
+    colors = _options([choice["label"] for choice in section["colors"]] + ["None"], 0)
     return f"""<div id="scatter" hidden>
 <div class="tools">
-<label>Across <select id="across">{across}</select></label>
-<label>Up <select id="up">{up}</select></label>
-<label>Colour <select id="colour">{colours}</select></label>
+<label>Horizontal <select id="across">{across}</select></label>
+<label>Vertical <select id="up">{up}</select></label>
+<label>Color <select id="color">{colors}</select></label>
 </div>
 <div class="plot" id="plot" tabindex="0" role="application" aria-roledescription="scatter plot"
  aria-describedby="keys" aria-label="{len(section["samples"])} samples on two components"></div>
 <div class="legend" id="legend"></div>
-<p class="hint" id="keys">Point at a sample, touch it, or use the arrow keys to read its name.</p>
+<p class="hint" id="keys">Hover over a sample, touch it, or use the arrow keys to see its name.</p>
 <p class="told" id="told" role="status"></p>
-<details><summary>The same samples as a table</summary><div id="samples"></div></details>
+<details><summary>Show the samples as a table</summary><div id="samples"></div></details>
 </div>
-<noscript><p>The picture needs the script in this file; everything else can be read without it.</p></noscript>"""
+<noscript><p>The score plot requires JavaScript; everything else in this file works without it.</p></noscript>"""
 
 
 def _options(labels: Sequence[str], chosen: int) -> str:
@@ -88,6 +88,6 @@ def _options(labels: Sequence[str], chosen: int) -> str:
 
 
 def profile_block() -> str:
-    """Return the frame of the profile of all features."""
+    """Return the frame of the loading profile."""
     inside = '<div id="profile-plot"></div><figcaption id="profile-text"></figcaption>'
     return f'<figure id="profile" hidden>{inside}</figure>'

@@ -1,4 +1,4 @@
-"""What a report is given, sorted out: reduction, model, comparison, data and names, or one clear error."""
+"""Check the inputs of a report: reduction, model, validation, data and names."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..validation.comparison import Comparison
 from .formatting import clean_all
 
 TAKES = (
-    "A report is made of a fitted ISPCA or SPCA, of a fitted pipeline of one and HorseshoeClassifier or "
-    "HorseshoeRegressor, or of what ispca.validation.compare returned"
+    "A report needs a fitted ISPCA or SPCA, a fitted pipeline of one of them and HorseshoeClassifier or "
+    "HorseshoeRegressor, or the result of ispca.validation.compare"
 )
 
 
 @dataclass(frozen=True)
 class Context:
-    """What else is known of the data and of how the fit came about."""
+    """Further information about the data and the fit."""
 
     target_name: str = "target"
     data_name: str | None = None
@@ -36,14 +36,14 @@ class Context:
     validation_hint: str = (
         "Call compare_with_baselines(model, X, y) from ispca.validation and pass its result as validation="
     )
-    # What the caller has computed already: scores of the samples, and what original_coefficients returned.
+    # Results the caller has already computed: scores of the samples, and original_coefficients(model).
     scores: np.ndarray | None = None
     coefficients: Any = None
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything the sections are made from. ``classes`` is None for a quantity or where no target is known."""
+    """Checked inputs of all sections; ``classes`` is None for a continuous target or without a target."""
 
     reduction: Any
     model: Any
@@ -60,7 +60,7 @@ class Inputs:
 
     @property
     def labels(self) -> list[str]:
-        """The classes as clean text."""
+        """The class labels as clean text."""
         return clean_all([] if self.classes is None else self.classes.tolist())[0]
 
 
@@ -77,7 +77,7 @@ def check_inputs(
         raise ValueError(f"validation must be the result of ispca.validation.compare, got {kind}.")
     reduction, model = _reduction_and_model(fitted)
     if X is None and reduction is not None:
-        raise ValueError("The report shows the samples: pass the data of the fit as X.")
+        raise ValueError("X is missing: pass the data of the fit.")
     X = _plain(X)
     n = 0 if X is None else X.shape[0]
     checked = None if y is None else check_target(y, n if X is not None else len(y))
@@ -104,14 +104,14 @@ def _reduction_and_model(fitted: Any) -> tuple[Any, Any]:
     last = len(steps) == 1 or (len(steps) == 2 and isinstance(steps[1], Horseshoe))
     if not (first and last):
         names = ", ".join(type(step).__name__ for step in steps)
-        raise ValueError(f"{TAKES}, not of {names}.")
+        raise ValueError(f"{TAKES}; got {names}.")
     for step in steps:
         check_is_fitted(step)
     return steps[0], steps[1] if len(steps) == 2 else None
 
 
 def _plain(X: Any) -> Any:
-    """Return X with a shape; frames keep their index."""
+    """Return X with a shape; data frames keep their index."""
     if X is None or hasattr(X, "shape"):
         return X
     return np.asarray(X)
@@ -122,13 +122,13 @@ def _without_names(X: Any) -> Any:
 
 
 def _feature_names(reduction: Any, names: Any) -> Any:
-    """Return the names as they are: an array of texts would be as wide as the longest of them."""
+    """Return the names unchanged; in a string array, every entry would be as wide as the longest name."""
     count = reduction.n_features_in_
     if names is None:
         return getattr(reduction, "feature_names_in_", range(count))
     if len(names) != count:
         raise ValueError(
-            f"feature_names has {len(names)} entries, but there are {count} features: pass one for each."
+            f"feature_names has {len(names)} entries, but X has {count} features: pass one name per feature."
         )
     return names
 
@@ -139,14 +139,14 @@ def _sample_names(X: Any, n_samples: int, names: Any) -> Any:
         return range(n_samples) if index is None or callable(index) else index
     if len(names) != n_samples:
         raise ValueError(
-            f"sample_names has {len(names)} entries, but X has {n_samples} samples: pass one for each."
+            f"sample_names has {len(names)} entries, but X has {n_samples} samples: pass one name per sample."
         )
     return names
 
 
 def _transformed(reduction: Any, X: Any) -> np.ndarray:
     with warnings.catch_warnings():
-        # The names may have been lost on the way here; the width has been checked.
+        # X may be an array without the names of the fit; its width has been checked.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         return np.asarray(reduction.transform(X), dtype=np.float64)
 
@@ -154,12 +154,12 @@ def _transformed(reduction: Any, X: Any) -> np.ndarray:
 def _check_width(X: Any, reduction: Any) -> None:
     if len(X.shape) != 2 or X.shape[1] != reduction.n_features_in_:
         raise ValueError(
-            f"X has shape {tuple(X.shape)}, but the fit saw {reduction.n_features_in_} features: "
-            "pass the data of the fit, a row per sample."
+            f"X has shape {tuple(X.shape)}, but the reduction was fitted to {reduction.n_features_in_} features: "
+            "pass the data of the fit, one row per sample."
         )
 
 
 def column(X: Any, index: int) -> np.ndarray:
-    """Return one feature of all samples."""
+    """Return the values of one feature."""
     values = X[:, [index]]
     return np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64).ravel()

@@ -1,4 +1,4 @@
-"""A summary as Markdown: all the words and the first rows of each table, with everything untrusted escaped."""
+"""Render a summary as Markdown: all text and the first rows of each table; untrusted text is escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from .summary import SECTIONS
 
-# Rows of a table, and tables of a section, that are worth reading in a text.
+# Limits on the rows of a table and the tables of a section.
 MOST_ROWS, MOST_TABLES = 20, 5
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
 
@@ -18,12 +18,12 @@ def to_markdown(summary: dict[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        What `ispca.report.summarize` returned.
+        Result of `ispca.report.summarize`.
 
     Returns
     -------
     text : str
-        The same sections as the page has; the picture is left to the page.
+        The sections of the HTML page, without the score plot.
 
     Examples
     --------
@@ -33,17 +33,17 @@ def to_markdown(summary: dict[str, Any]) -> str:
     >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> print(to_markdown(summarize(ispca, data.data, data.target)).splitlines()[0])
-    # Components of target
+    # Supervised components for target
     """
     blocks = [f"# {escape(summary['title'])}"]
     for key in SECTIONS:
-        if key in summary and key != "picture":
+        if key in summary and key != "score_plot":
             blocks += _section(summary[key])
     return "\n\n".join(blocks) + "\n"
 
 
 def escape(text: Any) -> str:
-    """Return text that Markdown shows as it is, HTML included."""
+    """Return text that Markdown renders literally, including HTML."""
     plain = _SPECIAL.sub(r"\\\1", str(text))
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
@@ -56,7 +56,7 @@ def _section(section: dict[str, Any]) -> list[str]:
     for table in tables[:MOST_TABLES]:
         blocks += [f"**{escape(table['caption'])}**", _table(table)]
     if len(tables) > MOST_TABLES:
-        blocks.append(escape(f"{len(tables) - MOST_TABLES} more tables are in the page and in the JSON."))
+        blocks.append(escape(f"{len(tables) - MOST_TABLES} more tables are in the HTML and JSON reports."))
     blocks += [escape(line) for line in section.get("words", [])]
     if section.get("references"):
         blocks.append("\n".join(f"- {escape(line)}" for line in section["references"]))
@@ -67,7 +67,7 @@ def _section(section: dict[str, Any]) -> list[str]:
 
 
 def _code(code: str) -> str:
-    """Return a block of code, fenced by more backticks than it has in a row."""
+    """Return a code block with a fence longer than any run of backticks in it."""
     longest = max((len(run) for run in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{code}\n{fence}"
@@ -82,4 +82,4 @@ def _table(table: dict[str, Any]) -> str:
     for row in table["rows"][:MOST_ROWS]:
         lines.append("| " + " | ".join("" if cell is None else escape(cell) for cell in row) + " |")
     more = len(table["rows"]) - MOST_ROWS
-    return "\n".join(lines) + (f"\n\n{more:,} more rows are in the page and in the JSON." if more > 0 else "")
+    return "\n".join(lines) + (f"\n\n{more:,} more rows are in the HTML and JSON reports." if more > 0 else "")

@@ -1,4 +1,4 @@
-"""How well the model predicts samples it has not seen, against baselines."""
+"""Report section on predictive performance on held-out samples."""
 
 from __future__ import annotations
 
@@ -17,33 +17,35 @@ from .features import HOW_TO_MODEL
 from .formatting import clean, number, section, table
 from .input_checks import Inputs
 
-TITLE = "How well does it predict?"
+TITLE = "Predictive performance"
 MINUS = "\u2212"
 SENTENCES = {
-    "accuracy": "predicts {} of the classes rightly",
-    "r2": "explains {} of the target's variance",
+    "accuracy": "{share} of held-out samples are classified correctly by {method}",
+    "r2": "{share} of the variance of the target in held-out samples is explained by {method}",
 }
 WORDS = {
-    "mlpd": "The mean log predictive density says how much probability was given to what came true: larger is "
-    "better, and being sure and wrong costs most.",
-    "accuracy": "The accuracy is the share of samples whose class was predicted rightly.",
-    "balanced_accuracy": "The balanced accuracy is the mean of that share over the classes: rare ones count too.",
-    "auc": "The area under the ROC curve is the probability that of two samples the right one is ranked higher; "
-    "0.5 is guessing.",
-    "brier": "The Brier score is the squared error of the probabilities: smaller is better.",
-    "calibration_error": "The calibration error is how far probabilities are from how often they come true.",
-    "r2": "The share of variance explained is 1 for perfect predictions and 0 for always predicting the mean.",
-    "rmse": "The root mean squared error is a typical error in units of the target.",
-    "coverage": "The coverage is how often the 90 % intervals held the truth; it should be near 0.9.",
+    "mlpd": "Mean log predictive density: the mean log probability (density) assigned to the observed targets. "
+    "Larger is better, and confident errors are penalized most.",
+    "accuracy": "Accuracy: the fraction of samples classified correctly.",
+    "balanced_accuracy": "Balanced accuracy: the mean over the classes of the fraction classified correctly, so "
+    "rare classes count as much as common ones.",
+    "auc": "Area under the ROC curve: the probability that a sample of a class is ranked above one of another "
+    "class. Guessing gives 0.5.",
+    "brier": "Brier score: the mean squared error of the predicted probabilities. Smaller is better.",
+    "calibration_error": "Calibration error: the mean difference between predicted probabilities and observed "
+    "frequencies. Smaller is better.",
+    "r2": "Fraction of variance explained (R²): 1 for perfect predictions, 0 for always predicting the mean.",
+    "rmse": "Root mean squared error: the typical error, in the units of the target.",
+    "coverage": "Coverage: the fraction of targets inside their 90% intervals. It should be close to 0.9.",
 }
 
 
 def prediction_section(inputs: Inputs) -> dict[str, Any]:
-    """Return measures of held-out predictions, or why there are none."""
+    """Return the metrics of held-out predictions, or why there are none."""
     comparison = inputs.comparison
     if comparison is None:
         if inputs.model is None:
-            why = "There is no model after the reduction, so nothing is predicted: " + HOW_TO_MODEL
+            why = "The reduction is not followed by a model, so nothing is predicted. " + HOW_TO_MODEL
         else:
             hint = inputs.context.validation_hint
             why = f"Not measured, because that requires refitting the model several times. {hint}."
@@ -55,7 +57,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
         text.append(_failures(comparison))
     unconverged = int(found["n_unconverged"].sum())
     if unconverged:
-        text.append(f"{count(unconverged, 'posterior')} of these fits had not fully converged.")
+        text.append(f"{count(unconverged, 'posterior')} of these fits did not fully converge.")
     measures = list(comparison.scores)
     return section(
         TITLE,
@@ -72,10 +74,9 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
 def _how(comparison: Comparison) -> str:
     shares = [len(split.test) / (len(split.test) + len(split.train)) for split in comparison.splits]
     return (
-        f"In each of {count(len(comparison.splits), 'split')} of the samples, about {100 * np.mean(shares):.0f} % "
-        "of them were held out. Everything, from the screening of the features to the model, was done anew with "
-        "the others, and what came out had to predict the samples held out. The numbers below are of those "
-        "predictions only."
+        f"In each of {count(len(comparison.splits), 'split')}, about {100 * np.mean(shares):.0f}% of the samples "
+        "were held out. The complete procedure, from the screening of the features to the model, was refitted to "
+        "the remaining samples and then predicted the held-out ones. All numbers below refer to these predictions."
     )
 
 
@@ -85,7 +86,7 @@ def _shown(measures: list[str]) -> list[str]:
 
 
 def _verdicts(comparison: Comparison) -> list[str]:
-    """Return how the first method (the model of the report) does, alone and against the others."""
+    """Return the performance of the model of the report, alone and relative to the other methods."""
     ours = MODEL if MODEL in comparison.methods else comparison.methods[0]
     column = comparison.methods.index(ours)
     ratio = comparison.test_to_train
@@ -94,8 +95,8 @@ def _verdicts(comparison: Comparison) -> list[str]:
         if name in comparison.scores:
             mean, low, high = interval(comparison.scores[name][:, column], ratio, _limits(comparison, name))
             if np.isfinite(mean):
-                around = f" (95 % interval {_share(low)} to {_share(high)})" if np.isfinite(low) else ""
-                lines.append(f"{clean(ours)[0].upper()}{clean(ours)[1:]} {form.format(_share(mean))}{around}.")
+                around = f" (95% interval {_percent(low)} to {_percent(high)})" if np.isfinite(low) else ""
+                lines.append(form.format(share=_percent(mean), method=clean(ours)) + around + ".")
     metric = comparison.main_metric
     scores = comparison.scores[metric]
     apart = difference_limits(_limits(comparison, metric))
@@ -110,18 +111,18 @@ def _verdicts(comparison: Comparison) -> list[str]:
 def _against(ours: str, other: str, measure: str, mean: float, low: float, high: float) -> str:
     measure = measure.removesuffix(" (smaller is better)")
     if not np.isfinite(low):
-        return f"Against {other}: too little to tell."
-    told = "no clear difference"
+        return f"Compared with {other}: there are too few splits for an interval."
+    verdict = "no significant difference"
     if low > 0:
-        told = f"{ours} is better"
+        verdict = f"{ours} is better"
     elif high < 0:
-        told = f"{ours} is worse"
-    size = f"{mean:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}".replace("-", MINUS)
-    return f"Against {other}: {told} (difference in {measure} {size}; above 0 is better)."
+        verdict = f"{ours} is worse"
+    size = f"{mean:+.3f}, 95% interval {low:+.3f} to {high:+.3f}".replace("-", MINUS)
+    return f"Compared with {other}: {verdict} (difference in {measure} {size}; positive is better)."
 
 
-def _share(value: float) -> str:
-    return f"{100 * value:.0f} %".replace("-", MINUS)
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f}%".replace("-", MINUS)
 
 
 def _limits(comparison: Comparison, measure: str) -> Limits:
@@ -133,7 +134,7 @@ def _ends(row: Any, measure: str) -> list[float | int | None]:
 
 
 def _method(row: Any, most: int | None = None) -> str:
-    """Return the name of a method, with a mark where fits of it failed."""
+    """Return the name of a method, marked if some of its fits failed."""
     name = clean(row["method"]) if most is None else clean(row["method"], most)
     return f"{name} *" if row["n_failed"] else name
 
@@ -141,7 +142,7 @@ def _method(row: Any, most: int | None = None) -> str:
 def _failures(comparison: Comparison) -> str:
     failed = [(clean(name), comparison.n_failed(name)) for name in comparison.methods]
     listing = ", ".join(f"{name} {n} of {len(comparison.splits)}" for name, n in failed if n)
-    return f"* Fits failed ({listing}). {RULE}. {NEVER}. The first error: {clean(comparison.errors[0][2])}"
+    return f"* Some fits failed ({listing}). {RULE}. {NEVER}. First error: {clean(comparison.errors[0][2])}"
 
 
 def _title(measure: str) -> str:
@@ -157,18 +158,16 @@ def _means(found: Any, measures: list[str], n_splits: int) -> dict[str, Any]:
 
 def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
     columns = [
-        ("Measure", "text"),
+        ("Metric", "text"),
         ("Method", "text"),
         ("Mean", "number"),
-        ("95 % from", "number"),
+        ("95% from", "number"),
         ("to", "number"),
     ]
     rows: list[list[Any]] = [
         [_title(name), _method(row), number(row[name], 3), *_ends(row, name)] for name in measures for row in found
     ]
-    caption = (
-        "The same with 95 % intervals, which allow for overlapping training inputs; cut at the measure's limits"
-    )
+    caption = "Means with 95% intervals, corrected for overlapping training sets"
     return table("intervals", caption, columns, rows)
 
 

@@ -1,4 +1,4 @@
-"""Write a report to a file: HTML, Markdown or JSON, whole or not at all."""
+"""Write a report to an HTML, Markdown or JSON file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def to_json(summary: dict[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        What `ispca.report.summarize` returned.
+        Result of `ispca.report.summarize`.
 
     Returns
     -------
@@ -49,19 +49,19 @@ def write_report(
     format: str | None = None,
     **options: Any,
 ) -> Path:
-    """Write what a fit has found as one file that needs nothing else: no network, no Python.
+    """Write a report of a fit or a comparison to one self-contained file.
 
     Parameters
     ----------
     fitted : Pipeline, ISPCA, SPCA or Comparison
-        A fitted pipeline of a reduction and a horseshoe model, a fitted reduction, or what
-        `ispca.validation.compare` returned.
+        A fitted pipeline of a reduction and a horseshoe model, a fitted reduction, or the result of
+        `ispca.validation.compare`.
     X, y : array-like
         The data of the fit; not needed for a comparison.
     path : path, default="report.html"
-        The file. One that is there is replaced, but only when the new one is complete.
+        Output file. An existing file is replaced only when the new one is complete.
     format : {"html", "markdown", "json"}, optional
-        By default what the ending of the path says: .html, .md or .json.
+        Inferred from the extension of the path by default: .html, .md or .json.
     **options
         ``validation``, ``feature_names``, ``sample_names``, ``target_name`` and ``context``, as in
         `ispca.report.summarize`.
@@ -69,7 +69,7 @@ def write_report(
     Returns
     -------
     path : Path
-        The file.
+        The output file.
 
     Examples
     --------
@@ -92,17 +92,17 @@ def write_report(
 
 
 def _checked_format(path: Path, format: str | None) -> str:
-    """Return the format, and make sure that the path can be written before any work is done."""
+    """Return the format after checking that the path can be written."""
     if format is None:
         format = _BY_SUFFIX.get(path.suffix.lower())
         if format is None:
             raise ValueError(
-                f"{path.name} does not say what to write: end it in .html, .md or .json, or pass format."
+                f"Could not infer the format from {path.name!r}: use .html, .md or .json, or pass format."
             )
     if format not in FORMATS:
-        raise ValueError(f"format={format!r} is not known: choose from {', '.join(map(repr, FORMATS))}.")
+        raise ValueError(f"Unknown format={format!r}: choose from {', '.join(map(repr, FORMATS))}.")
     if path.is_dir():
-        raise ValueError(f"{path} is a directory: name a file in it.")
+        raise ValueError(f"{path} is a directory: pass the path of a file.")
     if not path.parent.is_dir():
-        raise ValueError(f"There is no directory {path.parent} to write {path.name} into: make it first.")
+        raise ValueError(f"The directory {path.parent} does not exist: create it first.")
     return format

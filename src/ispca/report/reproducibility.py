@@ -1,4 +1,4 @@
-"""How to cite, and the exact code that repeats the fit."""
+"""Report section with references, versions and the code that reproduces the analysis."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ PRIOR = (
     "J. Piironen and A. Vehtari (2017). Sparsity information and regularization in the horseshoe and other "
     "shrinkage priors. Electronic Journal of Statistics 11(2):5018-5051."
 )
-# A parameter that takes more room, such as a list of all excluded features, is left out of the code.
+# Longer parameter values, such as a list of excluded features, are omitted from the code.
 LONGEST_VALUE = 1000
 PACKAGES = ("ispca", "numpy", "scipy", "scikit-learn")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what made the report."""
+    """Return the versions of Python and of the packages used."""
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
-def repeat_section(inputs: Inputs) -> dict[str, Any]:
-    """Return the references and the code."""
+def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
+    """Return the references, the versions and the code."""
     references = [PAPER] + ([PRIOR] if inputs.model is not None else [])
-    text = ["Please cite the method, and say which version of the program you used."]
+    text = ["Please cite the method and state the version of the software."]
     if inputs.reduction is not None and _open_seed(inputs):
-        text.append("No random seed was set, so that numbers will differ a little when this is run again.")
+        text.append("No random seed was set, so the numbers will differ slightly when the analysis is repeated.")
     codes = []
     if inputs.context.command:
-        codes.append({"label": "On the command line", "code": printable(inputs.context.command)})
-    codes.append({"label": "In Python", "code": _code(inputs)})
+        codes.append({"label": "Command line", "code": printable(inputs.context.command)})
+    codes.append({"label": "Python", "code": _code(inputs)})
     return section(
-        "How to cite and repeat this",
+        "Citation and reproducibility",
         text,
         references=references,
         address=ADDRESS,
@@ -90,7 +90,7 @@ def _comparison_code(comparison: Comparison) -> str:
 
 
 def estimator_code(estimator: BaseEstimator) -> str:
-    """Return the call that makes an estimator, without what is at its default.
+    """Return the constructor call of an estimator, without parameters at their defaults.
 
     Parameters
     ----------

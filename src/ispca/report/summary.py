@@ -1,22 +1,22 @@
-"""A fit or a comparison as one plain dict of JSON types, section by section: all a report knows."""
+"""Compute the contents of a report as a plain dictionary with one entry per section."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .components import components_section, picture_section
+from .components import components_section, score_plot_section
 from .convergence import convergence_section
-from .data_overview import asked_section, data_section
+from .data_overview import data_section, question_section
 from .features import coefficients_section, features_section
 from .formatting import clean
 from .input_checks import Context, Inputs, check_inputs
 from .prediction import prediction_section
-from .reproducibility import repeat_section
+from .reproducibility import reproducibility_section
 
-# In the order of the report.
+# Sections in the order of the report.
 SECTIONS = (
-    *("asked", "data", "components", "picture", "features"),
-    *("prediction", "coefficients", "convergence", "repeat"),
+    *("question", "data", "components", "score_plot", "features"),
+    *("prediction", "coefficients", "convergence", "reproducibility"),
 )
 FORMAT = 1
 
@@ -32,32 +32,34 @@ def summarize(
     target_name: str = "target",
     context: Context | None = None,
 ) -> dict[str, Any]:
-    """Return everything a report tells, as a dict that JSON can hold.
+    """Return the contents of a report as a dictionary of JSON types.
 
     Parameters
     ----------
     fitted : Pipeline, ISPCA, SPCA or Comparison
-        A fitted pipeline of a reduction and a horseshoe model, a fitted reduction, or what
-        `ispca.validation.compare` returned.
+        A fitted pipeline of a reduction and a horseshoe model, a fitted reduction, or the result of
+        `ispca.validation.compare`.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        The data of the fit. Not needed for a comparison.
+        The data of the fit; not needed for a comparison.
     y : array-like of shape (n_samples,), optional
         The target of the fit.
     validation : Comparison, optional
         Held-out performance of the pipeline, as returned by `ispca.validation.compare_with_baselines` or
         `ispca.validation.compare`. Without it, the report says that performance was not measured.
     feature_names, sample_names : array-like, optional
-        Names; by default those of the fit and the index of a pandas frame, or numbers.
+        Names of features and samples. The defaults are the names seen in ``fit``, the index of a pandas data
+        frame, or numbers.
     target_name : str, default="target"
-        What the target is called.
+        Name of the target.
     context : Context, optional
-        More about the data, as the command line knows it.
+        Further information about the data, as set by the command line.
 
     Returns
     -------
     summary : dict
-        ``title``, ``format`` and the sections in their order; each has ``title`` and ``text``, most ``tables``.
-        Sections that do not apply to a comparison are not there. Names are cleaned and cut, but not escaped.
+        ``title``, ``format`` and the sections in order. Each section has ``title`` and ``text``, and most have
+        ``tables``. Sections that do not apply to a comparison are omitted. Names are cleaned and shortened, but
+        not escaped.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def summarize(
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> summary = summarize(ispca, data.data, data.target)
     >>> summary["components"]["text"][0]
-    'There is 1 supervised component, and 2 unsupervised ones fill up to 3.'
+    '1 supervised component was found. With 2 unsupervised components, the reduction has 3 components.'
     """
     context = context or Context(target_name=str(target_name))
     inputs = check_inputs(fitted, X, y, validation, feature_names, sample_names, context)
@@ -79,18 +81,18 @@ def _title(inputs: Inputs) -> str:
     target = clean(inputs.context.target_name, 80)
     if inputs.reduction is None:
         return f"Comparison of methods: {target}"
-    return f"Components of {target}" if inputs.y is not None else "Components"
+    return f"Supervised components for {target}" if inputs.y is not None else "Components"
 
 
 def _sections(inputs: Inputs) -> dict[str, Any]:
-    sections = {"asked": asked_section(inputs), "data": data_section(inputs)}
+    sections = {"question": question_section(inputs), "data": data_section(inputs)}
     if inputs.reduction is not None:
         sections["components"] = components_section(inputs)
-        sections["picture"] = picture_section(inputs)
+        sections["score_plot"] = score_plot_section(inputs)
         sections["features"] = features_section(inputs)
     sections["prediction"] = prediction_section(inputs)
     if inputs.reduction is not None:
         sections["coefficients"] = coefficients_section(inputs)
         sections["convergence"] = convergence_section(inputs)
-    sections["repeat"] = repeat_section(inputs)
+    sections["reproducibility"] = reproducibility_section(inputs)
     return sections

@@ -1,4 +1,4 @@
-// What both pictures need: round ticks, scales, colours and the shapes of points.
+// Shared by the plots: ticks, scales, colors and markers.
 const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37]];
 const SHAPES = [
   "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0",
@@ -36,8 +36,8 @@ function scale([low, high], from, to) {
   return (value) => from + (to - from) * ((value - low) / (high - low));
 }
 
-function viridis(share) {
-  const place = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
+function viridis(fraction) {
+  const place = Math.min(Math.max(fraction, 0), 1) * (VIRIDIS.length - 1);
   const below = Math.min(Math.floor(place), VIRIDIS.length - 2);
   const mixed = VIRIDIS[below].map((value, i) => Math.round(value + (place - below) * (VIRIDIS[below + 1][i] - value)));
   return `rgb(${mixed.join(",")})`;

@@ -1,4 +1,4 @@
-// The profile: the weights of all features of a component in the order of the columns.
+// Loading profile: the loadings of all features on a component, in the order of the columns.
 class Profile {
   constructor(profiles, perPoint) {
     this.profiles = profiles;
@@ -25,9 +25,9 @@ class Profile {
     const x = { range: ends, place: scale(ends, box.left, box.right) };
     const y = { range: range([0, ...low, ...high], 0.04) };
     y.place = scale(y.range, box.bottom, box.top);
-    const what = `Weights of all features in component ${this.component + 1}, in the order of the columns`;
+    const what = `Loadings of all features on component ${this.component + 1}, in the order of the columns`;
     const svg = make("svg", { width: this.width, height, viewBox: `0 0 ${this.width} ${height}`, role: "img", "aria-label": what });
-    drawAxes(svg, box, x, y, ["number of the column", "weight"]);
+    drawAxes(svg, box, x, y, ["column", "loading"]);
     const zero = y.place(0);
     let path = "";
     low.forEach((value, k) => {
@@ -37,7 +37,7 @@ class Profile {
     });
     svg.append(make("path", { class: "profile", d: path }));
     this.place.replaceChildren(svg);
-    const cut = this.perPoint > 1 ? ` Each line spans ${this.perPoint} neighbouring columns.` : "";
+    const cut = this.perPoint > 1 ? ` Each line spans ${this.perPoint} neighboring columns.` : "";
     document.getElementById("profile-text").textContent = what + "." + cut;
   }
 }

@@ -1,17 +1,17 @@
-// The picture: samples on two components, named on hover, touch and arrow keys.
-class Scatter {
-  constructor(picture) {
-    this.picture = picture;
-    this.count = picture.samples.length;
+// Score plot: samples on two components, with names on hover, touch and arrow keys.
+class ScorePlot {
+  constructor(content) {
+    this.content = content;
+    this.count = content.samples.length;
     this.plot = document.getElementById("plot");
     this.told = document.getElementById("told");
     this.tip = make("div", { class: "tip", hidden: "" });
     this.current = -1;
-    this.choosers = ["across", "up", "colour"].map((id) => document.getElementById(id));
+    this.choosers = ["across", "up", "color"].map((id) => document.getElementById(id));
     for (const chooser of this.choosers) chooser.addEventListener("change", () => { this.draw(); this.list(); });
     this.plot.addEventListener("pointermove", (event) => this.near(event));
     this.plot.addEventListener("pointerdown", (event) => this.near(event));
-    // A finger leaves when it is lifted: the name stays until another place is touched.
+    // On touch screens, lifting the finger leaves: keep the name until the next touch.
     this.plot.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") this.point(-1); });
     this.plot.addEventListener("keydown", (event) => this.key(event));
     this.plot.addEventListener("blur", () => this.point(-1));
@@ -23,21 +23,21 @@ class Scatter {
   }
 
   values(choice) {
-    const scores = this.picture.scores[choice];
+    const scores = this.content.scores[choice];
     return scores ?? Array.from({ length: this.count }, (_, i) => i + 1);
   }
 
   axis(choice) {
-    return this.picture.components[choice] ?? "order of the samples";
+    return this.content.components[choice] ?? "sample order";
   }
 
-  colours() {
-    const choice = this.picture.colours[Number(this.choosers[2].value)];
+  colors() {
+    const choice = this.content.colors[Number(this.choosers[2].value)];
     if (!choice) return { label: null, fill: () => null, shape: () => 0, text: () => null };
     if (choice.kind === "classes") {
       return {
         label: choice.label, classes: choice.classes,
-        fill: (i) => choice.colours[choice.values[i]],
+        fill: (i) => choice.colors[choice.values[i]],
         shape: (i) => choice.values[i] % SHAPES.length,
         text: (i) => choice.classes[choice.values[i]],
         choice,
@@ -59,7 +59,7 @@ class Scatter {
     y.place = scale(y.range, box.bottom, box.top);
     const svg = make("svg", { width: this.width, height, viewBox: `0 0 ${this.width} ${height}`, "aria-hidden": "true" });
     drawAxes(svg, box, x, y, [this.axis(across), this.axis(up)]);
-    this.paint = this.colours();
+    this.paint = this.colors();
     this.places = xs.map((value, i) => [x.place(value), y.place(ys[i])]);
     const size = this.count > 1500 ? 0.6 : this.count > 400 ? 0.8 : 1.2;
     const points = make("g", { class: "points" });
@@ -80,8 +80,8 @@ class Scatter {
     const place = document.getElementById("legend");
     const paint = this.paint;
     if (paint.classes) {
-      place.replaceChildren(make("ul", { "aria-label": "Colours" }, ...paint.classes.map((name, k) => {
-        const mark = make("path", { d: SHAPES[k % SHAPES.length], fill: paint.choice.colours[k], transform: "translate(8,8) scale(1.3)" });
+      place.replaceChildren(make("ul", { "aria-label": "Colors" }, ...paint.classes.map((name, k) => {
+        const mark = make("path", { d: SHAPES[k % SHAPES.length], fill: paint.choice.colors[k], transform: "translate(8,8) scale(1.3)" });
         const svg = make("svg", { width: 16, height: 16, "aria-hidden": "true", class: "points" }, mark);
         return make("li", {}, svg, make("bdi", {}, name));
       })));
@@ -114,14 +114,14 @@ class Scatter {
     else return;
     event.preventDefault();
     this.point(place < 0 && event.key !== "Escape" ? this.order[0] : this.order[Math.min(place, this.count - 1)] ?? -1);
-    // Only those who cannot see the point need to be told.
+    // Announce the sample to screen readers.
     this.told.textContent = this.current < 0 ? "" : this.words(this.current);
   }
 
   words(i) {
     const [across, up] = this.choosers.map((chooser) => Number(chooser.value));
     const of = this.paint.label ? `${this.paint.label} ${this.paint.text(i)}, ` : "";
-    return `${this.picture.samples[i]}: ${of}${this.axis(across)} ${shown(this.values(across)[i])}, ${this.axis(up)} ${shown(this.values(up)[i])}`;
+    return `${this.content.samples[i]}: ${of}${this.axis(across)} ${shown(this.values(across)[i])}, ${this.axis(up)} ${shown(this.values(up)[i])}`;
   }
 
   point(i) {
@@ -133,7 +133,7 @@ class Scatter {
     this.ring.setAttribute("cx", left);
     this.ring.setAttribute("cy", top);
     const [across, up] = this.choosers.map((chooser) => Number(chooser.value));
-    const lines = [make("strong", {}, make("bdi", {}, this.picture.samples[i]))];
+    const lines = [make("strong", {}, make("bdi", {}, this.content.samples[i]))];
     if (this.paint.label) lines.push(make("span", {}, make("bdi", {}, this.paint.label), ": ", make("bdi", {}, this.paint.text(i))));
     for (const axis of [across, up]) lines.push(make("span", {}, `${this.axis(axis)}: ${shown(this.values(axis)[i])}`));
     this.tip.replaceChildren(...lines);
@@ -150,12 +150,12 @@ class Scatter {
     const columns = [{ label: "Sample", kind: "text" }];
     if (this.paint.label) columns.push({ label: this.paint.label, kind: this.paint.classes ? "text" : "number" });
     for (const axis of [across, up]) columns.push({ label: this.axis(axis), kind: "number" });
-    const raw = this.picture.colours[Number(this.choosers[2].value)];
-    const rows = this.picture.samples.map((name, i) => {
-      const colour = this.paint.classes ? [this.paint.text(i)] : this.paint.label ? [raw.values[i]] : [];
-      return [name, ...colour, xs[i], ys[i]];
+    const raw = this.content.colors[Number(this.choosers[2].value)];
+    const rows = this.content.samples.map((name, i) => {
+      const color = this.paint.classes ? [this.paint.text(i)] : this.paint.label ? [raw.values[i]] : [];
+      return [name, ...color, xs[i], ys[i]];
     });
-    const table = { caption: "The samples of the picture", columns, rows };
+    const table = { caption: "Samples in the plot", columns, rows };
     if (this.table) { this.table.show("samples", table); return; }
     const empty = make("table", {}, make("caption"), make("thead"), make("tbody"));
     holder.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region" }, empty));

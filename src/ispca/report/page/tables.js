@@ -1,4 +1,4 @@
-// Tables: sorted by a click on a head, filtered by a word, grown on demand, saved as CSV.
+// Tables: sort by column, search, show more rows, download as CSV.
 const FIRST_ROWS = 15, MORE_ROWS = 200;
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
@@ -28,7 +28,7 @@ function compareCells(a, b, kind, direction) {
 function csvCell(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return String(value);
-  // A spreadsheet would run a text that begins like a formula; the same rule as in _csv.py.
+  // Spreadsheets would evaluate text that starts like a formula; same rule as in _csv.py.
   const number = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|nan)$/i.test(value);
   const text = /^[=+\-@\t\r]/.test(value) && !number ? "'" + value : value;
   return '"' + text.replaceAll('"', '""') + '"';
@@ -87,7 +87,7 @@ class LiveTable {
   sort(place) {
     const number = this.table.columns[place].kind === "number";
     const again = this.sorted?.place === place;
-    // Numbers begin with the largest, texts with A.
+    // Numbers sort in descending order first, text in ascending order.
     this.sorted = { place, direction: again ? -this.sorted.direction : number ? -1 : 1 };
     this.draw();
   }
@@ -112,7 +112,7 @@ class LiveTable {
       this.table.columns[place].kind === "number"
         ? make("td", { class: "number" }, shown(value))
         : make("td", {}, make("bdi", {}, shown(value))))));
-    if (!lines.length) lines.push(make("tr", {}, make("td", { colspan: this.table.columns.length }, "Nothing found.")));
+    if (!lines.length) lines.push(make("tr", {}, make("td", { colspan: this.table.columns.length }, "No matches.")));
     this.element.tBodies[0].replaceChildren(...lines);
     [...this.element.tHead.rows[0].cells].forEach((cell, place) => {
       const here = this.sorted?.place === place;
@@ -120,7 +120,7 @@ class LiveTable {
       else cell.removeAttribute("aria-sort");
     });
     const seen = Math.min(rows.length, this.limit).toLocaleString("en");
-    const found = rows.length < total ? rows.length.toLocaleString("en") + " found, of " : "";
+    const found = rows.length < total ? rows.length.toLocaleString("en") + " matches of " : "";
     this.told.textContent = rows.length > this.limit || found ? `${seen} rows shown of ${found}${total.toLocaleString("en")}` : "";
     this.grow.hidden = rows.length <= this.limit;
   }

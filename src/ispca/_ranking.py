@@ -1,0 +1,13 @@
+"""The order in which features are listed: largest magnitude first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .reduction.records import Floats, Indices
+
+
+def largest_first(values: Floats, count: int | None = None) -> Indices:
+    """Return the indices of the values with the largest magnitude; ties keep the order of the columns."""
+    order: Indices = np.argsort(-np.abs(values), kind="stable")[:count]
+    return order
