@@ -1,7 +1,7 @@
-"""Mutated data and model files, read in limited child processes: ``python -m fuzz --seconds 60 --seed 0``."""
+"""Read mutated data and model files in limited child processes: ``python -m fuzz --seconds 60 --seed 0``."""
 
 import os
 
-# Files are read in parallel, one process each; this must be said before NumPy and polars are imported.
+# One thread per process; this must be set before NumPy and polars are imported.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"):
     os.environ.setdefault(_name, "1")

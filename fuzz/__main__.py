@@ -1,4 +1,4 @@
-"""The command: ``python -m fuzz --seconds 60 --seed 0``."""
+"""Run a fuzzing campaign: ``python -m fuzz --seconds 60 --seed 0``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .seeds import Seed, make_seeds
 def main() -> int:
     """Run the campaign, or one case of it; return 1 if a file failed."""
     args = _arguments()
-    # Python warns of a fork beside threads; those that libraries start here are idle.
+    # Python warns about forking with threads; the threads that libraries start here are idle.
     warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)
     seeds = _seeds_from_a_child(args.kinds)
     plan = Plan(
@@ -41,18 +41,18 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60, help="time for the campaign (default: 60)")
+    parser.add_argument("--seconds", type=float, default=60, help="duration of the campaign (default: 60)")
     parser.add_argument("--files", type=int, help="stop after this many files (default: when time is up)")
-    parser.add_argument("--seed", type=int, default=0, help="which sequence of files (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sequence of files (default: 0)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="kinds of files")
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="run this file alone, in this process")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="child processes at a time")
-    parser.add_argument("--keep", type=Path, default=Path("build/fuzz-files"), help="folder for files that failed")
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="run only this file, in this process")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of parallel child processes")
+    parser.add_argument("--keep", type=Path, default=Path("build/fuzz-files"), help="folder for failing files")
     return parser.parse_args()
 
 
 def _seeds_from_a_child(kinds: list[str]) -> dict[str, list[Seed]]:
-    """Make the seeds in a process of their own, so that no library of the parent has started threads."""
+    """Create the seeds in a separate process, so that no library starts threads in the parent."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -69,7 +69,7 @@ def _seeds_from_a_child(kinds: list[str]) -> dict[str, list[Seed]]:
 
 
 def _warm_up(seeds: dict[str, list[Seed]]) -> Callable[[Path], None]:
-    """Return what a child does first: read a valid file of every kind, so that all modules are loaded."""
+    """Return a function that reads a valid file of every kind, which loads all modules in a child."""
 
     def warm_up(folder: Path) -> None:
         for kind, some in seeds.items():
@@ -100,7 +100,9 @@ def _run_one(plan: Plan, number: int) -> int:
 
 def _report(outcome: Outcome, seconds: float, args: argparse.Namespace) -> int:
     rate = 60 * outcome.n_files / max(seconds, 1e-9)
-    print(f"{outcome.n_files} files in {seconds:.0f} s ({rate:.0f} a minute), {outcome.failures.total()} failed.")
+    print(
+        f"{outcome.n_files} files in {seconds:.0f} s ({rate:.0f} per minute), {outcome.failures.total()} failed."
+    )
     kinds = "" if args.kinds == list(KINDS) else " --kinds " + " ".join(args.kinds)
     for line, often in outcome.failures.most_common():
         print(f"\n{often} x {line}")

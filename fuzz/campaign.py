@@ -1,4 +1,4 @@
-"""Cases in forked child processes with limited memory and time; a child that dies or hangs is replaced."""
+"""Run cases in forked child processes with limited memory and time, replacing children that die or hang."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pathlib import Path
 from .cases import Case
 
 POLL_SECONDS = 0.05
-# A case that waits for something uses no processor time, so it also may not take this many times as long.
+# A waiting case uses no processor time, so its wall-clock time is limited to this many times the limit.
 WALL_FACTOR = 6
 KEPT_PER_FAILURE = 3
 _FAILURE = 3
@@ -31,7 +31,7 @@ _PROGRESS = struct.Struct("<qqd")
 
 @dataclass(frozen=True)
 class Limits:
-    """How long the campaign runs, and what one file may take."""
+    """Duration of the campaign, and limits for each file."""
 
     seconds: float = 60
     files: int | None = None
@@ -41,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do: make a case from its number, examine its file, and judge what is raised."""
+    """How to make a case from its number, examine its file, and classify errors."""
 
     make: Callable[[int], Case]
     examine: Callable[[Path, Case], None]
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """How many files were read, and what went wrong."""
+    """Number of files read, and failures."""
 
     n_files: int = 0
     failures: Counter[str] = field(default_factory=Counter)
@@ -64,13 +64,13 @@ class _Child:
 
     def __init__(self, plan: Plan, limits: Limits, folder: Path, start: int, step: int) -> None:
         self.folder, self.next, self.step = folder, start, step
-        # Case at hand (or -1), cases done, and when the case at hand began.
+        # Current case (or -1), number of finished cases, and start time of the current case.
         self.shared = mmap.mmap(-1, _PROGRESS.size)
         self.shared[:] = _PROGRESS.pack(-1, 0, time.monotonic())
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         self._code: int | None = None
-        # The case last seen, and the processor time used when it was first seen.
+        # Last observed case, and the processor time when it was first observed.
         self._seen: tuple[int, float] = (-1, 0.0)
         sys.stdout.flush()
         self.pid = os.fork()
@@ -93,12 +93,12 @@ class _Child:
         return code
 
     def progress(self) -> tuple[int, int, float]:
-        """Return the case at hand, the number of cases done, and when the case at hand began."""
+        """Return the current case, the number of finished cases, and the start time of the current case."""
         number, done, began = _PROGRESS.unpack(self.shared[:])
         return int(number), int(done), float(began)
 
     def overdue(self, limits: Limits) -> bool:
-        """Tell whether the case at hand has taken too long."""
+        """Return whether the current case has taken too long."""
         number, _, began = self.progress()
         if number < 0:
             return False
@@ -118,7 +118,7 @@ def _processor_seconds(pid: int) -> float:
 
 
 def _run_child(plan: Plan, limits: Limits, child: _Child) -> None:
-    """Examine cases until told to stop; never returns."""
+    """Examine cases until stopped; never returns."""
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -152,19 +152,19 @@ def _run_child(plan: Plan, limits: Limits, child: _Child) -> None:
         traceback.print_exc()
         sys.stderr.flush()
     finally:
-        # No handlers of the parent's, no buffers flushed twice.
+        # Skip the parent's exit handlers, and do not flush buffers twice.
         os._exit(code)
 
 
 def _limit_memory(extra: int) -> None:
-    """Let the process have so many bytes more than it has now."""
+    """Limit the memory of the process to its current size plus ``extra`` bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[5])
     resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + extra,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def run_campaign(plan: Plan, limits: Limits, n_children: int, keep: Path) -> Outcome:
-    """Run cases 0, 1, ... until time or cases run out; failing files are copied into ``keep``."""
+    """Run cases 0, 1, ... until a limit is reached; copy failing files into ``keep``."""
     outcome = Outcome()
     root = Path(tempfile.mkdtemp(prefix="fuzz-"))
     end = time.monotonic() + limits.seconds
@@ -189,7 +189,7 @@ def run_campaign(plan: Plan, limits: Limits, n_children: int, keep: Path) -> Out
 def _look_after(
     child: _Child, plan: Plan, limits: Limits, outcome: Outcome, keep: Path, late: bool
 ) -> _Child | None:
-    """Return the child, the one that takes its place, or None when it has finished."""
+    """Return the child, its replacement, or None if it has finished."""
     code = child.exit_code()
     hung = code is None and child.overdue(limits)
     if code is None and not hung and not late:

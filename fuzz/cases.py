@@ -1,4 +1,4 @@
-"""Case number N of a seed: a seed file, changed, and the options it is read with; always the same."""
+"""Make case N of a seed: a mutated seed file and the options with which it is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import formats
 from .mutations import mutated
 from .seeds import Seed
 
-# Kinds of files, how often each is chosen, and the changes that know its structure.
+# Kinds of files, their relative frequency, and the mutations that know their structure.
 KINDS: dict[str, tuple[int, Callable[[random.Random, Seed, list[Seed]], bytes] | None]] = {
     "csv": (16, None),
     "tsv": (5, None),
@@ -19,7 +19,7 @@ KINDS: dict[str, tuple[int, Callable[[random.Random, Seed, list[Seed]], bytes] |
     "csv.gz": (7, formats.gzipped),
     "xlsx": (9, formats.workbook),
     "parquet": (7, None),
-    # Each costs a process: the reader looks at HDF5 files in one of their own.
+    # Each takes a process, because the reader opens HDF5 files in a separate process first.
     "h5ad": (1, formats.annotated),
     "npz": (11, formats.arrays),
     "svmlight": (7, None),
@@ -30,7 +30,7 @@ MISSING = ("error", "mean", "columns", "rows")
 
 @dataclass(frozen=True)
 class Case:
-    """A file to be read, and how."""
+    """A file, and the options with which it is read."""
 
     number: int
     kind: str
@@ -40,7 +40,7 @@ class Case:
 
 
 def make_case(seed: int, number: int, seeds: dict[str, list[Seed]], kinds: Iterable[str]) -> Case:
-    """Return case number ``number``; it depends on nothing but the arguments."""
+    """Return case ``number``, which depends only on the arguments."""
     rng = random.Random(f"{seed}/{number}")
     known = [kind for kind in KINDS if kind in set(kinds)]
     kind = rng.choices(known, [KINDS[name][0] for name in known])[0]

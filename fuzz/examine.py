@@ -1,4 +1,4 @@
-"""What is done with a file: it is read, a model is used, and every outcome but two kinds is a failure."""
+"""Read a file and use the result; every error except the two documented ones is a failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N_NEW = 3
 
 
 def documented(error: BaseException) -> bool:
-    """Tell whether an error is one of the two that bad files may give, and not for lack of memory."""
+    """Return whether an error is documented for bad files and was not caused by a lack of memory."""
     from ispca.persistence import ModelFileError
     from ispca.readers import TableError
 
@@ -23,7 +23,7 @@ def documented(error: BaseException) -> bool:
 
 
 def examine(path: Path, case: Case) -> None:
-    """Read a file, and use what comes out as a user would."""
+    """Read a file, and use the result as a user would."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         if case.kind == "model":
@@ -58,12 +58,12 @@ def _examine_model(path: Path) -> None:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     Z = np.random.default_rng(0).normal(size=(N_NEW, steps[0].n_features_in_))
     for step in steps:
-        # Values that are finite but absurd may overflow; every step is tried with what it accepts.
+        # Finite but extreme values may overflow; each step gets input that it accepts.
         Z = np.clip(np.nan_to_num(_use(step, Z)), -1e3, 1e3)
 
 
 def _use(step: Any, Z: np.ndarray) -> np.ndarray:
-    """Call what a step offers, and return what it makes of Z."""
+    """Call the methods of a step, and return its output."""
     from ispca import original_coefficients
 
     if hasattr(step, "components_"):
@@ -85,19 +85,19 @@ def _use(step: Any, Z: np.ndarray) -> np.ndarray:
 
 
 def summary(error: BaseException) -> tuple[str, str]:
-    """Return the kind and place of a failure in a line, and the end of its traceback."""
+    """Return the kind and location of a failure, and the end of its traceback."""
     first = _errors(error)[-1]
     frames = traceback.extract_tb(first.__traceback__)
     own = [frame for frame in frames if "ispca" in frame.filename] or frames
     place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
     kind = type(error).__name__ if first is error else f"{type(error).__name__} after {type(first).__name__}"
-    # The first error, even where "from None" hides it.
+    # The first error, even if "from None" hides it.
     texts = ["".join(traceback.format_exception(item, chain=False)) for item in (first, error)]
     return f"{kind} at {place}", "\nthen\n".join(text[-2500:] for text in dict.fromkeys(texts))
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Tell whether an error, or one that it replaced, was a lack of memory: the limit held, the reader did not."""
+    """Return whether an error, or one that it replaced, was a lack of memory."""
     return any(isinstance(item, MemoryError) for item in _errors(error))
 
 

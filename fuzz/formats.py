@@ -1,4 +1,4 @@
-"""Changes that know the structure of a file: arrays, their headers, sparse indices, XML, JSON, checksums."""
+"""Mutations that know the structure of a file: arrays, headers, sparse indices, XML, JSON, checksums."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def _change_tree(rng: random.Random, tree: Any) -> None:
         node[key] = copy.deepcopy(rng.choice(NODES))
     elif chance < 0.65:
         other, name = rng.choice(places)
-        # A copy: a tree that contains itself cannot be written.
+        # A copy, because a tree that contains itself cannot be written.
         node[key] = json.loads(json.dumps(other[name]))
     elif chance < 0.75:
         del node[key]

@@ -1,4 +1,4 @@
-"""Model files of every kind that can be stored, fitted to a little data."""
+"""Model files of every supported kind, fitted to small data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ispca.persistence import save_model
 
 
 def make_models() -> list[bytes]:
-    """Return the content of a file per kind of model."""
+    """Return the contents of one file per kind of model."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(16, 6))
     X[:, :3] += 3 * rng.normal(size=16)[:, None]

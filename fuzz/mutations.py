@@ -1,4 +1,4 @@
-"""Changes to bytes that know nothing of what the bytes mean, and tokens that readers tend to trip over."""
+"""Mutations of bytes regardless of their meaning, and tokens that often cause errors in readers."""
 
 from __future__ import annotations
 

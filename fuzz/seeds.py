@@ -1,4 +1,4 @@
-"""Small valid files of every kind, with which the changes start."""
+"""Small valid files of every kind, which are then mutated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOMB_COLUMNS = 8
 
 @dataclass(frozen=True)
 class Seed:
-    """A valid file: how its name ends, its bytes, and how it is read."""
+    """A valid file: its suffix, its content, and the options with which it is read."""
 
     suffix: str
     content: bytes
@@ -93,7 +93,7 @@ def _workbook(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
     file = io.BytesIO()
     book.save(file)
     members = unpack(file.getvalue())
-    # The properties contain the time of writing, and no reader needs them.
+    # The properties contain the time of writing, and readers do not need them.
     members["docProps/core.xml"] = (
         b'<?xml version="1.0"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/'
         b'core-properties"/>'
@@ -113,7 +113,7 @@ def _parquet(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
         file = io.BytesIO()
         table.write_parquet(file, compression=compression)
         contents.append(file.getvalue())
-    # The large one takes its time: one file in many.
+    # The large file is slow, so it is rare.
     plain = [Seed(".parquet", content, {"target": "state"}) for content in contents[:2]]
     return plain * 20 + [Seed(".parquet", contents[2], {"supervised": False})]
 
@@ -152,7 +152,7 @@ def annotated_file(parts: dict[str, Any]) -> bytes:
             elif name == "X/shape":
                 file.require_group("X").attrs["shape"] = _storable(values)
             elif isinstance(values, tuple):
-                # A shape without data takes no room in the file.
+                # A shape without data takes no space in the file.
                 file.create_dataset(name, values, np.float64, chunks=True, fillvalue=1.0)
             else:
                 file.create_dataset(name, data=_storable(values))

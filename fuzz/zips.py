@@ -1,4 +1,4 @@
-"""Zip archives without a clock, broken on demand, and bombs: few bytes that unpack to many."""
+"""Reproducible zip archives, damaged archives, and bombs: few bytes that unpack to many."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zipfile
 import zlib
 
 DATE = (1980, 1, 1, 0, 0, 0)
-# More than a reader may take; a table of text takes several times as much memory as its text.
+# More than a reader may take; parsed text takes several times its size.
 BOMB_BYTES = 3 * 2**29
 TEXT_BOMB_BYTES = 2**29
 _BLOCK = 2**20
@@ -71,14 +71,14 @@ def deflate_bomb(start: bytes, pattern: bytes, n_bytes: int) -> tuple[bytes, int
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     first = packer.compress(start) + packer.flush(zlib.Z_FULL_FLUSH)
     block = pattern * (_BLOCK // len(pattern))
-    # After a full flush a block stands on its own, so that its compressed bytes can be repeated.
+    # After a full flush a block is independent, so its compressed bytes can be repeated.
     repeated = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
     times = n_bytes // len(block)
     return first + repeated * times + packer.flush(), len(start) + times * len(block)
 
 
 def bomb_member(content: bytes, name: str, start: bytes, pattern: bytes, comment: bytes = b"") -> bytes:
-    """Return the archive with one member replaced by a bomb; its checksum is wrong, which is noticed last."""
+    """Return the archive with one member replaced by a bomb; its wrong checksum is detected last."""
     stream, size = deflate_bomb(start, pattern, BOMB_BYTES)
     members = unpack(content)
     members[name] = stream

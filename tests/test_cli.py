@@ -48,7 +48,7 @@ def test_the_list(folders, capsys):
     for name, paper in {"glioma": "Glioma", "lung": "Lung", "lung-5c": "Lung-5c"}.items():
         assert "not present" in rows[name]
         assert f" {paper} " in rows[name]
-    assert "(beside glioma)" in rows["chowdary"]
+    assert "(substitute for glioma)" in rows["chowdary"]
     assert "GitHub jpiironen/dimreduce" in rows["colon"]
     assert lines[-1].startswith("1 of 20 present.")
 
@@ -69,7 +69,7 @@ def test_a_description(folders, capsys):
     assert main(["datasets", "gordon"]) == 0
     text = capsys.readouterr().out
     assert "log2(max(x, 20))" in text
-    assert "run beside lung" in text
+    assert "in addition to lung" in text
     assert "Present: not present" in text
 
 
@@ -83,7 +83,7 @@ def test_download_of_what_is_there_checks_it(folders, capsys):
 
 def test_no_direct_download(folders, capsys):
     assert main(["datasets", "lung-5c-1543", "--download"]) == 1
-    assert "put lung-5c-1543.npz into the folder" in one_line(capsys.readouterr().err)
+    assert "Put lung-5c-1543.npz into the folder" in one_line(capsys.readouterr().err)
 
 
 def test_a_misspelt_name(folders, capsys):
@@ -116,7 +116,7 @@ def test_debug_shows_the_traceback(folders):
 def test_a_wrong_folder(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("ISPCA_DATA", str(tmp_path / "nowhere"))
     assert main(["datasets"]) == 1
-    assert "nowhere is no folder" in one_line(capsys.readouterr().err)
+    assert "nowhere is not a folder" in one_line(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyError("x"), 1), (KeyboardInterrupt(), 130), (RuntimeError(), 1)])

@@ -104,12 +104,12 @@ def test_the_limit_can_be_lowered(reduction, tmp_path):
 
 HEADERS = {
     "larger": (floats((10**12,)), "more|limit"),
-    "somewhat larger": (floats((100,)), "does not agree with its size"),
-    "smaller": (floats((1,)), "does not agree with its size"),
+    "somewhat larger": (floats((100,)), "does not match its size"),
+    "smaller": (floats((1,)), "does not match its size"),
     "empty with a huge axis": (floats((0, 2**60)), "limit"),
     "negative": (floats((-1,)), "not an array of numbers or text"),
     "true": (floats((True, 12)), "not an array of numbers or text"),
-    "many axes": (floats((1,) * 100), "agree|damaged"),
+    "many axes": (floats((1,) * 100), "match|damaged"),
     "objects": (header("{'descr': '|O', 'fortran_order': False, 'shape': (12,), }"), "not an array of numbers"),
     "no bytes": (header("{'descr': '<U0', 'fortran_order': False, 'shape': (9999999999,), }"), "not an array"),
     "fields": (header("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (12,), }"), "not an array"),
@@ -150,7 +150,7 @@ def test_values_that_no_array_has(members, tmp_path, values, message):
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_kinds_of_compression_are_refused(members, tmp_path, method):
     for read in (load_model, read_details):
-        with pytest.raises(ModelFileError, match="compressed in an unknown way"):
+        with pytest.raises(ModelFileError, match="unsupported compression"):
             read(write(tmp_path / "bad", members, method))
 
 
@@ -182,7 +182,7 @@ def test_members_that_do_not_belong(members, tmp_path):
     ]
     for number, wrong in enumerate(lists):
         for read in (load_model, read_details):
-            with pytest.raises(ModelFileError, match=r"members of a model file|another program"):
+            with pytest.raises(ModelFileError, match=r"members of a model file|not a model"):
                 read(write(tmp_path / f"{number}", wrong))
 
 
@@ -221,7 +221,7 @@ def test_a_list_of_members_that_is_damaged(members, tmp_path):
             # Some of these fields are of no consequence; nothing but the one error may come of the others.
             with suppress(ModelFileError):
                 load_model(path)
-    with pytest.raises(ModelFileError, match=r"damaged|another program"):
+    with pytest.raises(ModelFileError, match=r"damaged|not a model"):
         load_model(sign(tmp_path / "short", b"PK\3\4" + MARK + b"0" * DIGITS))
 
 

@@ -1,4 +1,4 @@
-"""Files that appear whole under their name or not at all, and the locks and renames that this takes."""
+"""Atomic file writes: temporary files, renames, locks and syncs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-# What a file system, kernel or sandbox answers that does not know a way of renaming.
+# Errors by which a file system, kernel or sandbox rejects a kind of rename.
 _NOT_OFFERED = {
     *(errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP),
     *(errno.EPERM, errno.EACCES, errno.EXDEV, errno.EBUSY),
 }
 _NO_REPLACE, _EXCHANGE = 1, 2
 _AT_FDCWD = -100
-# Names are cut before the length at which file systems refuse them (255 bytes).
+# Longer names are replaced by a hash; file systems allow 255 bytes.
 _LONGEST = 200
 
 
@@ -32,7 +32,7 @@ class LockedError(Exception):
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yield a name beside ``path`` to write to; the file takes the place of ``path`` when the block ends well."""
+    """Yield a temporary file next to ``path``; it replaces ``path`` when the block succeeds."""
     path = Path(path).resolve()
     temporary = new_file(path)
     try:
@@ -46,7 +46,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def stem_of(path: Path) -> str:
-    """Return what the names of files that belong to ``path`` begin with."""
+    """Return the first part of the names of temporary files for ``path``."""
     name = path.name
     encoded = os.fsencode(name)
     return name if len(encoded) <= _LONGEST else hashlib.sha256(encoded).hexdigest()
@@ -57,33 +57,33 @@ def _part(folder: Path, stem: str) -> Path:
 
 
 def is_part(name: str, stem: str) -> bool:
-    """Return whether a name is that of something half-written."""
+    """Return whether a name is that of an incomplete file or folder."""
     return re.fullmatch(rf"\.{re.escape(stem)}\.[0-9a-f]{{16}}\.part", name) is not None
 
 
 def new_file(path: Path) -> Path:
-    """Make an empty file beside ``path``; like every new file it is as readable as the umask says."""
+    """Create an empty temporary file next to ``path``, with permissions according to the umask."""
     temporary = _part(path.parent, stem_of(path))
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     return temporary
 
 
 def new_folder(folder: Path, stem: str) -> Path:
-    """Make an empty folder for what is not finished yet."""
+    """Create an empty folder for unfinished results."""
     temporary = _part(folder, stem)
     os.mkdir(temporary, 0o777)
     return temporary
 
 
 def sweep(folder: Path, stem: str) -> None:
-    """Remove what killed processes have left half-written; only for the holder of the lock."""
+    """Remove incomplete files of killed processes; call this only while holding the lock."""
     for entry in os.scandir(folder):
         if is_part(entry.name, stem):
             remove(Path(entry.path))
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder with what is in it, as far as that works."""
+    """Remove a file or a folder with its contents, ignoring errors."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -92,7 +92,7 @@ def remove(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make sure that a file, or the list of names in a folder, survives a power failure."""
+    """Flush a file, or the list of names in a folder, to disk."""
     folder = path.is_dir()
     if folder and os.name == "nt":
         return
@@ -108,7 +108,7 @@ def sync(path: Path) -> None:
 
 
 def rename_new(source: Path, goal: Path) -> None:
-    """Rename a file, but never over another one: that is a FileExistsError."""
+    """Rename a file; raise FileExistsError instead of replacing another file."""
     if _renamed(source, goal, _NO_REPLACE):
         return
     try:
@@ -116,7 +116,7 @@ def rename_new(source: Path, goal: Path) -> None:
     except FileExistsError:
         raise
     except OSError:
-        # No hard links here: look, then rename.
+        # No hard links on this file system: check, then rename.
         if os.path.lexists(goal):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(goal)) from None
         os.rename(source, goal)
@@ -125,12 +125,12 @@ def rename_new(source: Path, goal: Path) -> None:
 
 
 def exchange(first: Path, second: Path) -> bool:
-    """Let two names change places at once; return False where the system cannot do that."""
+    """Exchange two names atomically; return False if the system does not support it."""
     return _renamed(first, second, _EXCHANGE)
 
 
 def _renamed(source: Path, goal: Path, flag: int) -> bool:
-    """Call renameat2, which only Linux has."""
+    """Call renameat2, which exists only on Linux."""
     function = _renameat2()
     if function is None:
         return False
@@ -153,14 +153,14 @@ def _renameat2() -> Any:
 
 @contextmanager
 def lock(path: Path) -> Iterator[bool]:
-    """Hold a lock file, which is released even if the process is killed; yield whether there are locks here."""
+    """Hold a lock file, released even if the process is killed; yield whether locks are supported."""
     handle = _open_locked(path)
     held = handle is not None
     try:
         yield held
     finally:
         if handle is not None:
-            # Somebody may have moved the file, and another one may have its name.
+            # The file may have been moved, and another one may have its name.
             with suppress(OSError):
                 if os.path.samestat(os.stat(path), os.fstat(handle)):
                     os.unlink(path)
@@ -185,7 +185,7 @@ def _open_locked(path: Path) -> int | None:
             with suppress(OSError):
                 os.unlink(path)
             return None
-        # The holder before us removed the file after we had opened it.
+        # The previous holder removed the file after it was opened here.
         os.close(handle)
 
 

@@ -1,4 +1,4 @@
-"""The one CSV writer: text is quoted, and escaped where a spreadsheet would run it; numbers stay as they are."""
+"""Write CSV files; text is quoted, and escaped if a spreadsheet would interpret it as a formula."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-# The same rule as in report/page/tables.js: text that a spreadsheet would take for a formula.
+# Text that a spreadsheet would interpret as a formula; the same rule as in report/page/tables.js.
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|nan)", re.IGNORECASE)
 _SPECIAL = re.compile(r'[",\r\n]')
@@ -17,30 +17,30 @@ _ANY = re.compile(rf"\A{_FORMULA.pattern}|{_SPECIAL.pattern}")
 
 
 def open_csv(path: Path) -> TextIO:
-    """Open a file for writing; half a character, which UTF-8 has no bytes for, becomes a question mark."""
+    """Open a file for writing; lone surrogates, which UTF-8 cannot encode, become question marks."""
     return open(path, "w", newline="", encoding="utf-8", errors="replace")
 
 
 def write_table(file: TextIO, header: Iterable[Any], rows: Iterable[Iterable[Any]], escape: bool = True) -> None:
     """Write a header and rows of cells to a file.
 
-    ``escape=False`` is for our own sentences, which may begin with a sign; names from data are always escaped.
+    ``escape=False`` is for our own text, which may start with a sign; names from data must be escaped.
     """
     for row in (header, *rows):
         file.write(",".join([cell(value, escape) for value in row]) + "\n")
 
 
 def write_labelled(file: TextIO, header: Iterable[Any], labels: Iterable[Sequence[Any]], values: Any) -> None:
-    """Write a header, then rows that begin with labels and go on with numbers of eight digits."""
+    """Write a header, then rows of labels followed by numbers with eight digits."""
     write_table(file, header, [])
     for texts, row in zip(labels, values, strict=True):
         numbers = row.tolist() if isinstance(row, np.ndarray) else row
-        # Eight digits are more than the posterior has, and half the file.
+        # Eight digits exceed the precision of the posterior and halve the size of the file.
         file.write(",".join([cell(text) for text in texts]) + (",%.8g" * len(numbers) + "\n") % tuple(numbers))
 
 
 def cell(value: Any, escape: bool = True) -> str:
-    """Return a value as it stands in a CSV file.
+    """Return a value as a CSV field.
 
     Examples
     --------

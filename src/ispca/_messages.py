@@ -1,4 +1,4 @@
-"""Wording that messages share: numbers with their noun, short lists, and suggestions for misspelled names."""
+"""Wording that messages share: an error with advice, counts, short lists, suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ LISTED = 5
 LONGEST = 60
 # How many names are compared with a misspelled one.
 COMPARED = 20_000
+
+
+class InputError(ValueError):
+    """A file cannot be used: what is wrong with it, and then what to do.
+
+    ``advice`` writes parameters as ``name=value``, so that the command line can show its options instead.
+    """
+
+    def __init__(self, problem: str = "", advice: str = "") -> None:
+        # Names from a file may contain line breaks.
+        self.problem, self.advice = " ".join(problem.split()), advice
+        super().__init__(f"{self.problem} {advice}".strip())
 
 
 def count(number: int, what: str, plural: str | None = None) -> str:

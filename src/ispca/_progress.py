@@ -1,4 +1,4 @@
-"""A progress line with the time left: on terminals only, and only for what takes more than a second."""
+"""A progress line with the remaining time, shown on terminals for tasks that take more than a second."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def silence(wanted: bool = True) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str, total: int, done: Callable[[], int]) -> Iterator[None]:
-    """Show how many of ``total`` are done, asking ``done`` now and then, until the block ends."""
+    """Show how many of ``total`` are done, polling ``done``, until the block ends."""
     if total == 0 or not _shown():
         yield
         return
@@ -47,7 +47,7 @@ def progress(what: str, total: int, done: Callable[[], int]) -> Iterator[None]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show that something of unknown length goes on, and for how long it has."""
+    """Show the elapsed time of a task of unknown length."""
     if not _shown():
         yield
         return
@@ -62,7 +62,7 @@ def _shown() -> bool:
 
 @contextmanager
 def _repeated(text: Callable[[], str]) -> Iterator[None]:
-    """Write a line over and over, from a second after the start until the block ends."""
+    """Update a line from one second after the start until the block ends."""
     stream, stop, start = sys.stderr, threading.Event(), time.monotonic()
 
     def show() -> None:
@@ -81,7 +81,7 @@ def _repeated(text: Callable[[], str]) -> Iterator[None]:
     try:
         watcher.start()
     except RuntimeError:
-        # Where the system allows no more threads, the work goes on without its line.
+        # If no more threads are allowed, the work continues without a progress line.
         yield
         return
     try:
@@ -96,7 +96,7 @@ def _repeated(text: Callable[[], str]) -> Iterator[None]:
 
 
 def line(what: str, finished: int, total: int, newly: int, elapsed: float) -> str:
-    """Return the line: a bar, a count, and the time left as far as the work done now tells it."""
+    """Return the line: a bar, a count, and the remaining time estimated from the progress so far."""
     filled = WIDTH * finished // total
     left = "" if newly == 0 else f", {clock(elapsed * (total - finished) / newly)} left"
     if finished == total:

@@ -1,4 +1,4 @@
-"""Text for a terminal: nothing in it steers the terminal, and no encoding makes it fail."""
+"""Print to a terminal safely: without control characters, and in any encoding."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
-# Control characters other than tab and newline, lone surrogates, and overrides of the writing direction.
+# Control characters except tab and newline, lone surrogates, and bidirectional overrides.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    r"""Return a text with a replacement character in the place of everything that could steer a terminal.
+    r"""Replace characters that could control a terminal.
 
     Examples
     --------
@@ -25,13 +25,13 @@ def printable(text: str) -> str:
 
 
 def encodable(text: str, stream: TextIO) -> str:
-    """Return a text with a question mark in the place of every character that the stream cannot show."""
+    """Replace characters that the stream cannot encode by question marks."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "replace").decode(encoding)
 
 
 def tell(text: str) -> None:
-    """Print a line beside the result, on standard error; where nobody can read it, it is dropped."""
+    """Print a line to standard error, ignoring failures."""
     stream = sys.stderr
     if stream is not None:
         with suppress(OSError, ValueError):
@@ -40,12 +40,12 @@ def tell(text: str) -> None:
 
 
 def show(text: str, *, raw: bool = False) -> None:
-    """Print a result on standard output; ``raw`` keeps control characters of data that goes to another program.
+    """Print a result to standard output; ``raw`` keeps control characters of data piped to another program.
 
     Raises
     ------
     BrokenPipeError
-        If the reader has gone.
+        If the reader of a pipe has closed it.
     OSError
         If standard output is closed or full.
     """
@@ -64,7 +64,7 @@ def show(text: str, *, raw: bool = False) -> None:
 
 
 def abandon_stdout() -> None:
-    """Let what is left in the buffer go nowhere, so that Python does not complain when it ends."""
+    """Discard the rest of the buffer, so that Python does not report an error at exit."""
     with suppress(OSError, ValueError, AttributeError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

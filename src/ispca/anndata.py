@@ -32,8 +32,8 @@ def ispca(
     adata : AnnData
         Observations in rows; X may be sparse and stays so.
     target : str
-        Column of ``adata.obs``: classes (categories, text, booleans, at most ten distinct integers) or a
-        quantity. Observations without a value take no part in the fit, but get components.
+        Column of ``adata.obs``: class labels (categories, text, booleans, or integers with at most ten distinct
+        values) or a quantity. Observations without a value take no part in the fit, but get components.
     n_components : int or None, default=50
         Number of components; fewer, with a warning, if X has a lower rank. None for supervised components only.
     layer : str, optional
@@ -72,7 +72,7 @@ def ispca(
     X = check_container(_matrix(adata, layer, use_raw))
     y, present = _target(adata, target)
     if y.dtype.kind == "f" and guess_kind(y[present])[0] == "regression":
-        # ISPCA itself treats all integers as classes.
+        # ISPCA itself treats all integers as class labels.
         options.setdefault("family", "gaussian")
     seed = integer_seed(random_state)
     model = ISPCA(n_components, random_state=seed, **options)

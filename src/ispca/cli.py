@@ -1,4 +1,4 @@
-"""The ``ispca`` command: find the subcommand, run it, and turn errors into one line and an exit code."""
+"""The ``ispca`` command: run a subcommand, and report errors in one line with an exit code."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import partial
 from importlib.metadata import version
 from types import ModuleType
 
+from ._messages import InputError
 from ._terminal import tell
 from .commands import UsageError, compare, datasets, fit, predict
-from .persistence import ModelFileError
-from .readers import TableError
+from .commands._console import as_options
 
 COMMANDS: dict[str, ModuleType] = {"fit": fit, "predict": predict, "compare": compare, "datasets": datasets}
 OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
@@ -21,18 +21,18 @@ EPILOG = """example:
   ispca fit expression.csv --target diagnosis --out results
   ispca predict results/model.ispca new.csv
 
-exit codes: 0 fine, 1 failure, 2 the command makes no sense, 3 a data or model
-file cannot be used, 130 interrupted. "ispca COMMAND --help" tells more."""
+exit codes: 0 success, 1 failure, 2 invalid command line, 3 unusable data or
+model file, 130 interrupted. See "ispca COMMAND --help" for the options."""
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
     raw = partial(argparse.RawDescriptionHelpFormatter, max_help_position=22)
-    description = "Iterative supervised principal components: few samples, very many features."
+    description = "Iterative supervised principal components, for few samples and very many features."
     parser = argparse.ArgumentParser(prog="ispca", description=description, epilog=EPILOG, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"ispca {version('ispca')}")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    common.add_argument("--debug", action="store_true", help="show the full traceback of an error")
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     for name, module in COMMANDS.items():
         summary = module.SUMMARY
@@ -50,10 +50,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code: 0 if all is well.
+    """Run the command line and return the exit code.
 
-    1 is a failure, 2 a command that makes no sense, 3 a data or model file that cannot be used, 130 an
-    interruption.
+    The code is 0 for success, 1 for a failure, 2 for an invalid command line, 3 for an unusable data or model
+    file, and 130 for an interrupt.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         return int(COMMANDS[args.command].run(args))
     except BrokenPipeError:
-        # The reader, say head, has seen enough.
+        # The reader of a pipe, such as head, has closed it.
         return OK
     except KeyboardInterrupt:
         tell("ispca: interrupted")
@@ -89,14 +89,18 @@ def _run(args: argparse.Namespace) -> int:
     except Exception as error:
         if args.debug:
             raise
-        lines = str(error).strip().splitlines()
-        message = (
-            " ".join(lines) if isinstance(error, (ValueError, OSError, ImportError)) and lines else repr(error)
-        )
-        tell(f"ispca: {message}")
-        if isinstance(error, (TableError, ModelFileError)):
+        tell(f"ispca: {_message(error)}")
+        if isinstance(error, InputError):
             return UNUSABLE
         return USAGE if isinstance(error, UsageError) else FAILURE
+
+
+def _message(error: Exception) -> str:
+    """Return the message of an error in one line."""
+    if isinstance(error, InputError):
+        return f"{error.problem} {as_options(error.advice)}".strip()
+    words = str(error).split()
+    return " ".join(words) if isinstance(error, (ValueError, OSError, ImportError)) and words else repr(error)
 
 
 if __name__ == "__main__":

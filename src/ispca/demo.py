@@ -1,4 +1,4 @@
-"""The demo behind ``make demo``: a complete analysis of simulated gene expression, with a report."""
+"""The demo of ``make demo``: fit simulated gene expression data and write a report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .validation import compare_with_baselines
 
 
 def main(directory: Path = Path("demo"), cv: int = 5) -> None:
-    """Fit the simulated data, print a summary, and write the report, the new features and the gene weights."""
+    """Fit simulated data, print a summary, and write scores, loadings and a report."""
     data = make_expression(n_samples=100, n_features=5000, n_classes=3, signal=2.0, random_state=0)
     start = time.perf_counter()
     ispca = ISPCA(n_components=10, whiten=True, random_state=0)
@@ -33,54 +33,50 @@ def main(directory: Path = Path("demo"), cv: int = 5) -> None:
     print(f"{data.relevant.sum()} genes belong to modules whose activity differs between the classes\n")
     print(f"ISPCA took {seconds:.2f} s and found {count(ispca.n_supervised_, 'supervised component')}:")
     for number, step in enumerate(ispca.steps_, start=1):
-        fraction = np.mean(data.relevant[step.features]) if step.accepted else 0.0
-        found = (
-            f"{step.n_features:4d} genes, {fraction:4.0%} of them truly relevant, separates {step.target_class}"
-            if step.accepted
-            else "no signal left; the remaining components are unsupervised"
-        )
+        found = "no further association with the classes"
+        if step.accepted:
+            relevant = np.mean(data.relevant[step.features])
+            found = f"{step.n_features} genes ({relevant:.0%} truly relevant), separating {step.target_class}"
         done = f"{step.n_permutations} permutations"
         p_value = p_value_text(step.p_value, step.n_permutations)
         print(f"  {number}. largest score {step.score:.2f}, {p_value} ({done}): {found}")
     start = time.perf_counter()
     model = make_pipeline(ispca, HorseshoeClassifier(random_state=0))
     model.fit(data.data, data.target)
-    print(
-        f"\nThe horseshoe model on the new features took {time.perf_counter() - start:.1f} s with its posterior."
-    )
+    print(f"\nSampling the posterior of the horseshoe model took {time.perf_counter() - start:.1f} s.")
     print(model[-1].diagnostics_)
     _show_genes(model, data)
     _write(directory, Z, ispca, data)
     _report(directory, model, data, cv)
 
 
-def _show_genes(model: Pipeline, data: Bunch, n_genes: int = 5) -> None:
-    print(f"\nThe {n_genes} strongest genes, change in log odds per standard deviation:")
+def _show_genes(model: Pipeline, data: Bunch, number: int = 5) -> None:
+    print(f"\nThe {number} strongest genes, with the change in log odds per standard deviation:")
     truth = dict(zip(data.feature_names, data.relevant, strict=True))
-    for row in coefficient_table(model, n_features=n_genes, feature_names=data.feature_names):
+    for row in coefficient_table(model, n_features=number, feature_names=data.feature_names):
         interval = f"{row['mean']:+.3f}, 90% interval {row['low']:+.3f} to {row['high']:+.3f}"
         true = "truly relevant" if truth[str(row["feature"])] else "not relevant"
-        print(f"  {row['feature']:<10} {row['target_class']}: {interval}, P(sign) {row['p_sign']:.0%}; {true}")
+        print(f"  {row['feature']:<10} {row['target_class']}: {interval}, P(sign) = {row['p_sign']:.0%}; {true}")
 
 
 def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
     directory.mkdir(exist_ok=True)
     names = ispca.get_feature_names_out()
-    scores, weights = directory / "scores.csv", directory / "weights.csv"
+    scores, loadings = directory / "scores.csv", directory / "loadings.csv"
     samples = ((f"sample {i + 1}",) for i in range(len(Z)))
     genes = ((name,) for name in data["feature_names"])
     for path, kind, labels, values in (
         (scores, "sample", samples, Z),
-        (weights, "gene", genes, ispca.components_.T),
+        (loadings, "gene", genes, ispca.components_.T),
     ):
         with whole_file(path) as temporary, open_csv(temporary) as file:
             write_labelled(file, [kind, *names], labels, values)
-    print(f"\nThe new features are in {scores}, the weight of every gene in {weights}.")
+    print(f"\nThe scores are in {scores}, and the loadings of all genes in {loadings}.")
 
 
 def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
     """Cross-validate and write the report."""
-    print(f"Refitting in {cv} splits, together with the lasso and the base rate ...", flush=True)
+    print(f"Cross-validating in {cv} splits, with the lasso and the base rate for comparison ...", flush=True)
     names = {
         "feature_names": data.feature_names,
         "sample_names": [f"sample {i + 1}" for i in range(len(data.data))],
@@ -91,7 +87,7 @@ def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
     path = directory / "report.html"
     with whole_file(path) as temporary:
         temporary.write_text(to_html(summary), encoding="utf-8", newline="\n")
-    print(f"\nThe report is in {path.resolve()}: open it in any browser.")
+    print(f"\nThe report is in {path.resolve()}. Open it in a browser.")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def one_line(capsys):
 
     def check():
         captured = capsys.readouterr()
-        lines = [line for line in captured.err.splitlines() if not line.startswith("ispca: Samples are named")]
+        lines = [line for line in captured.err.splitlines() if not line.startswith("ispca: Sample names come")]
         assert captured.out == ""
         assert len(lines) == 1, lines
         assert lines[0].startswith("ispca: ")

@@ -70,6 +70,6 @@ def test_errors(data, tmp_path, one_line, capsys):
     assert "--jobs 0" in one_line()
     for seconds in ("0", "-1", "nan", "soon"):
         assert main(["compare", str(data), "--target", "diagnosis", "--timeout", seconds]) == 2
-        assert "not a positive number of seconds" in capsys.readouterr().err
+        assert "must be a positive number of seconds" in capsys.readouterr().err
     assert main(["compare", str(data), "--target", "diagnoses"]) == 3
     assert "Did you mean diagnosis" in one_line()

@@ -237,7 +237,7 @@ def test_compare_prints_its_table_in_any_case(data, tmp_path, monkeypatch, capsy
     assert main(["compare", str(data), *TARGET, "--out", str(out), *small]) == 1
     captured = capsys.readouterr()
     assert captured.out.startswith("2 splits\nmethod")
-    assert "Written" not in captured.out
+    assert "Wrote" not in captured.out
     assert f"{out}.unsaved" in captured.err
     assert "comparison.csv" in names(tmp_path / "out.unsaved")
 
@@ -261,7 +261,7 @@ def test_two_fits_to_one_output(data, tmp_path, capsys):
     assert first.stdout.readline() == "ready\n"
     for force in ([], ["--force"]):
         assert main(command(data, out, *force)) == 2
-        assert f"Another run is writing to {out}: wait until it ends" in capsys.readouterr().err
+        assert f"Another run is writing to {out}. Wait until it ends" in capsys.readouterr().err
     first.communicate("go\n", timeout=60)
     assert first.returncode == 0
     assert names(out) == FILES

@@ -239,7 +239,7 @@ def test_the_second_writer_is_told(tmp_path):
         with output_folder(out, True, OWN) as folder:
             (folder / "a.csv").write_text("first")
             with (
-                pytest.raises(UsageError, match=r"Another run is writing to .*out: wait"),
+                pytest.raises(UsageError, match=r"Another run is writing to .*out\. Wait"),
                 output_folder(out, True, OWN),
             ):
                 pass

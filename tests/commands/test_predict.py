@@ -67,7 +67,7 @@ def test_missing_features_are_named(fitted, table_of, tmp_path, one_line):
     text = rows()
     text[1][6] = "high"
     assert main([*command, str(write(tmp_path / "text.csv", text))]) == 3
-    assert "1 feature of the model hold no numbers in text.csv: gene2" in one_line()
+    assert "1 feature of the model is not numeric in text.csv: gene2" in one_line()
     turned = list(zip(*rows(), strict=True))
     assert main([*command, str(write(tmp_path / "turned.csv", turned))]) == 3
     assert "--transpose" in one_line()
@@ -79,7 +79,7 @@ def test_missing_values(fitted, table_of, tmp_path, capsys):
     holes[2][5] = "NA"
     command = ["predict", str(fitted / "model.ispca"), str(write(tmp_path / "holes.csv", holes))]
     assert main(command) == 3
-    assert "gene1 (1), are missing: pass --missing mean" in capsys.readouterr().err
+    assert "gene1 (1). Pass --missing mean" in capsys.readouterr().err
     assert main([*command, "--missing", "rows"]) == 0
     assert [row[0] for row in parsed(capsys.readouterr().out)[1]][:2] == ["p0", "p2"]
     assert main([*command, "--missing", "mean"]) == 0
@@ -95,7 +95,7 @@ def test_out_and_quiet(fitted, data, tmp_path, capsys):
     assert main(command) == 2
     assert "--force" in capsys.readouterr().err
     assert main([*command, "--force"]) == 0
-    assert "40 samples predicted" in capsys.readouterr().out
+    assert "Wrote predictions for 40 samples" in capsys.readouterr().out
     assert out.read_text() == first
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data.csv", "predictions.csv"]
 
@@ -112,7 +112,7 @@ def test_files_that_are_no_models(fitted, data, tmp_path, one_line):
     assert "was altered" in one_line()
     save_model(load_model(fitted / "model.ispca")[0], tmp_path / "reduction")
     assert main(["predict", str(tmp_path / "reduction"), str(data)]) == 3
-    assert "no model that predicts" in one_line()
+    assert "no predictive model" in one_line()
 
 
 def test_debug_shows_the_traceback(data, tmp_path):

@@ -220,10 +220,10 @@ def test_dexter(tmp_path):
     assert arrays.classes.tolist() == ["-1", "1"]
     assert arrays.extras["split"].tolist() == [0, 0, 1]
     members["dexter_valid.labels"] = "1\n1\n"
-    with pytest.raises(DatasetError, match="dexter_valid has 1 texts but 2 labels"):
+    with pytest.raises(DatasetError, match="dexter_valid has 1 documents but 2 labels"):
         convert(archive(tmp_path / "dexter.zip", **members), DEXTER, "dexter-zip")
     del members["dexter_valid.labels"]
-    with pytest.raises(DatasetError, match=r"no dexter_valid.labels"):
+    with pytest.raises(DatasetError, match=r"contains no dexter_valid.labels"):
         convert(archive(tmp_path / "dexter.zip", **members), DEXTER, "dexter-zip")
 
 

@@ -63,7 +63,7 @@ def test_real_data(name, real_data):
     assert data.data.dtype == float
     assert sp.issparse(data.data) == record.sparse
     assert data.feature_names.shape == (record.D,)
-    assert "checksum of the arrays is the expected one" in data.DESCR
+    assert "checksum of the arrays matches" in data.DESCR
     if X is not None:
         assert abs(data.data - X).max() == 0
         np.testing.assert_array_equal(data.target, y)
@@ -141,7 +141,7 @@ def test_the_three_missing_ones_at_full_size(name, filename, data_folder, mat_by
     np.testing.assert_array_equal(data.data, X)
     assert data.target_names.tolist() == [str(c + 1) for c in range(len(record.counts))]
     assert "NOT verified by checksum" in data.DESCR.replace("\n  ", " ")
-    assert f"Stored values run from 0 to {record.n - 1}" in data.DESCR.replace("\n  ", " ")
+    assert f"Values range from 0 to {record.n - 1}" in data.DESCR.replace("\n  ", " ")
     # Another number of classes or of samples per class is another data set.
     (data_folder / filename).write_bytes(mat_bytes(X, np.roll(labels, 1) * 0 + 1))
     with pytest.raises(DatasetError, match=rf"{filename} is not {name}: classes of"):

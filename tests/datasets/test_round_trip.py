@@ -10,7 +10,7 @@ import pytest
 
 from ispca.datasets import load
 
-EXPECTED = "checksum of the arrays is the expected one"
+EXPECTED = "checksum of the arrays matches"
 
 
 @pytest.mark.parametrize(

@@ -195,9 +195,12 @@ def test_odd_bytes_are_read(read, what, name):
 
 REFUSED = {
     "a NUL": (PLAIN.encode() + b"\0", "not a text file"),
-    "half of UTF-16": (PLAIN.encode("utf-16") + b"\0", "begins with a byte order mark but is not UTF-16"),
-    "a mark of UTF-8 before other text": (b"\xef\xbb\xbf" + PLAIN.encode() + b"e\xff,1,2,ill\n", "is not UTF-8"),
-    "nothing but line ends": (b"\n\r\n\r", "has no data"),
+    "half of UTF-16": (PLAIN.encode("utf-16") + b"\0", "has a byte order mark but is not valid UTF-16"),
+    "a mark of UTF-8 before other text": (
+        b"\xef\xbb\xbf" + PLAIN.encode() + b"e\xff,1,2,ill\n",
+        "is not valid UTF-8",
+    ),
+    "nothing but line ends": (b"\n\r\n\r", "contains no data"),
     "an unknown delimiter of Excel": (b'sep="\n' + PLAIN.encode(), "Line|column"),
 }
 

@@ -29,7 +29,7 @@ DAMAGES = {
     "indices too large": ({"indices": [0, 2, 0, 2**30, 1, 1, 2]}, "not between 0 and 2"),
     "indices below 0": ({"indices": [0, 2, 0, -1, 1, 1, 2]}, "not between 0 and 2"),
     "indices of a type that wraps": ({"indices": np.array([0, 2, 0, 255, 1, 1, 2], "u1")}, "not between 0 and 2"),
-    "indices that are fractions": ({"indices": PARTS.indices + 0.5}, "indices holds float64"),
+    "indices that are fractions": ({"indices": PARTS.indices + 0.5}, "indices contains float64"),
     "indptr beyond the end": ({"indptr": [0, 2, 4, 5, 700]}, "does not increase from 0"),
     "indptr that falls": ({"indptr": [0, 6, 4, 5, 7]}, "does not increase from 0"),
     "unsigned indptr that falls": ({"indptr": np.array([0, 6, 4, 5, 7], "u8")}, "does not increase from 0"),
@@ -38,8 +38,8 @@ DAMAGES = {
     "short indptr": ({"indptr": [0, 2, 4, 7]}, "indptr has 4 entries instead of 5"),
     "empty indptr": ({"indptr": np.zeros(0, int)}, "indptr has 0 entries instead of 5"),
     "fewer values than indices": ({"data": PARTS.data[:-1]}, "7 indices for 6 values"),
-    "values that are text": ({"data": PARTS.data.astype(str)}, "data holds"),
-    "values with two axes": ({"data": PARTS.data[:, None]}, "data has 2 axes"),
+    "values that are text": ({"data": PARTS.data.astype(str)}, "data contains"),
+    "values with two axes": ({"data": PARTS.data[:, None]}, "data must have one axis, has 2"),
     "one axis": ({"shape": [4]}, "shape is not two integers"),
     "three axes": ({"shape": [4, 3, 1]}, "shape is not two integers"),
     "a negative shape": ({"shape": [4, -3]}, "shape is 4 x -3"),
@@ -140,7 +140,7 @@ def test_every_failure_of_a_reader_becomes_the_same_error(tmp_path, monkeypatch,
         (KeyboardInterrupt(), KeyboardInterrupt, None),
         (ImportError("needs h5py"), ImportError, "needs h5py"),
         (MemoryError(), TableError, "not enough memory"),
-        (PermissionError(13, "no"), TableError, "may not be read"),
+        (PermissionError(13, "no"), TableError, "permission denied"),
         (FileNotFoundError(2, "no"), TableError, "There is no file"),
     ],
 )
@@ -207,7 +207,7 @@ def test_a_file_on_which_hdf5_crashes_or_hangs_is_refused(tmp_path, monkeypatch,
     assert h5ad_probe.survives_a_look(path)
     (tmp_path / "child.py").write_text(program)
     monkeypatch.setattr(h5ad_probe, "__file__", str(tmp_path / "child.py"))
-    with pytest.raises(TableError, match="is damaged: the HDF5 library fails on it"):
+    with pytest.raises(TableError, match="is damaged: the HDF5 library cannot open it"):
         read_table(path, target="state")
 
 

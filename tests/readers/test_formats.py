@@ -50,7 +50,7 @@ def test_excel(tmp_path):
     write_excel(path, [[*row, None, None] for row in records()] + [[None] * 7])
     same(read_table(path, target="state"))
     write_excel(path, [["a", "b"]])
-    with pytest.raises(TableError, match="no data"):
+    with pytest.raises(TableError, match="contains no data"):
         read_table(path, target="b")
     path.write_text("not a workbook")
     with pytest.raises(TableError, match=r"Could not read data.xlsx as an Excel file"):
@@ -69,7 +69,7 @@ def test_parquet(tmp_path):
     with pytest.raises(TableError):
         read_table(path, target="state")
     frame.select("id", "state").write_parquet(path)
-    with pytest.raises(TableError, match="no column of numbers"):
+    with pytest.raises(TableError, match="no numeric columns"):
         read_table(path, target="state")
     path.write_bytes(b"PAR1 and nothing")
     with pytest.raises(TableError, match=r"Could not read data.parquet"):
@@ -88,13 +88,13 @@ def test_npz(tmp_path):
     np.savez(path, X=X, other=LABELS)
     with pytest.raises(TableError, match="no column 'oter'"):
         read_table(path, target="oter")
-    with pytest.raises(TableError, match="has no target"):
+    with pytest.raises(TableError, match="contains no target"):
         read_table(path)
     np.savez(path, Z=X, y=LABELS)
-    with pytest.raises(TableError, match="has no matrix"):
+    with pytest.raises(TableError, match="contains no matrix"):
         read_table(path)
     np.savez(path, X=np.array([{}, []], dtype=object), y=LABELS)
-    with pytest.raises(TableError, match=r"holds Python objects. Save plain arrays"):
+    with pytest.raises(TableError, match=r"contains Python objects. Save plain arrays"):
         read_table(path)
     path.write_bytes(b"nothing")
     with pytest.raises(TableError, match=r"Could not read data.npz as an .npz file"):
@@ -107,7 +107,7 @@ def test_missing_values_in_sparse_data(tmp_path):
     holes[0, 0] = np.nan
     parts = sp.csr_array(holes)
     np.savez(path, data=parts.data, indices=parts.indices, indptr=parts.indptr, shape=X.shape, y=LABELS)
-    with pytest.raises(TableError, match="1 value in 1 column"):
+    with pytest.raises(TableError, match="1 missing or infinite value in 1 column"):
         read_table(path)
     assert read_table(path, missing="mean").X.toarray()[0, 0] == 1.0
     assert read_table(path, missing="columns").X.shape == (4, 2)
@@ -166,7 +166,7 @@ def test_h5ad(tmp_path, kind):
         read_table(path, target="state")
     with pytest.raises(TableError, match=r"no column 'stat' \(target\)\. Did you mean state"):
         read_table(path, target="stat")
-    with pytest.raises(TableError, match="--transpose is for tables"):
+    with pytest.raises(TableError, match="cannot be transposed"):
         read_table(path, target="state", transpose=True)
     path.write_text("nothing")
     with pytest.raises(TableError, match=r"Could not read data.h5ad as an h5ad file"):

@@ -1,5 +1,5 @@
-"""The commands of ``ispca``, one module each: ``add_arguments(parser)`` and ``run(args)``."""
+"""The commands of ``ispca``, one module each with ``add_arguments(parser)`` and ``run(args)``."""
 
 
 class UsageError(ValueError):
-    """The command line makes no sense; exit code 2."""
+    """The command line is invalid; exit code 2."""

@@ -1,11 +1,13 @@
-"""What the commands share: where results and notes go, and the options that are the same everywhere."""
+"""Shared by all commands: printing of results and notes, common options, and reading of DATA."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +17,17 @@ from .._progress import progress, silence
 from .._terminal import show, tell
 from ..readers import Table, read_table
 from ..readers.missing import TREATMENTS
-from ..readers.target import KINDS
+from ..readers.target import KINDS, numbers_of
 
 
 class Console:
-    """Results on standard output, notes on standard error; as JSON or not at all, as the user wishes."""
+    """Prints results to standard output and notes to standard error, as --json and --quiet request."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._quiet, self._json = args.quiet, args.json
 
     def note(self, text: str) -> None:
-        """Tell something beside the result."""
+        """Print a note."""
         if not self._quiet:
             tell(f"ispca: {text}")
 
@@ -37,93 +39,103 @@ class Console:
             show(text)
 
     def silence(self) -> Any:
-        """Return a context without progress lines, if the user wants silence."""
+        """Return a context without progress lines if --quiet is given."""
         return silence(self._quiet)
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold in the place of NumPy's numbers and arrays."""
+    """Convert NumPy numbers and arrays for JSON."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return str(value)
 
 
 def finite(values: dict[str, Any]) -> dict[str, Any]:
-    """Put None in the place of NaN, which JSON does not have."""
+    """Replace NaN, which JSON does not have, by None."""
     return {name: None if isinstance(item, float) and item != item else item for name, item in values.items()}
 
 
 def add_output_options(parser: argparse.ArgumentParser, seed: bool = True) -> None:
-    """Declare --seed, --json and --quiet."""
+    """Add --seed, --json and --quiet."""
     if seed:
-        parser.add_argument("--seed", type=whole_number, default=0, metavar="N", help="random seed (default 0)")
+        parser.add_argument("--seed", type=non_negative, default=0, metavar="N", help="random seed (default 0)")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors (and --json)")
+    parser.add_argument("--quiet", action="store_true", help="print only errors (and --json output)")
 
 
 def add_data_options(parser: argparse.ArgumentParser, target: bool = True) -> None:
-    """Declare the options that say how to read DATA."""
+    """Add the options for reading DATA."""
     if target:
-        parser.add_argument("--target", metavar="COLUMN", help="what to predict (not for .npz and svmlight)")
-    parser.add_argument("--id", metavar="COLUMN", help="names of the samples")
+        parser.add_argument("--target", metavar="COLUMN", help="what to predict (optional for .npz and svmlight)")
+    parser.add_argument("--id", metavar="COLUMN", help="column with sample names")
     if target:
-        parser.add_argument("--drop", metavar="NAME", nargs="+", default=[], help="columns that are no features")
-    parser.add_argument("--transpose", action="store_true", help="features in rows, samples in columns")
+        parser.add_argument("--drop", metavar="NAME", nargs="+", default=[], help="columns that are not features")
+    parser.add_argument(
+        "--transpose", action="store_true", help="DATA has features in rows and samples in columns"
+    )
     if target:
         parser.add_argument(
-            "--kind", choices=KINDS, metavar="KIND", help="classification or regression, if not guessed"
+            "--kind", choices=KINDS, metavar="KIND", help="classification or regression (default: detected)"
         )
     parser.add_argument(
-        "--max-memory", type=gigabytes, metavar="GB", help="what DATA may take (default depends on its size)"
+        "--max-memory", type=gigabytes, metavar="GB", help="memory limit for each file (default: by its size)"
     )
 
 
 def add_missing_option(parser: argparse.ArgumentParser, choices: tuple[str, ...] = TREATMENTS) -> None:
-    """Declare --missing."""
-    text = f"missing values: {choices[0]} (default), {', '.join(choices[1:])}"
+    """Add --missing."""
+    text = f"missing values: {', '.join(choices[1:])} (default: error)"
     parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=text)
 
 
-def whole_number(text: str) -> int:
-    """Return a whole number from 0 on."""
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return value
+def non_negative(text: str) -> int:
+    """Parse an integer of at least 0."""
+    return _integer(text, 0)
 
 
 def gigabytes(text: str) -> int:
-    """Return a positive number of gigabytes in bytes."""
-    value = float(text)
+    """Parse a positive number of gigabytes; return bytes."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < 10**6:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number of gigabytes")
+        raise argparse.ArgumentTypeError(f"must be a positive number of gigabytes, got {text!r}")
     return int(value * 10**9)
 
 
 def positive(text: str) -> int:
-    """Return a whole number from 1 on."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
+    """Parse an integer of at least 1."""
+    return _integer(text, 1)
+
+
+def _integer(text: str, least: int) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise argparse.ArgumentTypeError(f"must be an integer of at least {least}, got {text!r}")
     return value
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[Any]:
-    """Show the progress of reading a file; yields the function to be told of it."""
-    share = [0.0]
+    """Show the progress of reading a file; yield the function to call with the fraction read."""
+    fraction = 0.0
 
-    def hear(value: float) -> None:
-        share[0] = value
+    def update(value: float) -> None:
+        nonlocal fraction
+        fraction = value
 
-    with progress(f"Reading {path.name} (per cent)", 100, lambda: int(100 * share[0])):
-        yield hear
+    with progress(f"Reading {path.name} (%)", 100, lambda: int(100 * fraction)):
+        yield update
 
 
 def read_supervised(args: argparse.Namespace) -> Table:
     """Read DATA with its target."""
-    with reading(args.data) as hear:
-        return read_table(
+    with reading(args.data) as update:
+        table = read_table(
             args.data,
             target=args.target,
             id=args.id,
@@ -132,5 +144,34 @@ def read_supervised(args: argparse.Namespace) -> Table:
             kind=args.kind,
             missing=args.missing,
             max_bytes=args.max_memory,
-            progress=hear,
+            progress=update,
         )
+    return table if args.kind else replace(table, notes=[*table.notes, *_kind_hint(table)])
+
+
+def _kind_hint(table: Table) -> list[str]:
+    """Say how to override the detected kind of an integer target, which may be either."""
+    numbers = numbers_of(table.target)
+    if numbers is None or (numbers != np.round(numbers)).any():
+        return []
+    other = "regression" if table.kind == "classification" else "classification"
+    return [f"Pass --kind {other} if that is wrong."]
+
+
+def as_options(advice: str) -> str:
+    """Return advice about parameters of Python functions as advice about options.
+
+    Examples
+    --------
+    >>> from ispca.commands._console import as_options
+    >>> as_options("Pass missing='mean', or transpose=True, or max_bytes=N.")
+    'Pass --missing mean, or --transpose, or --max-memory GB.'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        name, value = match["name"], match["value"]
+        if name == "max_bytes":
+            return "--max-memory GB"
+        return f"--{name}" if value == "True" else f"--{name} {value}"
+
+    return re.sub(r"(?P<name>\w+)='?(?P<value>\w+)'?", option, advice)

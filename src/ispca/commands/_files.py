@@ -1,4 +1,4 @@
-"""The files that ``ispca fit`` leaves behind."""
+"""Write the output files of ``ispca fit``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..validation import Comparison
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
-# Everything that may be there, and be overwritten.
+# All files that a fit may write, and that --force may overwrite.
 FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, *REPORTS.values())
 
 
@@ -36,14 +36,14 @@ class ReportRequest:
 
 
 def written_files(format: str) -> tuple[str, ...]:
-    """Return the names of the files that a fit with this format of report leaves."""
+    """Return the names of the files that a fit with this report format writes."""
     return (MODEL, SCORES, LOADINGS, COEFFICIENTS, REPORTS[format])
 
 
 def write_files(
     folder: Path, model: Pipeline, table: Table, scores: np.ndarray, request: ReportRequest
 ) -> list[dict[str, Any]]:
-    """Write every file of a fit into a folder; return the strongest features."""
+    """Write all files of a fit into a folder; return the strongest features."""
     names = model[0].get_feature_names_out()
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
     _write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
@@ -87,13 +87,13 @@ COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q
 
 
 def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]], int]:
-    """Return the coefficients, and how many of the rows are intercepts.
+    """Return the coefficients, and the number of rows that are intercepts.
 
-    Intercepts come first, then the original features, the largest effect per standard deviation first.
+    Intercepts come first, then the original features in decreasing order of effect per standard deviation.
     """
     spread = np.concatenate([[0.0], model[0].scale_])
     per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
-    # Each class begins with its intercept; a feature may bear the same name.
+    # Each class starts with its intercept. Names do not tell, because a feature may be called the same.
     intercept = np.arange(len(table)) % len(spread) == 0
     order = np.concatenate([np.flatnonzero(intercept), rank_coefficients(table, model[0].scale_)])
     columns = [table["feature"], table["target_class"], per_sd, *(table[name] for name in COLUMNS[3:])]

@@ -1,8 +1,8 @@
-"""What ``--out`` names: checked and locked before the work, put in its place whole, and never lost.
+"""Write ``--out``: check and lock it before the work, put complete results in place, and never lose them.
 
-A new folder, or one that ``--force`` replaces, is written beside its name and renamed. An empty folder, a mount
-point and the current folder are written in place: all finished files first go into ``ispca-new-results`` in it,
-which is there until the last of them is in its place. The next run finishes what a kill has interrupted.
+A new folder, or one that ``--force`` replaces, is written under another name and renamed. An empty folder, a mount
+point and the current folder are written in place: all finished files first go into ``ispca-new-results`` inside
+it, which exists until the last of them is in place. The next run completes a move that was interrupted.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from . import UsageError
 NEW = "ispca-new-results"
 INSIDE = "ispca"
 LOCK = f".{INSIDE}.lock"
-# Inode, time, size and mode: they tell a file from one that was put in its place.
+# Inode, time, size and mode, which change if another file replaces this one.
 State = tuple[int, int, int, int]
 
 
 @contextmanager
 def output_folder(path: Path, force: bool, own: Collection[str]) -> Iterator[Path]:
-    """Yield a folder to write into; it takes the place of ``path`` when the block ends well.
+    """Yield a folder to write into; it replaces ``path`` when the block succeeds.
 
     Parameters
     ----------
     path : Path
-        The folder that the user asked for.
+        The folder given by the user.
     force : bool
-        Whether results that are there are replaced.
+        Whether to replace existing results.
     own : collection of str
-        The names of the files that the command writes; a folder with others is never touched.
+        The names of the files that the command writes; a folder with other files is never changed.
     """
     with ExitStack() as stack:
         with _refusal(path):
             target = path.resolve()
             if target.exists() and not target.is_dir():
-                raise UsageError(f"{path} is a file, not a folder: choose another --out.")
+                raise UsageError(f"{path} is a file, not a folder. Choose another --out.")
             _make(stack, target.parent)
             inside = _lock_folder(stack, target)
             _finish_killed_run(target, own, force)
             before = _folder_state(target)
             _check_own(target, before or {}, own)
             if before and not force:
-                raise UsageError(f"{path} already exists: choose another --out, or overwrite it with --force.")
+                raise UsageError(f"{path} already exists. Choose another --out, or overwrite it with --force.")
             place, stem = (target, INSIDE) if inside else (target.parent, atomic.stem_of(target))
             temporary = atomic.new_folder(place, stem)
         with _removed_on_error(temporary, target):
@@ -68,17 +68,17 @@ def output_folder(path: Path, force: bool, own: Collection[str]) -> Iterator[Pat
 
 @contextmanager
 def output_file(path: Path, force: bool) -> Iterator[Path]:
-    """Yield a file to write to; it takes the place of ``path`` when the block ends well."""
+    """Yield a file to write to; it replaces ``path`` when the block succeeds."""
     with ExitStack() as stack:
         with _refusal(path):
             if path.exists() and not path.is_file():
-                raise UsageError(f"{path} is not a regular file: choose another --out.")
+                raise UsageError(f"{path} is not a regular file. Choose another --out.")
             target = path.resolve()
             _make(stack, target.parent)
             _lock(stack, target.parent, atomic.stem_of(target))
             before = _file_state(target)
             if before is not None and not force:
-                raise UsageError(f"{path} already exists: choose another --out, or overwrite it with --force.")
+                raise UsageError(f"{path} already exists. Choose another --out, or overwrite it with --force.")
             temporary = atomic.new_file(target)
         with _removed_on_error(temporary, target):
             yield temporary
@@ -92,16 +92,16 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
 
 @contextmanager
 def _refusal(path: Path) -> Iterator[None]:
-    """Say before the work why an output cannot be used."""
+    """Say, before the work starts, why an output cannot be used."""
     try:
         yield
     except atomic.LockedError:
         raise UsageError(
-            f"Another run is writing to {path}: wait until it ends, or choose another --out."
+            f"Another run is writing to {path}. Wait until it ends, or choose another --out."
         ) from None
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"Cannot write to {str(path)[:80]} ({reason}): choose another --out.") from error
+        raise UsageError(f"Cannot write to {str(path)[:80]} ({reason}). Choose another --out.") from error
 
 
 @contextmanager
@@ -110,17 +110,17 @@ def _removed_on_error(temporary: Path, target: Path) -> Iterator[None]:
         yield
     except BaseException as error:
         atomic.remove(temporary)
-        # Python does not say which file had no space left.
+        # Python does not say which file could not be written.
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise OSError(
-                f"Could not write to {target} ({error.strerror}): free some space, or choose another --out."
+                f"Could not write to {target} ({error.strerror}). Free some space, or choose another --out."
             ) from error
         raise
 
 
 @contextmanager
 def _kept_on_error(temporary: Path, target: Path) -> Iterator[None]:
-    """Keep a finished result that cannot be put in its place, and say where it is."""
+    """Keep finished results that cannot be put in place, and say where they are."""
     try:
         yield
     except BaseException as error:
@@ -128,13 +128,13 @@ def _kept_on_error(temporary: Path, target: Path) -> Iterator[None]:
         if not isinstance(error, OSError):
             raise
         raise OSError(
-            f"Could not write to {target} ({error.strerror}). The finished results are in {kept}: move them."
+            f"Could not write to {target} ({error.strerror}). The finished results are in {kept}."
         ) from error
 
 
 @contextmanager
 def _told_after(target: Path) -> Iterator[None]:
-    """Say what went wrong when the results were safe already."""
+    """Report a failure that happened after the results were safe."""
     try:
         yield
     except OSError as error:
@@ -158,7 +158,7 @@ def _unsaved(temporary: Path, target: Path) -> Path:
 
 
 def _make(stack: ExitStack, folder: Path) -> None:
-    """Make a folder and those above it; the new ones go again if nothing has come into them."""
+    """Create a folder and its parents; new ones are removed again if they stay empty."""
     missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
     stack.callback(_remove_empty, missing)
     folder.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def _remove_empty(folders: list[Path]) -> None:
 
 
 def _lock_folder(stack: ExitStack, target: Path) -> bool:
-    """Lock the output; return whether it must be written in place."""
+    """Lock the output folder; return whether it must be written in place."""
     in_place = False
     if present := target.is_dir():
         _lock(stack, target, INSIDE)
@@ -206,7 +206,7 @@ def _file_state(path: Path) -> State | None:
 
 
 def _folder_state(folder: Path) -> dict[str, State] | None:
-    """Return the state of everything in a folder that is not of this run; None where there is no folder."""
+    """Return the state of everything in a folder except this run's own files; None if there is no folder."""
     if _file_state(folder) is None:
         return None
     entries = (one for one in os.scandir(folder) if one.name != LOCK and not atomic.is_part(one.name, INSIDE))
@@ -221,7 +221,7 @@ def _check_own(folder: Path, state: dict[str, State], own: Collection[str]) -> N
     foreign = [name for name, (*_, mode) in state.items() if name not in own or not stat.S_ISREG(mode)]
     if foreign:
         names = ", ".join(sorted(foreign)[:3])
-        raise UsageError(f"{folder} contains other files ({names}): choose a new or empty folder for --out.")
+        raise UsageError(f"{folder} contains other files ({names}). Choose a new or empty folder for --out.")
 
 
 def _check_same(now: Any, before: Any) -> None:
@@ -230,7 +230,7 @@ def _check_same(now: Any, before: Any) -> None:
 
 
 def _commit_folder(temporary: Path, target: Path, before: dict[str, State] | None) -> Callable[[], None]:
-    """Give a finished folder a name that lasts, in one step; return what is left to be done."""
+    """Give a finished folder its lasting name in one step; return what remains to be done."""
     if before is None:
         os.rename(temporary, target)
         return lambda: atomic.sync(target.parent)
@@ -243,7 +243,7 @@ def _commit_folder(temporary: Path, target: Path, before: dict[str, State] | Non
 
 
 def _remove_old(old: Path, target: Path, names: Collection[str]) -> None:
-    """Remove what the new folder has replaced, and bring back what came into the old one in the last moment."""
+    """Remove the replaced results, and move files that appeared at the last moment to the new folder."""
     atomic.sync(target.parent)
     for name in (*names, LOCK):
         (old / name).unlink(missing_ok=True)
@@ -253,7 +253,7 @@ def _remove_old(old: Path, target: Path, names: Collection[str]) -> None:
 
 
 def _finish_killed_run(target: Path, own: Collection[str], force: bool) -> None:
-    """Put in their places what a killed run had finished."""
+    """Complete the move of results that a killed run had finished."""
     new = target / NEW
     if not new.is_dir():
         return
@@ -262,13 +262,13 @@ def _finish_killed_run(target: Path, own: Collection[str], force: bool) -> None:
         _move_in(target, own if force else ())
     except FileExistsError:
         raise UsageError(
-            f"A run was killed while it replaced the results in {target}; the new ones are complete in {new}. "
-            "Finish with --force, or choose another --out."
+            f"A run was killed while replacing the results in {target}. The new results are complete in {new}. "
+            "Complete the move with --force, or choose another --out."
         ) from None
 
 
 def _move_in(folder: Path, replaced: Collection[str]) -> None:
-    """Put the files of ``ispca-new-results`` in their places; it is whole until all of them are there."""
+    """Move the files of ``ispca-new-results`` into place; it stays complete until all are there."""
     new = folder / NEW
     atomic.sync(folder)
     names = sorted(os.listdir(new))
@@ -278,14 +278,14 @@ def _move_in(folder: Path, replaced: Collection[str]) -> None:
         if name not in names:
             (folder / name).unlink(missing_ok=True)
     atomic.sync(folder)
-    # From here on it is not whole: a name that the next run sweeps.
+    # It becomes incomplete now, so it gets a name that the next run removes.
     old = atomic.new_folder(folder, INSIDE)
     os.rename(new, old)
     atomic.remove(old)
 
 
 def _put(source: Path, goal: Path, replace: bool) -> None:
-    """Give a file a second name without ever taking the first one away."""
+    """Give a file a second name without removing the first."""
     if goal.is_file() and filecmp.cmp(source, goal, shallow=False):
         return
     temporary = atomic.new_folder(goal.parent, INSIDE) / goal.name
@@ -293,7 +293,7 @@ def _put(source: Path, goal: Path, replace: bool) -> None:
         try:
             os.link(source, temporary)
         except OSError:
-            # No hard links here.
+            # No hard links on this file system.
             shutil.copyfile(source, temporary)
             atomic.sync(temporary)
         (os.replace if replace else atomic.rename_new)(temporary, goal)

@@ -1,4 +1,4 @@
-"""What ``ispca fit`` says of a fit, in plain words and as values."""
+"""The summary that ``ispca fit`` prints, as text and as values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._files import written_files
 def summary_values(
     model: Pipeline, table: Table, folder: Path, seconds: float, strongest: list[dict[str, Any]], format: str
 ) -> dict[str, Any]:
-    """Return everything the summary tells."""
+    """Return the values of the summary."""
     reduction, regression = model[0], model[1]
     classes: dict[str, int] | None = None
     if table.kind == "classification" and table.target is not None:
@@ -61,12 +61,12 @@ def summary_text(values: dict[str, Any]) -> str:
     lines = [f"{samples}, {features}, target {values['target']!r}: {_target(values)}."]
     if values["features_left_out"]:
         left_out = count(values["features_left_out"], "feature")
-        lines.append(f"{left_out} unused: constant, or decided by a single sample.")
+        lines.append(f"{left_out} not used, because constant or determined by a single sample.")
     lines += ["", _found(values)]
-    lines += [_step_text(number, step) for number, step in enumerate(values["steps"], start=1)]
+    lines += [_step_text(number, step, values["classes"]) for number, step in enumerate(values["steps"], start=1)]
     lines += ["", values["convergence"], ""]
     if values["strongest_features"]:
-        lines.append("Strongest features (change of the linear predictor per standard deviation):")
+        lines.append("Strongest features (change in the linear predictor per standard deviation):")
         lines += [_feature_text(row) for row in values["strongest_features"]]
         lines.append("")
     lines.append(f"Written in {values['seconds']:.1f} s: {', '.join(values['files'])}")
@@ -81,26 +81,30 @@ def _target(values: dict[str, Any]) -> str:
 
 def _found(values: dict[str, Any]) -> str:
     supervised, total = values["supervised_components"], values["components"]
-    rest = f", then {count(total - supervised, 'unsupervised one')}" if total > supervised else ""
-    text = f"{count(supervised, 'supervised component')}{rest}."
+    text = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}."
     if values["selected_features"] is not None:
-        return f"{text} They come from {count(values['selected_features'], 'feature')} that passed the screening."
-    if supervised == 0:
-        return f"{text} No feature relates to the target more than chance would have it."
+        return (
+            f"{text} They are computed from {count(values['selected_features'], 'feature')} selected by screening."
+        )
+    if supervised == 0 and values["steps"]:
+        first = values["steps"][0]
+        p_value = p_value_text(first["p_value"], first["permutations"])
+        return f"{text} No feature is associated with the target beyond chance ({p_value})."
     return text
 
 
-def _step_text(number: int, step: dict[str, Any]) -> str:
+def _step_text(number: int, step: dict[str, Any], classes: dict[str, int] | None) -> str:
     p_value = p_value_text(step["p_value"], step["permutations"])
     start = f"  {number}. largest score {step['score']:.2f} ({p_value}): "
     if not step["accepted"]:
-        return start + "no signal left, so the supervised components end here."
-    separates = "" if step["target_class"] is None else f", separates {step['target_class']}"
+        return start + "not significant."
+    separates = (
+        "" if classes is None or len(classes) == 2 else f", separating {step['target_class']} from the rest"
+    )
     more = " ..." if step["n_features"] > len(step["features"]) else ""
     return start + f"{count(step['n_features'], 'feature')}{separates} ({', '.join(step['features'])}{more})"
 
 
 def _feature_text(row: dict[str, Any]) -> str:
-    speaks = "for" if row["per_sd"] > 0 else "against"
-    side = f" ({speaks} {row['target_class']})" if row["target_class"] else ""
-    return f"  {row['feature']}: {row['per_sd']:+.3g}{side}, P(sign) {row['p_sign']:.0%}"
+    side = f" for {row['target_class']}" if row["target_class"] else ""
+    return f"  {row['feature']}: {row['per_sd']:+.3g}{side}, P(sign) = {row['p_sign']:.0%}"

@@ -1,4 +1,4 @@
-"""``ispca compare``: which method predicts DATA best, on samples it has not seen."""
+"""``ispca compare``: compare how well methods predict held-out samples of DATA."""
 
 from __future__ import annotations
 
@@ -27,29 +27,41 @@ from ._console import (
 from ._output import output_folder
 from .fit import default_components
 
-SUMMARY = "compare the methods of the paper on DATA, refitted whole in random splits"
+SUMMARY = "compare methods on held-out samples of DATA in random splits"
 USAGE = "ispca compare DATA --target COLUMN [options]"
 EXAMPLE = """example:
   ispca compare expression.csv --target diagnosis --splits 50 --out comparison
 prints a table, best method first, and writes it to comparison/comparison.csv
-(and comparison.png, if matplotlib is installed)"""
-TABLE, PICTURE = "comparison.csv", "comparison.png"
+(and a plot to comparison.png, if matplotlib is installed)"""
+TABLE, PLOT = "comparison.csv", "comparison.png"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="file with a row per sample, a column per feature")
+    """Add the arguments."""
+    parser.add_argument(
+        "data", metavar="DATA", type=Path, help="data file: one row per sample, one column per feature"
+    )
     add_data_options(parser)
     add_missing_option(parser)
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help="some of the methods, such as ISPCA lasso")
-    parser.add_argument("--splits", type=positive, default=50, metavar="N", help="random splits (default 50)")
-    parser.add_argument("--components", type=positive, metavar="N", help="default 50, for 3 or more classes 20")
-    parser.add_argument("--draws", type=positive, default=1000, metavar="N", help="of each of 4 chains (1000)")
-    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="processes (default: all cores)")
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop fits that take longer")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="keep finished fits here; go on after a kill")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="directory for table and picture")
-    parser.add_argument("--force", action="store_true", help="overwrite the results in DIR")
+    parser.add_argument(
+        "--methods", nargs="+", metavar="NAME", help="methods to compare, such as ISPCA lasso (default: all)"
+    )
+    parser.add_argument(
+        "--splits", type=positive, default=50, metavar="N", help="number of random splits (default 50)"
+    )
+    parser.add_argument(
+        "--components", type=positive, metavar="N", help="number of components (default 50; 20 for 3+ classes)"
+    )
+    parser.add_argument(
+        "--draws", type=positive, default=1000, metavar="N", help="posterior draws per chain (default 1000)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=-1, metavar="N", help="number of processes (default: all cores)"
+    )
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop fits that take longer than this")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="store finished fits here, and reuse them")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the table and the plot")
+    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
     add_output_options(parser)
 
 
@@ -57,10 +69,10 @@ def run(args: argparse.Namespace) -> int:
     """Read, compare, print and write."""
     console = Console(args)
     if args.jobs == 0:
-        raise UsageError("--jobs 0 does nothing: pass a number of processes, or -1 for all cores.")
-    # The names are checked before a large file is read.
+        raise UsageError("--jobs must not be 0. Pass the number of processes, or -1 for all cores.")
+    # Check the names before reading a large file.
     chosen_methods(paper_methods(), args.methods)
-    opened = nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PICTURE))
+    opened = nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PLOT))
     result, written = None, []
     try:
         with opened as folder:
@@ -71,9 +83,9 @@ def run(args: argparse.Namespace) -> int:
         written = []
         raise
     finally:
-        # Whatever happens to the files, the table is not lost.
+        # Print the table even if writing the files fails.
         if result is not None:
-            tell_result(result, args, written, console)
+            print_result(result, args, written, console)
     return 0
 
 
@@ -92,24 +104,24 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
         return compare_methods(chosen_methods(methods, args.methods), table.X, table.target, **options)
 
 
-def tell_result(result: Comparison, args: argparse.Namespace, written: list[str], console: Console) -> None:
-    """Print the table, and which files were written."""
+def print_result(result: Comparison, args: argparse.Namespace, written: list[str], console: Console) -> None:
+    """Print the table and the names of the files."""
     values = {"splits": args.splits, "baseline": result.baseline, "methods": rows(result)}
     values["errors"] = [{"split": number, "method": name, "error": text} for number, name, text in result.errors]
     files = ", ".join(str(args.out / name) for name in written)
-    console.result(str(result) + (f"\n\nWritten: {files}" if files else ""), values)
+    console.result(str(result) + (f"\n\nWrote {files}." if files else ""), values)
 
 
 def seconds(text: str) -> float:
-    """Return a number of seconds."""
+    """Parse a positive number of seconds."""
     try:
         return checked_timeout(float(text)) or 0.0
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds") from None
+        raise argparse.ArgumentTypeError(f"must be a positive number of seconds, got {text!r}") from None
 
 
 def chosen_methods(methods: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
-    """Return the methods asked for; their names may be written in small letters."""
+    """Return the requested methods; upper and lower case do not matter."""
     if names is None:
         return methods
     lower = {name.lower(): name for name in methods}
@@ -122,26 +134,26 @@ def chosen_methods(methods: dict[str, Any], names: list[str] | None) -> dict[str
 
 
 def rows(result: Comparison) -> list[dict[str, Any]]:
-    """Return the table as dicts."""
+    """Return the rows of the table as dictionaries."""
     table = result.table
     return [finite(dict(zip(table.dtype.names or (), row.tolist(), strict=True))) for row in table]
 
 
 def write_files(folder: Path, result: Comparison, console: Console) -> list[str]:
-    """Write table and picture into a folder; return their names."""
+    """Write the table and the plot into a folder; return their names."""
     table = result.table
     with open_csv(folder / TABLE) as file:
         write_table(file, table.dtype.names or (), (row.tolist() for row in table))
-    draw(folder / PICTURE, result, console)
+    draw(folder / PLOT, result, console)
     return sorted(entry.name for entry in folder.iterdir())
 
 
 def draw(path: Path, result: Comparison, console: Console) -> None:
-    """Draw the picture, where matplotlib is installed."""
+    """Draw the plot if matplotlib is installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        console.note(missing_package(f"Drawing {PICTURE}", "matplotlib"))
+        console.note(missing_package(f"Drawing {PLOT}", "matplotlib"))
         return
     figure = Figure(figsize=(6.0, 0.8 + 0.32 * len(result.methods)), layout="constrained")
     result.plot(ax=figure.add_subplot())

@@ -14,21 +14,21 @@ from ..datasets.registry import find, list_datasets
 from ..datasets.store import cache_folder, data_folder, locate, obtain
 from . import UsageError
 
-SUMMARY = "list data sets: what there is, where from, and what is present"
+SUMMARY = "list, describe or download data sets"
 EXAMPLE = """example:
-  ispca datasets                     lists all of them
-  ispca datasets colon --download    fetches one and describes it"""
+  ispca datasets                     lists all data sets
+  ispca datasets colon --download    downloads and describes one"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("name", nargs="?", help="describe this data set instead of listing all")
-    parser.add_argument("--download", action="store_true", help="fetch it into the cache if it is not present")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    """Add the arguments."""
+    parser.add_argument("name", nargs="?", help="data set to describe (default: list all)")
+    parser.add_argument("--download", action="store_true", help="download it into the cache if it is not present")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was asked for."""
+    """List all data sets, or describe one."""
     if args.name is None:
         if args.download:
             raise UsageError("--download needs the name of a data set.")
@@ -73,9 +73,9 @@ def _place(path: Path) -> str:
 
 
 def _table(entries: list[dict[str, Any]]) -> str:
-    rows = [["name", "in the paper as", "n", "D", "target", "present", "source"]]
+    rows = [["name", "name in the paper", "n", "D", "target", "present", "source"]]
     for entry in entries:
-        beside = f"(beside {entry['stand_in_for']})" if entry["stand_in_for"] else "-"
+        beside = f"(substitute for {entry['stand_in_for']})" if entry["stand_in_for"] else "-"
         present = entry["present"] or "not present"
         size = [str(entry["n"]), str(entry["D"])]
         rows.append([entry["name"], entry["paper"] or beside, *size, entry["target"], present, entry["source"]])

@@ -1,4 +1,4 @@
-"""``ispca fit``: from a data file to components, a model and its coefficients."""
+"""``ispca fit``: fit a model to a data file, and write the model, its components and a report."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from ._console import (
     add_data_options,
     add_missing_option,
     add_output_options,
+    non_negative,
     positive,
     read_supervised,
-    whole_number,
 )
 from ._files import FILES, REPORTS, ReportRequest, write_files
 from ._output import output_folder
 from ._summary import summary_text, summary_values
 
-SUMMARY = "find supervised components in DATA and fit a Bayesian model on them"
+SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
 USAGE = "ispca fit DATA --target COLUMN --out DIR [options]"
 EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results
@@ -40,24 +40,32 @@ N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="file with a row per sample, a column per feature")
+    """Add the arguments."""
+    parser.add_argument(
+        "data", metavar="DATA", type=Path, help="data file: one row per sample, one column per feature"
+    )
     add_data_options(parser)
     add_missing_option(parser)
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="directory for the results")
-    parser.add_argument("--force", action="store_true", help="overwrite the results in DIR")
-    methods = f"{', '.join(METHODS[:-1])} or {METHODS[-1]}"
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for the results")
+    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
+    methods = f"reduction: {', '.join(METHODS)}"
     parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
-    parser.add_argument("--components", type=positive, metavar="N", help="default 50, for 3 or more classes 20")
-    parser.add_argument("--draws", type=positive, default=1000, metavar="N", help="of each of 4 chains (1000)")
-    parser.add_argument("--cv", type=whole_number, default=0, metavar="N", help="report N held-out splits (0)")
-    formats = f"of the report: {', '.join(REPORTS)} (default html)"
+    parser.add_argument(
+        "--components", type=positive, metavar="N", help="number of components (default 50; 20 for 3+ classes)"
+    )
+    parser.add_argument(
+        "--draws", type=positive, default=1000, metavar="N", help="posterior draws per chain (default 1000)"
+    )
+    parser.add_argument(
+        "--cv", type=non_negative, default=0, metavar="N", help="cross-validate in N splits for the report"
+    )
+    formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
     add_output_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, fit, write, and say what was found."""
+    """Read, fit, write, and print a summary."""
     console = Console(args)
     start = time.perf_counter()
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
@@ -78,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _command(args: argparse.Namespace) -> str:
-    """Return the command that does this again; where the results go and how it talks do not matter."""
+    """Return a command that reproduces the results."""
     words = ["ispca", "fit", str(args.data)]
     for name in ("target", "id", "kind", "components"):
         if getattr(args, name) is not None:
@@ -94,7 +102,7 @@ def _command(args: argparse.Namespace) -> str:
 def fit_model(
     table: Table, method: str, n_components: int | None, n_draws: int, seed: int
 ) -> tuple[Pipeline, np.ndarray]:
-    """Return the fitted pipeline and the components of the samples."""
+    """Return the fitted pipeline and the scores of the samples."""
     regression = table.kind == "regression"
     kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
     model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
@@ -114,6 +122,6 @@ def fit_model(
 
 
 def default_components(table: Table) -> int:
-    """Return the paper's number of components for this kind of target."""
+    """Return the number of components that the paper uses for this kind of target."""
     many = table.kind == "classification" and table.target is not None and len(np.unique(table.target)) > 2
     return N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS

@@ -1,4 +1,4 @@
-"""``ispca predict``: what a fitted model says of new samples."""
+"""``ispca predict``: predict new samples with a fitted model."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from ..readers.missing import fill
 from ._console import Console, add_data_options, add_missing_option, add_output_options, finite, reading
 from ._output import output_file
 
-SUMMARY = "predict the target of new samples with a model of ispca fit"
+SUMMARY = "predict the target of new samples with a model written by ispca fit"
 USAGE = "ispca predict MODEL DATA [options]"
 EXAMPLE = """example:
   ispca predict results/model.ispca new.csv --out predictions.csv
-writes for each sample its class and the probability of every class; for a
-quantity its mean, standard deviation and 90 % interval. Without --out it prints them."""
+writes the predicted class of each sample and the probability of every class, or the
+mean, standard deviation and 90% interval of a quantity. Without --out it prints them."""
 PROBABILITY = 0.9
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the arguments."""
     parser.add_argument("model", metavar="MODEL", type=Path, help="model.ispca, written by ispca fit")
     parser.add_argument(
-        "data", metavar="DATA", type=Path, help="file with the features of the model, in any order"
+        "data", metavar="DATA", type=Path, help="data file with the features of the model, in any order"
     )
     add_data_options(parser, target=False)
     add_missing_option(parser, ("error", "mean", "rows"))
@@ -58,22 +58,22 @@ def run(args: argparse.Namespace) -> int:
     rows = [finite(dict(zip(columns, row, strict=True))) for row in zip(*map(list, columns.values()), strict=True)]
     if args.out is not None:
         samples = count(len(columns["id"]), "sample")
-        console.result(f"{samples} predicted: {args.out}", rows)
+        console.result(f"Wrote predictions for {samples} to {args.out}.", rows)
     elif args.json:
         console.result(text, rows)
     else:
-        # The predictions are the result, also of a quiet command.
+        # The predictions are printed even with --quiet.
         show(text.removesuffix("\n"), raw=True)
     return 0
 
 
 def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Return the columns of the table: the names of the samples, and what the model says of them."""
+    """Return the columns of the output: sample names and predictions."""
     with console.silence():
-        model = load_pipeline(args.model)
+        model = load_pipeline(args.model, args.max_memory)
         names = tuple(str(name) for name in model[0].feature_names_in_)
-        with reading(args.data) as hear:
-            options = {"id": args.id, "transpose": args.transpose, "known": names, "progress": hear}
+        with reading(args.data) as update:
+            options = {"id": args.id, "transpose": args.transpose, "known": names, "progress": update}
             table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
         for note in table.notes:
             console.note(note)
@@ -83,23 +83,21 @@ def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     return {"id": table.ids[kept], **columns}
 
 
-def load_pipeline(path: Path) -> Pipeline:
-    """Load a model that ispca fit has written."""
-    model = load_model(path)
+def load_pipeline(path: Path, max_bytes: int | None = None) -> Pipeline:
+    """Load a model written by ispca fit."""
+    model = load_model(path, max_bytes=max_bytes)
     known = isinstance(model, Pipeline) and len(model.steps) == 2
     if not known or not isinstance(model[1], HorseshoeClassifier | HorseshoeRegressor):
-        raise ModelFileError(f"{path} holds no model that predicts: use one that ispca fit has written.")
+        raise ModelFileError(f"{path} contains no predictive model. Use one written by ispca fit.")
     if not hasattr(model[0], "feature_names_in_"):
-        raise ModelFileError(
-            f"{path} does not know the names of its features: fit it with ispca fit or a data frame."
-        )
+        raise ModelFileError(f"{path} does not contain feature names. Use a model written by ispca fit.")
     return model
 
 
 def matched(
     table: Table, names: tuple[str, ...], means: np.ndarray, args: argparse.Namespace, console: Console
 ) -> tuple[Any, np.ndarray]:
-    """Return the features of the model in its order, and which samples are left."""
+    """Return the features of the model in its order, and the samples that remain."""
     where = args.data.name
     place = {name: j for j, name in enumerate(table.features)}
     absent = [name for name in names if name not in place]
@@ -107,15 +105,17 @@ def matched(
         text = [f"{name} ({table.left_out[name]})" for name in absent if name in table.left_out]
         if text:
             raise TableError(
-                f"{count(len(text), 'feature')} of the model hold no numbers in {where}: {listing(text)}."
+                f"{count(len(text), 'feature')} of the model {'is' if len(text) == 1 else 'are'} not numeric in "
+                f"{where}: {listing(text)}."
             )
-        hint = "" if args.transpose or len(absent) < len(names) else " Are features in rows (--transpose)?"
+        rows = not args.transpose and len(absent) == len(names)
         raise TableError(
-            f"{where} lacks {len(absent):,} of the {len(names):,} features of the model: {listing(absent)}.{hint}"
+            f"{where} lacks {len(absent):,} of the {len(names):,} features of the model: {listing(absent)}.",
+            "If features are in rows, pass --transpose." if rows else "",
         )
     extra = len(place) - len(names)
     if extra:
-        console.note(f"{count(extra, 'column')} of {where} ignored: not among the features of the model.")
+        console.note(f"{count(extra, 'column')} of {where} ignored, because the model does not use them.")
     order = np.array([place[name] for name in names])
     X = table.X if np.array_equal(order, np.arange(table.X.shape[1])) else table.X[:, order]
     return _without_missing(X, names, means, args.missing, console)
@@ -131,23 +131,27 @@ def _without_missing(
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     bad = ~np.isfinite(dense)
     columns = [f"{names[j]} ({often})" for j, often in enumerate(bad.sum(axis=0)) if often]
-    what = f"{count(int(bad.sum()), 'value')} in {count(len(columns), 'column')}, {listing(columns)},"
+    values, where = count(int(bad.sum()), "missing or infinite value"), count(len(columns), "column")
     if missing == "error":
-        raise TableError(f"{what} are missing: pass --missing mean to put the training mean, or --missing rows.")
+        raise TableError(
+            f"The data contain {values} in {where}: {listing(columns)}.",
+            "Pass --missing mean to replace them by the mean of the training data, or --missing rows to leave out "
+            "these samples.",
+        )
     if missing == "rows":
         kept = np.flatnonzero(~bad.any(axis=1))
         if not len(kept):
-            raise TableError("Every sample has missing values: pass --missing mean.")
-        console.note(f"{count(X.shape[0] - len(kept), 'sample')} left out with missing values.")
+            raise TableError("Every sample has missing values.", "Pass --missing mean.")
+        console.note(f"{count(X.shape[0] - len(kept), 'sample')} with missing values left out.")
         return X[kept], kept
-    console.note(f"{what} were missing: the mean of the training data stands in their place.")
+    console.note(f"{values} replaced by the mean of the training data in {where}: {listing(columns)}.")
     return fill(X, means), kept
 
 
 def predictions(model: Pipeline, X: Any) -> dict[str, Any]:
-    """Return the columns of the prediction."""
+    """Return the predictions, one entry per output column."""
     with warnings.catch_warnings():
-        # The names have been compared already.
+        # The names were already compared.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         Z = model[0].transform(X)
     last = model[1]
@@ -161,7 +165,7 @@ def predictions(model: Pipeline, X: Any) -> dict[str, Any]:
 
 
 def as_csv(columns: dict[str, Any]) -> str:
-    """Return the columns as CSV with all digits."""
+    """Return the columns as CSV with full precision."""
     file = io.StringIO()
     write_table(file, columns, zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
     return file.getvalue()

@@ -1,4 +1,4 @@
-"""Data sets to try the methods on: real ones by name, and simulated ones."""
+"""Real data sets by name, and simulated data."""
 
 from .loading import load
 from .records import Dataset, DatasetError

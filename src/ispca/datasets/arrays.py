@@ -1,4 +1,4 @@
-"""The arrays of a data set: reading and writing .npz files, their checksum, and what must be true of them."""
+"""Read, write and verify the arrays of a data set (.npz files and their checksum)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..readers.limits import limit_for
 from ..readers.npz import matrix_of, read_arrays
 from .records import Dataset, DatasetError
 
-# Rows of dexter and count-blog carry a part of the challenge, or a day.
+# Per-row information of dexter (part of the challenge) and count-blog (day).
 EXTRAS = ("split", "day")
 
 
@@ -23,8 +23,8 @@ EXTRAS = ("split", "day")
 class Arrays:
     """A data set as arrays, before preprocessing.
 
-    ``X`` holds floats, dense or CSR. ``target`` holds class codes, numbers, counts, or for survival a structured
-    array of ``event`` and ``time``. ``url`` and ``file_sha256`` say which download the arrays were made from.
+    ``X`` contains floats, dense or CSR. ``target`` contains class codes, numbers or counts; for survival it is a
+    structured array of ``event`` and ``time``. ``url`` and ``file_sha256`` identify the original download.
     """
 
     X: Any
@@ -44,10 +44,10 @@ def survival_target(time: Any, event: Any) -> np.ndarray:
 
 
 def checksum(arrays: Arrays) -> str:
-    """Return a sha256 over values, target and class names; names of features are not part of it.
+    """Return a sha256 of values, target and class names; feature names are not included.
 
-    Values and times are taken in single precision, the precision of the files it was first made from, so that it
-    does not depend on container, integer type or compression.
+    Values and times are rounded to single precision, the precision of the original files, so the checksum does not
+    depend on container, integer type or compression.
     """
     if sp.issparse(arrays.X):
         X = sp.csr_array(arrays.X, copy=True)
@@ -76,7 +76,7 @@ def checksum(arrays: Arrays) -> str:
 
 
 def read_npz(path: Path) -> Arrays:
-    """Read a data set from its .npz file (README of the data: dense or CSR; y, or time and event)."""
+    """Read a data set from its .npz file (dense or CSR; y, or time and event)."""
     try:
         limit = limit_for(path)
         stored = read_arrays(path, limit)
@@ -86,7 +86,7 @@ def read_npz(path: Path) -> Arrays:
         else:
             y = stored["y"]
             target = y.astype(float if y.dtype.kind == "f" else np.int64)
-    # On a damaged file each library fails in a way of its own.
+    # Each library fails in its own way on a damaged file.
     except Exception as error:
         what = str(error).rstrip(".") or type(error).__name__
         raise DatasetError(f"Could not read {path} as a data set: {what}.") from error
@@ -102,7 +102,7 @@ def read_npz(path: Path) -> Arrays:
 
 
 def write_npz(path: Path, arrays: Arrays) -> None:
-    """Write the file under a name of its own and move it into place, so that nobody ever sees half of it."""
+    """Write the file under a temporary name and move it into place, so that it is never seen incomplete."""
     stored: dict[str, Any] = dict(arrays.extras)
     if sp.issparse(arrays.X):
         stored |= {"data": arrays.X.data.astype("f4"), "indices": arrays.X.indices, "indptr": arrays.X.indptr}
@@ -121,7 +121,7 @@ def write_npz(path: Path, arrays: Arrays) -> None:
 
 
 def verify(record: Dataset, arrays: Arrays, where: str) -> bool:
-    """Raise where the arrays are not the data set; return whether their checksum says that they are it."""
+    """Raise if the arrays are not the data set; return whether their checksum was verified."""
     if arrays.X.shape != (record.n, record.D):
         found = " x ".join(map(str, arrays.X.shape))
         raise DatasetError(f"{where} is not {record.name}: it is {found} instead of {record.n} x {record.D}.")
@@ -131,7 +131,7 @@ def verify(record: Dataset, arrays: Arrays, where: str) -> bool:
         )
     values = arrays.X.data if sp.issparse(arrays.X) else arrays.X
     if not np.isfinite(values).all():
-        raise DatasetError(f"{where} is not {record.name}: it has missing or infinite values.")
+        raise DatasetError(f"{where} is not {record.name}: it contains missing or infinite values.")
     if arrays.feature_names is not None and arrays.feature_names.shape != (record.D,):
         raise DatasetError(f"{where} is not {record.name}: it has {len(arrays.feature_names)} feature names.")
     if record.is_classification:
@@ -142,7 +142,7 @@ def verify(record: Dataset, arrays: Arrays, where: str) -> bool:
         return True
     if any(source.url == arrays.url and not source.same_file for source in record.sources):
         return False
-    raise DatasetError(f"{where} is not {record.name} as it should be: the checksum of its arrays is wrong.")
+    raise DatasetError(f"{where} is not {record.name}: the checksum of its arrays does not match.")
 
 
 def _verify_classes(record: Dataset, arrays: Arrays, where: str) -> None:

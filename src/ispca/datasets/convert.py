@@ -1,4 +1,4 @@
-"""From the public files (.mat, .RData, .zip) to the arrays of a data set."""
+"""Convert public files (.mat, .RData, .zip) to the arrays of a data set."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ..readers.sparse import checked_csr
 from .arrays import Arrays, survival_target
 from .records import Dataset, DatasetError
 
-# R names of the censoring indicator, 1 where death was observed.
+# R names of the event indicator, 1 if death was observed.
 EVENT_NAMES = ("cens", "event", "status", "death", "os_deceased")
-# How R packs its files, by their first bytes.
+# How R compresses its files, by their first bytes.
 OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
@@ -34,7 +34,7 @@ def convert(path: Path, record: Dataset, format: str) -> Arrays:
         return CONVERTERS[format](path, record)
     except DatasetError:
         raise
-    # On a damaged file each reader fails in a way of its own, some with bare exceptions.
+    # Each reader fails in its own way on a damaged file, some with bare exceptions.
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise DatasetError(
@@ -52,7 +52,7 @@ def encode(labels: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _matrix(X: Any, sparse: bool, limit: Limit) -> Any:
     if sp.issparse(X):
-        # What a file says of rows and columns is checked before compiled code relies on it.
+        # Check the declared structure before compiled code relies on it.
         parts = X if X.format in ("csr", "csc") else sp.csr_array(X)
         X = checked_csr(parts.data, parts.indices, parts.indptr, X.shape, limit, by_column=X.format == "csc")
     rows, columns = X.shape
@@ -87,17 +87,17 @@ def read_objects(path: Path) -> dict[str, Any]:
     def keep(columns: Any, attributes: Any) -> Any:
         return columns
 
-    # A column of a frame may be a matrix (riboflavin), which pandas does not hold.
+    # A column of a data frame may be a matrix (riboflavin), which pandas does not support.
     constructors = rdata.conversion.DEFAULT_CLASS_MAP | {"data.frame": keep, "AsIs": keep, "matrix": keep}
     with warnings.catch_warnings():
-        # Old files do not say how their text is encoded.
+        # Old files do not declare their text encoding.
         warnings.simplefilter("ignore")
         parsed = rdata.parser.parse_data(_unpacked(path))
         return dict(rdata.conversion.convert(parsed, constructors))
 
 
 def _unpacked(path: Path) -> bytes:
-    """Return the content of an R file, which may be packed, up to the limit."""
+    """Return the content of an R file, which may be compressed, up to the limit."""
     limit = limit_for(path)
     with path.open("rb") as file:
         start = file.read(8)
@@ -142,7 +142,7 @@ def read_rdata(path: Path, record: Dataset) -> Arrays:
 
 
 def read_survival_rdata(path: Path, record: Dataset) -> Arrays:
-    """Read ``time`` and ``cens`` and the features: a matrix beside them, or the other columns of their frame."""
+    """Read ``time``, ``cens`` and the features: a separate matrix, or the other columns of the data frame."""
     holders = list(_holders(read_objects(path)))
     event_name = ""
     for holder in holders:
@@ -165,18 +165,18 @@ def read_survival_rdata(path: Path, record: Dataset) -> Arrays:
 def _lines(archive: zipfile.ZipFile, ending: str) -> list[str]:
     name = next((name for name in archive.namelist() if name.endswith(ending)), None)
     if name is None:
-        raise DatasetError(f"the archive has no {ending}.")
+        raise DatasetError(f"The archive contains no {ending}.")
     return _text(archive, name)
 
 
 def _text(archive: zipfile.ZipFile, name: str) -> list[str]:
-    """Return the lines of a member, if it is not too large."""
+    """Return the lines of an archive member, unless it is too large."""
     limit_for(Path(str(archive.filename))).check(archive.getinfo(name).file_size, name)
     return archive.read(name).decode("ascii").splitlines()
 
 
 def read_dexter_zip(path: Path, record: Dataset) -> Arrays:
-    """Read train and validation parts of the challenge: lines of ``feature:count``, features numbered from 1."""
+    """Read the training and validation parts: lines of ``feature:count``, features numbered from 1."""
     labels: list[int] = []
     rows, columns, values, split = [], [], [], []
     with zipfile.ZipFile(path) as archive:
@@ -184,7 +184,7 @@ def read_dexter_zip(path: Path, record: Dataset) -> Arrays:
             part_labels = [int(line) for line in _lines(archive, f"dexter_{name}.labels") if line.strip()]
             lines = [line for line in _lines(archive, f"dexter_{name}.data") if line.strip()]
             if len(lines) != len(part_labels):
-                raise DatasetError(f"dexter_{name} has {len(lines)} texts but {len(part_labels)} labels.")
+                raise DatasetError(f"dexter_{name} has {len(lines)} documents but {len(part_labels)} labels.")
             for row, line in enumerate(lines, start=len(labels)):
                 pairs = [pair.split(":") for pair in line.split()]
                 rows += [row] * len(pairs)
@@ -198,7 +198,7 @@ def read_dexter_zip(path: Path, record: Dataset) -> Arrays:
 
 
 def read_blog_zip(path: Path, record: Dataset) -> Arrays:
-    """Read the test days in the order of their dates: comma-separated features, then the count."""
+    """Read the test days by date: comma-separated features, then the count."""
     tables, days = [], []
     with zipfile.ZipFile(path) as archive:
         pattern = re.compile(r"(?:.*/)?blogData_test-[\d._]+\.csv")

@@ -1,4 +1,4 @@
-"""Download a public file with its checksum, and say in one sentence what went wrong."""
+"""Download a public file, verify its checksum, and report failures in one sentence."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .arrays import Arrays, verify
 from .convert import convert
 from .records import Dataset, DatasetError, Source
 
-# Seconds without an answer after which a server counts as gone.
+# Seconds to wait for an answer of a server.
 TIMEOUT = 30.0
 
 
 def import_pooch() -> ModuleType:
-    """Import pooch, or say how to get it."""
+    """Import pooch, or say how to install it."""
     try:
         import pooch
     except ImportError as error:
@@ -53,19 +53,21 @@ def retrieve(source: Source, folder: Path, known_hash: str | None = None) -> Pat
             path = pooch.retrieve(source.url, expected, source.filename, folder, downloader=downloader)
     except exceptions.HTTPError as error:
         status = error.response.status_code if error.response is not None else "an error"
-        raise DatasetError(f"{host} answered {status} for {source.url}") from error
+        raise DatasetError(f"{host} returned {status} for {source.url}") from error
     except exceptions.Timeout as error:
-        raise DatasetError(f"{host} did not answer in {TIMEOUT:g} s") from error
+        raise DatasetError(f"{host} did not respond within {TIMEOUT:g} s") from error
     except exceptions.ChunkedEncodingError as error:
-        raise DatasetError(f"the download of {source.url} broke off") from error
+        raise DatasetError(f"the download of {source.url} was interrupted") from error
     except exceptions.ConnectionError as error:
-        raise DatasetError(f"no connection to {host}") from error
+        raise DatasetError(f"could not connect to {host}") from error
     except exceptions.RequestException as error:
         raise DatasetError(f"{source.url} could not be downloaded ({error})") from error
     except ValueError as error:
         if "hash" not in str(error):
             raise
-        raise DatasetError(f"{source.url} has a wrong checksum (damaged on its way, or changed there)") from error
+        raise DatasetError(
+            f"the checksum of {source.url} does not match (damaged in transit, or changed at the source)"
+        ) from error
     return Path(path)
 
 
@@ -76,19 +78,19 @@ def file_sha256(path: Path) -> str:
 
 
 def read_source(path: Path, record: Dataset, source: Source) -> Arrays:
-    """Convert a file of one of the sources, and note where it comes from."""
+    """Convert a file of one of the sources, and record its origin."""
     return replace(convert(path, record, source.format), url=source.url, file_sha256=file_sha256(path))
 
 
 def fetch(record: Dataset, folder: Path, known_hash: str | None = None) -> Arrays:
-    """Download from the first source that works, convert and verify; the files are gone afterwards.
+    """Download from the first source that works, convert and verify; downloaded files are removed.
 
-    Every call works in a folder of its own inside ``folder``, so that several processes do not meet.
+    Each call uses its own temporary folder inside ``folder``, so that processes do not interfere.
     """
     if not record.sources:
         raise DatasetError(
-            f"{record.name} has no direct download ({record.origin}): put {record.name}.npz into the folder"
-            " that the environment variable ISPCA_DATA names."
+            f"{record.name} has no direct download ({record.origin}). Put {record.name}.npz into the folder given"
+            " by the environment variable ISPCA_DATA."
         )
     import_pooch()
     failures = []
@@ -102,6 +104,6 @@ def fetch(record: Dataset, folder: Path, known_hash: str | None = None) -> Array
             failures.append(str(error).rstrip("."))
     wanted = " or ".join(dict.fromkeys([f"{record.name}.npz", *(source.filename for source in record.sources)]))
     raise DatasetError(
-        f"{record.name} could not be downloaded: {'; '.join(failures)}."
-        f" A copy of {wanted} in the folder that ISPCA_DATA names is used instead."
+        f"Could not download {record.name}: {'; '.join(failures)}."
+        f" You can put a copy of {wanted} into the folder given by ISPCA_DATA."
     )

@@ -1,4 +1,4 @@
-"""Load a data set by name, as a Bunch."""
+"""Load a data set by name, and describe it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TARGETS = {
     "multiclass": "several classes",
     "regression": "a number",
     "counts": "a count",
-    "survival": "survival: a structured array of event (whether death was observed) and time",
+    "survival": "survival: a structured array of event (death observed) and time",
 }
 
 
@@ -31,23 +31,23 @@ def load(name: str, *, preprocess: bool = True, known_hash: str | None = None) -
     name : str
         One of :func:`list_datasets`; ``ispca datasets`` prints them.
     preprocess : bool, default=True
-        Take logs of raw intensities, as the description of the set states; False gives the stored values.
+        Take logarithms of raw intensities, as stated in the description; False returns the stored values.
     known_hash : str or None, default=None
-        The sha256 that the file of the public source must have, for sets whose checksum is not known here.
+        Expected sha256 of the downloaded file, for data sets without a known checksum.
 
     Returns
     -------
     data : Bunch
         ``data`` (n x D floats, dense or CSR), ``target`` (class codes, numbers, counts, or a structured array of
-        ``event`` and ``time``), ``feature_names``, ``target_names`` (of the classes; None elsewhere), ``DESCR``,
-        ``name``, ``path``, and for some sets ``split`` or ``day``.
+        ``event`` and ``time``), ``feature_names``, ``target_names`` (class names, or None), ``DESCR``,
+        ``name``, ``path``, and for some data sets ``split`` or ``day``.
 
     Raises
     ------
     ValueError
-        If there is no such data set; the message names the nearest ones.
+        If there is no such data set; the message suggests similar names.
     DatasetError
-        If it is not there and cannot be downloaded, or is not what it should be.
+        If the data set is not present and cannot be downloaded, or fails verification.
 
     Examples
     --------
@@ -75,11 +75,11 @@ def load(name: str, *, preprocess: bool = True, known_hash: str | None = None) -
 
 
 def describe(record: Dataset, *, preprocess: bool = True) -> str:
-    """Return what is known of a data set, as text."""
+    """Return a description of a data set."""
     done = PREPROCESSING[record.preprocessing]
     place = f"'{record.paper_name}' of Piironen and Vehtari (2018)" if record.paper_name else "not in the paper"
     if record.stand_in_for:
-        place += f"; run beside {record.stand_in_for} while that is missing, never under its name"
+        place += f"; used in addition to {record.stand_in_for}, which could not be obtained"
     applied = "" if preprocess or record.preprocessing == "none" else " NOT APPLIED HERE (preprocess=False)."
     lines = [
         f"{record.name}: {record.title}",
@@ -87,7 +87,7 @@ def describe(record: Dataset, *, preprocess: bool = True) -> str:
         f"Size: {record.n} samples, {record.D} features{', sparse' if record.sparse else ''}.",
         f"Target: {TARGETS[record.target]}{_class_sizes(record)}.",
         f"Study: {record.study}.",
-        f"Source: {record.origin}. Licence: not known.",
+        f"Source: {record.origin}. License: unknown.",
         f"Values: {record.scale}.",
         f"Preprocessing: {done.formula} ({done.why}).{applied}",
     ]
@@ -102,9 +102,9 @@ def _class_sizes(record: Dataset) -> str:
 
 def _found(record: Dataset, arrays: Arrays, verified: bool) -> str:
     if verified:
-        return "Verified: the checksum of the arrays is the expected one."
-    text = "Verified: size and samples per class only; the content was NOT verified by checksum."
+        return "Verified: the checksum of the arrays matches."
+    text = "Verified: only size and class sizes; the content was NOT verified by checksum."
     if record.checksum is None:
         values = arrays.X.data if sp.issparse(arrays.X) else arrays.X
-        text += f" Stored values run from {values.min():.4g} to {values.max():.4g}: take logs of raw intensities."
+        text += f" Values range from {values.min():.4g} to {values.max():.4g}; take logarithms of raw intensities."
     return textwrap.fill(text, 100, subsequent_indent="  ")

@@ -1,4 +1,4 @@
-"""Data sets beside the paper's: stand-ins for those that are missing, and other kinds of target."""
+"""Data sets that are not in the paper: substitutes for missing ones, and other kinds of target."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FROM_MICROARRAY = "GitHub ramhiser/datamicroarray, data/{}.RData"
 OTHER_SETS = (
     Dataset(
         name="lung-5c-1543",
-        title="Lung tumours and normal lung, five classes, 1543 genes",
+        title="Lung tumors and normal lung, five classes, 1543 genes",
         n=203,
         D=1543,
         target="multiclass",
@@ -25,7 +25,7 @@ OTHER_SETS = (
     ),
     Dataset(
         name="chowdary",
-        title="Tumours of breast or colon, Affymetrix U133A",
+        title="Tumors of breast or colon, Affymetrix U133A",
         n=104,
         D=22283,
         target="binary",
@@ -35,7 +35,7 @@ OTHER_SETS = (
         study="Chowdary et al. 2006",
         scale="raw intensities from 0",
         preprocessing="log2-plus-16",
-        notes="The array and D of Glioma, but an easy problem.",
+        notes="Same array type and D as Glioma, but an easy problem.",
         sources=(Source(f"{MICROARRAY}/chowdary.RData", "rdata"),),
         checksum="9015f59937c61a01b4304c567e413dce7ccf5cf98a35f0c251b3d898823c07bc",
     ),
@@ -49,7 +49,7 @@ OTHER_SETS = (
         stand_in_for="lung",
         origin=FROM_MICROARRAY.format("gordon"),
         study="Gordon et al. 2002",
-        scale="raw intensities, 22 % of them negative",
+        scale="raw intensities, 22% of them negative",
         preprocessing="log2-floor-20",
         notes="A size near that of Lung, but an easy problem. The floor makes 269 features constant.",
         sources=(Source(f"{MICROARRAY}/gordon.RData", "rdata"),),
@@ -57,7 +57,7 @@ OTHER_SETS = (
     ),
     Dataset(
         name="gravier",
-        title="Breast cancer of good or poor outcome, array CGH",
+        title="Breast cancer with good or poor outcome, array CGH",
         n=168,
         D=2905,
         target="binary",
@@ -108,13 +108,13 @@ OTHER_SETS = (
         origin="GitHub Machine-Learning-FGA/BlogFeedback, data/blogData_test-2012.*.csv; download from UCI",
         study="UCI BlogFeedback (Buza 2014)",
         scale="counts, statistics of counts and indicators as the source gives them",
-        notes="The 60 test days only (`day` 0-59), not the train file. n > D: for D > n take the rows of a day or"
-        " two. 59 constant features, 608 repeated rows, a very heavy-tailed target of which 70 % is zero.",
+        notes="The 60 test days only (`day` 0-59), not the training file. n > D; for D > n use the rows of one or"
+        " two days. 59 constant features, 608 repeated rows, a heavy-tailed target that is zero in 70% of rows.",
         sources=(
             Source(
                 "https://archive.ics.uci.edu/static/public/304/blogfeedback.zip",
                 "blog-zip",
-                # As other projects that download this file publish it; not checked here.
+                # As published by other projects that download this file; not verified here.
                 sha256="1ba74e5ad920f7cd037502b2968581cc695146a226a73eff52fe8ad875ed4bcf",
                 same_file=False,
             ),

@@ -1,4 +1,4 @@
-"""The twelve data sets of the paper, three of which could not be obtained when this was written."""
+"""The twelve data sets of the paper, three of which could not be obtained."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ FROM_DIMREDUCE = "GitHub jpiironen/dimreduce, data/{}.RData"
 FROM_SKFEATURE = "GitHub jundongl/scikit-feature, skfeature/data/{}.mat"
 FROM_SITE = "feature-selection repository (jundongl.github.io/scikit-feature), {}.mat"
 NOT_OBTAINED = (
-    "No complete copy could be obtained when this was written, so there is no checksum: only the size and the"
-    " number of samples per class are verified, and nobody has seen whether the values are logs."
+    "No complete copy could be obtained, so there is no checksum. Only the size and the number of samples per"
+    " class are verified, and it is not known whether the values are logarithms."
 )
 
 
@@ -28,7 +28,7 @@ def _skfeature(name: str) -> tuple[Source, ...]:
 PAPER_SETS = (
     Dataset(
         name="ovarian",
-        title="Ovarian tissue, tumour or normal, cDNA array",
+        title="Ovarian tissue, tumor or normal, cDNA array",
         n=54,
         D=1536,
         target="binary",
@@ -36,14 +36,14 @@ PAPER_SETS = (
         paper_name="Ovarian",
         origin=FROM_DIMREDUCE.format("ovarian"),
         study="presumably Schummer et al. 1999 (the source names no study)",
-        scale="log ratios, not standardised",
-        notes="Class 1 is presumably tumour.",
+        scale="log ratios, not standardized",
+        notes="Class 1 is presumably tumor.",
         sources=_dimreduce("ovarian"),
         checksum="47231bfe2c9d0db0cdea4a67ec4311943dee7c579c7c5ad2ab50698baaee9eb3",
     ),
     Dataset(
         name="colon",
-        title="Colon tissue, tumour (1) or normal (0), Affymetrix",
+        title="Colon tissue, tumor (1) or normal (0), Affymetrix",
         n=62,
         D=2000,
         target="binary",
@@ -51,13 +51,13 @@ PAPER_SETS = (
         paper_name="Colon",
         origin=FROM_DIMREDUCE.format("colon"),
         study="Alon et al. 1999",
-        scale="logs, then standardised per sample and per feature by the source",
+        scale="logs, then standardized per sample and per feature by the source",
         sources=_dimreduce("colon"),
         checksum="86baa644a138bbadbfcd9fcc36bcb0439cac4dbea0364a154aba8cc720731888",
     ),
     Dataset(
         name="prostate",
-        title="Prostate tissue, tumour (1, by its count) or normal (0)",
+        title="Prostate tissue, tumor (1, judging by its count) or normal (0)",
         n=102,
         D=5966,
         target="binary",
@@ -71,7 +71,7 @@ PAPER_SETS = (
     ),
     Dataset(
         name="leukemia",
-        title="Leukaemia, ALL (0) or AML (1)",
+        title="Leukemia, ALL (0) or AML (1)",
         n=72,
         D=7129,
         target="binary",
@@ -79,7 +79,7 @@ PAPER_SETS = (
         paper_name="Leukemia",
         origin=FROM_DIMREDUCE.format("leukemia"),
         study="Golub et al. 1999",
-        scale="standardised per feature by the source",
+        scale="standardized per feature by the source",
         sources=_dimreduce("leukemia"),
         checksum="a8b0dad908279ee956487ed0f78f9cbe0c3a5abd6b4bf09d7bcb4062b598d4bb",
     ),
@@ -93,7 +93,7 @@ PAPER_SETS = (
         paper_name="Glioma",
         origin=FROM_SITE.format("GLI_85"),
         study="Freije et al. 2004 (GEO GSE4412)",
-        scale="not known: nobody here has seen them",
+        scale="unknown",
         notes=NOT_OBTAINED,
         sources=(Source(f"{SKFEATURE_SITE}/GLI_85.mat", "mat"),),
     ),
@@ -108,7 +108,7 @@ PAPER_SETS = (
         origin=FROM_SKFEATURE.format("GLIOMA"),
         study="Nutt et al. 2003",
         scale="log10",
-        notes="By the counts: 1 classic glioblastoma, 2 classic oligodendroglioma, 3 and 4 the non-classic ones.",
+        notes="By size: 1 classic glioblastoma, 2 classic oligodendroglioma, 3 and 4 the non-classic ones.",
         sources=_skfeature("GLIOMA"),
         checksum="e882f4a2ad3ab656d56e9d2ba5a6a254ed34822cba3398476b3f272d82182362",
     ),
@@ -122,13 +122,13 @@ PAPER_SETS = (
         paper_name="Lung",
         origin=FROM_SITE.format("SMK_CAN_187"),
         study="Spira et al. 2007 (GEO GSE4115)",
-        scale="not known: nobody here has seen them",
+        scale="unknown",
         notes=NOT_OBTAINED,
         sources=(Source(f"{SKFEATURE_SITE}/SMK_CAN_187.mat", "mat"),),
     ),
     Dataset(
         name="lung-5c",
-        title="Lung tumours and normal lung, five classes, 3312 genes",
+        title="Lung tumors and normal lung, five classes, 3312 genes",
         n=203,
         D=3312,
         target="multiclass",
@@ -136,13 +136,13 @@ PAPER_SETS = (
         paper_name="Lung-5c",
         origin=FROM_SITE.format("lung"),
         study="Bhattacharjee et al. 2001",
-        scale="not known: nobody here has seen them",
+        scale="unknown",
         notes=NOT_OBTAINED,
         sources=(Source(f"{SKFEATURE_SITE}/lung.mat", "mat"),),
     ),
     Dataset(
         name="arcene",
-        title="Cancer (1) or normal (-1), mass spectra plus probes without meaning",
+        title="Cancer (1) or normal (-1), mass spectra plus uninformative probes",
         n=200,
         D=10000,
         target="binary",
@@ -150,14 +150,14 @@ PAPER_SETS = (
         paper_name="Arcene",
         origin=FROM_SKFEATURE.format("arcene"),
         study="NIPS 2003 feature selection challenge (Guyon et al. 2004)",
-        scale="intensities as the challenge gives them; the paper only standardises them",
-        notes="Rows 0-99 are the train part, 100-199 the validation part; 39 features are constant.",
+        scale="intensities as the challenge gives them; the paper only standardizes them",
+        notes="Rows 0-99 are the training part, 100-199 the validation part; 39 features are constant.",
         sources=_skfeature("arcene"),
         checksum="d774d403fab6dfd47837626df7e8cd68b4aa4d12e98984b771f39ed517c0da52",
     ),
     Dataset(
         name="dexter",
-        title="Reuters texts, corporate acquisitions (1) or not (-1), plus probes without meaning",
+        title="Reuters articles, corporate acquisitions (1) or not (-1), plus uninformative probes",
         n=600,
         D=20000,
         target="binary",
@@ -167,7 +167,7 @@ PAPER_SETS = (
         origin="NIPS 2003 challenge: train from PyPI hub-toolbox 2.5.2, validation from GitHub"
         " LUCKY-ting/online-feature-selection; download from UCI",
         study="NIPS 2003 feature selection challenge (Guyon et al. 2004)",
-        scale="word counts, scaled by the challenge; the paper only standardises them",
+        scale="word counts, scaled by the challenge; the paper only standardizes them",
         notes="`split`: 0 train, 1 validation; 8965 features are zero in all rows. Feature 20000 was missing in"
         " the validation source and is taken as zero.",
         sources=(Source(f"{UCI}/168/dexter.zip", "dexter-zip", same_file=False),),
@@ -184,7 +184,7 @@ PAPER_SETS = (
         sparse=True,
         origin=FROM_SKFEATURE.format("BASEHOCK"),
         study="20 Newsgroups (Lang 1995)",
-        scale="word counts; the paper only standardises them",
+        scale="word counts; the paper only standardizes them",
         sources=_skfeature("BASEHOCK"),
         checksum="57183b88de3d1b2c7d71140614ee206fcfc9ba6e3d44f2712e49d3694185f99f",
     ),
@@ -199,7 +199,7 @@ PAPER_SETS = (
         sparse=True,
         origin=FROM_SKFEATURE.format("PCMAC"),
         study="20 Newsgroups (Lang 1995)",
-        scale="word counts; the paper only standardises them",
+        scale="word counts; the paper only standardizes them",
         sources=_skfeature("PCMAC"),
         checksum="d85a14555243efd8c186b2883ba34c46b72a8bbfb2fcaa4df12c2c83c88bf127",
     ),

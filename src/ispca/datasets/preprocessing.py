@@ -1,4 +1,4 @@
-"""What is done to the stored values before analysis: logs, for the sets that hold raw intensities."""
+"""Preprocessing of stored values: logarithms of raw intensities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """A function of the values, with the sentence that says what it does and why."""
+    """A function of the values, with its formula and the reason for it."""
 
     formula: str
     why: str
@@ -20,19 +20,17 @@ class Preprocessing:
 
 PREPROCESSING = {
     "none": Preprocessing("none", "the values are used as stored", lambda X: X),
-    "log2": Preprocessing(
-        "log2(x)", "raw intensities; the source floored them at 10, so that all are positive", np.log2
-    ),
-    # Half of chowdary lies below 16: noise that a plain log would stretch over many doublings.
+    "log2": Preprocessing("log2(x)", "raw intensities, floored at 10 by the source", np.log2),
+    # Half of chowdary lies below 16, noise that a plain logarithm would spread over many doublings.
     "log2-plus-16": Preprocessing(
         "log2(x + 16)",
-        "raw intensities down to 0; 16 is their median, so that the noise below it stays within one doubling",
+        "raw intensities from 0; 16 is their median, so noise below it stays within one doubling",
         lambda X: np.log2(X + 16.0),
     ),
-    # The negative values of gordon are noise around zero of median size 19; 20 is a customary floor.
+    # The negative values of gordon are noise of median magnitude 19; 20 is a common floor.
     "log2-floor-20": Preprocessing(
         "log2(max(x, 20))",
-        "raw intensities of which 22 % are negative, which is noise; 20 is about the median size of that noise",
+        "raw intensities; 22% are negative noise of median magnitude about 20",
         lambda X: np.log2(np.maximum(X, 20.0)),
     ),
 }

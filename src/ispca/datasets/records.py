@@ -1,4 +1,4 @@
-"""What is known of a data set before it is loaded: frozen records, and the error for all that can go wrong."""
+"""Records that describe a data set and its sources, and the error for data sets."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from urllib.parse import unquote, urlsplit
 
 
 class DatasetError(OSError):
-    """A data set is not there, cannot be downloaded, or is not what it should be."""
+    """A data set is not present, cannot be downloaded, or fails verification."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A public file that a data set can be made from.
+    """A public file from which a data set can be converted.
 
     Parameters
     ----------
@@ -21,10 +21,10 @@ class Source:
     format : {"mat", "rdata", "survival-rdata", "dexter-zip", "blog-zip"}
         How to convert it (``convert.py``).
     sha256 : str or None
-        Checksum of the file, where it is known.
+        Checksum of the file, if known.
     same_file : bool
-        Whether the checksum of the converted arrays was made from this very file. Where it was made from another
-        copy, sizes must agree but the arrays may differ, say in the order of rows.
+        Whether the checksum of the converted arrays was computed from this file. If it was computed from another
+        copy, sizes must agree but the arrays may differ, for example in the order of rows.
     """
 
     url: str
@@ -34,44 +34,44 @@ class Source:
 
     @property
     def filename(self) -> str:
-        """The last part of the address, under which a copy in ``ISPCA_DATA`` is recognised."""
+        """The last part of the address, by which a copy in ``ISPCA_DATA`` is recognized."""
         return unquote(urlsplit(self.url).path.rpartition("/")[2])
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One data set: what it is, where it comes from, and what must be true of it.
+    """One data set: its description, its sources, and what is verified.
 
     Parameters
     ----------
     name, title : str
-        Short name for :func:`load`, and what it is in a few words.
+        Short name for :func:`load`, and a short description.
     n, D : int
         Number of samples and of features.
     target : {"binary", "multiclass", "regression", "counts", "survival"}
         Kind of target.
     origin : str
-        Where the arrays come from, in words.
+        Where the arrays come from.
     study : str
-        Whom to cite.
+        The publication to cite.
     scale : str
-        What the stored values are, in words.
+        What the stored values are.
     counts : tuple of int
         Samples per class, in any order.
     paper_name : str or None
-        Name in the paper, for its twelve.
+        Name in the paper, if it is one of its twelve data sets.
     stand_in_for : str or None
-        The data set of the paper that this one is run beside while it is missing.
+        The data set of the paper for which this one is a substitute.
     preprocessing : str
         Name in ``preprocessing.PREPROCESSING``.
     sparse : bool
-        Whether it is held as a sparse array.
+        Whether the data are stored as a sparse array.
     sources : tuple of Source
         Public files, tried in this order.
     checksum : str or None
-        ``arrays.checksum`` of the converted arrays, where they could be obtained.
+        ``arrays.checksum`` of the converted arrays, if they could be obtained.
     notes : str
-        Whatever else a user must know.
+        Further information for users.
     """
 
     name: str

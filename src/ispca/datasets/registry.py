@@ -1,4 +1,4 @@
-"""All data sets by name."""
+"""List data sets, and find one by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DATASETS: dict[str, Dataset] = {record.name: record for record in (*PAPER_SETS, 
 
 
 def list_datasets() -> tuple[Dataset, ...]:
-    """Return the records of all data sets, those of the paper first.
+    """Return the records of all data sets; those of the paper come first.
 
     Examples
     --------

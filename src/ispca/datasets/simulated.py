@@ -1,4 +1,4 @@
-"""Simulated data that look like the paper's situations."""
+"""Simulated data: gene expression, toy problems and word counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-# Within a class; the classes spread x2 to a variance of 2, so that overall x1 and x2 then correlate at 1 / 1.6.
+# Correlation within a class. The class means raise the variance of x2 to 2, so the overall correlation is 1 / 1.6.
 TOY_CORRELATION = {1: 0.0, 2: np.sqrt(2) / 1.6}
 
 
@@ -34,11 +34,11 @@ def make_expression(
     n_relevant : int, default=3
         Number of modules whose activity depends on the class.
     module_size : int, default=50
-        Genes per module (fewer when ``n_features`` does not hold so many).
+        Genes per module (fewer if ``n_features`` is too small).
     n_classes : int, default=2
         Number of classes, of about equal size.
     signal : float, default=1.0
-        How far, in standard deviations of a module's activity, each class lies from the common centre.
+        Distance of each class from the common center, in standard deviations of the activity of a module.
     random_state : int, Generator or None, default=None
         Seed.
 
@@ -46,7 +46,7 @@ def make_expression(
     -------
     data : Bunch
         ``data`` (n_samples x n_features, log intensities), ``target`` (class names),
-        ``feature_names``, ``module`` (module of each gene, -1 for none) and ``relevant`` (mask of genes
+        ``feature_names``, ``module`` (module of each gene, or -1) and ``relevant`` (mask of genes
         in the relevant modules).
 
     Examples
@@ -57,7 +57,7 @@ def make_expression(
     ((30, 200), ['class 1', 'class 2'])
     """
     if not 0 <= n_relevant <= n_modules:
-        raise ValueError(f"n_relevant={n_relevant} must lie between 0 and n_modules={n_modules}.")
+        raise ValueError(f"n_relevant must be between 0 and n_modules={n_modules}, got {n_relevant}.")
     if n_classes < 2 or n_samples < n_classes:
         raise ValueError("n_classes must be at least 2 and at most n_samples.")
     rng = np.random.default_rng(random_state)
@@ -67,16 +67,16 @@ def make_expression(
     module = rng.permutation(module)
     target = rng.permutation(np.arange(n_samples) % n_classes)
     activity = rng.normal(size=(n_samples, n_modules))
-    # Each class pushes each relevant module up or down; centred over classes, so that none is the rest.
-    push = rng.normal(size=(n_classes, n_relevant))
-    push -= push.mean(axis=0)
-    push *= signal / np.sqrt((push**2).mean(axis=0))
-    activity[:, :n_relevant] += push[target]
+    # Each class shifts each relevant module; the shifts are centered over classes.
+    shift = rng.normal(size=(n_classes, n_relevant))
+    shift -= shift.mean(axis=0)
+    shift *= signal / np.sqrt((shift**2).mean(axis=0))
+    activity[:, :n_relevant] += shift[target]
     strength = rng.uniform(0.5, 1.5, n_features) * rng.choice([-1.0, 1.0], n_features, p=[0.3, 0.7])
     expression = rng.normal(size=(n_samples, n_features))
     inside = module >= 0
     expression[:, inside] += activity[:, module[inside]] * strength[inside]
-    # Genes differ in level and spread, as on an array.
+    # Genes differ in mean and variance, as on a microarray.
     expression = rng.normal(8.0, 2.0, n_features) + expression * rng.gamma(4.0, 0.1, n_features)
     return Bunch(
         data=expression,
@@ -90,14 +90,15 @@ def make_expression(
 def make_toy(case: int = 1, n_samples: int = 200, *, random_state: Any = None) -> Bunch:
     """Simulate the paper's two toy problems (section 4.1): two features, two classes that differ in x2 alone.
 
-    The paper shows them in a figure without giving numbers; these are chosen to do what its text says. In case 1,
-    x1 is noise: one supervised component, along x2. In case 2, x1 is unrelated to the class but correlated with
-    x2, so that it tells which part of x2 is noise: two supervised components, the second near (1.6, -1).
+    The paper shows them in a figure without numbers; the values here are chosen to match its text. In case 1, x1
+    is noise, and there is one supervised component, along x2. In case 2, x1 is unrelated to the class but
+    correlated with x2, so it explains part of the noise in x2, and there are two supervised components, the second
+    near (1.6, -1).
 
     Parameters
     ----------
     case : {1, 2}, default=1
-        Which of the two, the columns of the paper's figure.
+        Which toy problem; they are the columns of the paper's figure.
     n_samples : int, default=200
         Number of samples, half of each class.
     random_state : int, Generator or None, default=None
@@ -119,9 +120,9 @@ def make_toy(case: int = 1, n_samples: int = 200, *, random_state: Any = None) -
     2
     """
     if case not in TOY_CORRELATION:
-        raise ValueError(f"case={case!r} must be 1 or 2.")
+        raise ValueError(f"case must be 1 or 2, got {case!r}.")
     if n_samples < 2:
-        raise ValueError(f"n_samples={n_samples} must be at least 2.")
+        raise ValueError(f"n_samples must be at least 2, got {n_samples}.")
     rng = np.random.default_rng(random_state)
     second = np.arange(n_samples) >= n_samples // 2
     noise = rng.normal(size=(2, n_samples))
@@ -145,22 +146,22 @@ def make_text(
     probes: float = 0.0,
     random_state: Any = None,
 ) -> Bunch:
-    """Simulate word counts of two topics, very sparse, with a few words that tell the topics apart.
+    """Simulate sparse word counts of two topics that differ in the frequency of a few words.
 
-    The situation of the paper's text data (Basehock, PCMac; with ``probes``, Dexter).
+    This resembles the text data of the paper (Basehock and PCMac; with ``probes``, Dexter).
 
     Parameters
     ----------
     n_samples, n_features : int
-        Number of texts and of words.
+        Number of documents and of words.
     n_relevant : int, default=60
         Number of words whose frequency depends on the topic.
     length : float, default=60.0
-        Average number of words in a text; texts differ in length.
+        Average number of words per document; documents differ in length.
     signal : float, default=1.5
-        How much more frequent, in natural logarithms, a relevant word is in its topic than in the other.
+        Log ratio of the frequencies of a relevant word in its topic and in the other topic.
     probes : float, default=0.0
-        Share of the columns that are shuffled copies of other columns: words without any meaning.
+        Fraction of the columns that are shuffled copies of other columns and carry no information.
     random_state : int, Generator or None, default=None
         Seed.
 
@@ -180,10 +181,10 @@ def make_text(
     n_probes = round(probes * n_features)
     n_words = n_features - n_probes
     if n_samples < 2 or not 0 <= n_relevant <= n_words or n_words < 1:
-        raise ValueError("make_text needs two samples and 0 <= n_relevant <= words that are no probes.")
+        raise ValueError("make_text needs at least 2 samples, and 0 <= n_relevant <= words that are not probes.")
     rng = np.random.default_rng(random_state)
     topic = rng.permutation(np.arange(n_samples) % 2)
-    # Frequencies of words follow Zipf's law; every second relevant word belongs to the first topic.
+    # Word frequencies follow Zipf's law; every second relevant word belongs to the first topic.
     frequency = np.tile(1.0 / rng.permutation(np.arange(1, n_words + 1)), (2, 1))
     relevant = rng.choice(n_words, n_relevant, replace=False)
     frequency[0, relevant[::2]] *= np.exp(signal)

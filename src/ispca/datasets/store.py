@@ -1,4 +1,4 @@
-"""Where data sets lie: the folder in ISPCA_DATA, then the user's cache, else a download into the cache."""
+"""Find a data set in ISPCA_DATA or the cache, or download it into the cache."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .records import Dataset, DatasetError
 
 
 def data_folder() -> Path | None:
-    """Return the folder in ``ISPCA_DATA``, which must exist if it is given."""
+    """Return the folder given by ``ISPCA_DATA``, which must exist if it is set."""
     given = os.environ.get("ISPCA_DATA")
     if not given:
         return None
     folder = Path(given).expanduser()
     if not folder.is_dir():
-        raise DatasetError(f"ISPCA_DATA={given} is no folder.")
+        raise DatasetError(f"ISPCA_DATA={given} is not a folder.")
     return folder
 
 
 def cache_folder() -> Path | None:
-    """Return the folder in ``ISPCA_CACHE``, or the user's cache, which only pooch knows."""
+    """Return the folder given by ``ISPCA_CACHE``, or the user's cache as determined by pooch."""
     given = os.environ.get("ISPCA_CACHE")
     if given:
         return Path(given).expanduser()
@@ -49,8 +49,8 @@ def locate(record: Dataset) -> Path | None:
 def obtain(record: Dataset, known_hash: str | None = None) -> tuple[Arrays, bool, str]:
     """Return the arrays, whether their checksum was verified, and where they were found.
 
-    A file in ``ISPCA_DATA`` belongs to the user: if it is wrong, that is an error. A file in the cache is ours: if
-    it is wrong, it is downloaded anew.
+    A wrong file in ``ISPCA_DATA``, which belongs to the user, is an error. A wrong file in the cache is downloaded
+    again.
     """
     path = locate(record)
     cached = path is not None and path.parent == cache_folder() != data_folder()
@@ -62,10 +62,10 @@ def obtain(record: Dataset, known_hash: str | None = None) -> tuple[Arrays, bool
         except DatasetError as error:
             if not cached:
                 raise
-            warnings.warn(f"{error} Downloading it anew.", UserWarning, stacklevel=3)
+            warnings.warn(f"{error} Downloading it again.", UserWarning, stacklevel=3)
     folder = cache_folder()
     if folder is None:
-        raise DatasetError(f"{record.name} is not on this machine. {missing_package('Downloading it', 'pooch')}")
+        raise DatasetError(f"{record.name} is not present. {missing_package('Downloading it', 'pooch')}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         arrays = fetch(record, folder, known_hash)
@@ -73,7 +73,9 @@ def obtain(record: Dataset, known_hash: str | None = None) -> tuple[Arrays, bool
     except DatasetError:
         raise
     except OSError as error:
-        raise DatasetError(f"Cannot write to the cache {folder} ({error}): set ISPCA_CACHE.") from error
+        raise DatasetError(
+            f"Cannot write to the cache {folder} ({error}). Set ISPCA_CACHE to another folder."
+        ) from error
     where = f"{folder / record.name}.npz"
     return arrays, verify(record, arrays, where), where
 
@@ -87,6 +89,8 @@ def _compare(arrays: Arrays, known_hash: str | None, path: Path) -> None:
     if known_hash is None:
         return
     if not arrays.file_sha256:
-        raise DatasetError(f"{path} does not say which file it was made from: known_hash cannot be compared.")
+        raise DatasetError(
+            f"{path} does not record the checksum of its original file, so known_hash cannot be compared."
+        )
     if arrays.file_sha256 != known_hash.lower().removeprefix("sha256:"):
-        raise DatasetError(f"{path} was made from a file with another checksum ({arrays.file_sha256}).")
+        raise DatasetError(f"{path} was converted from a file with another checksum ({arrays.file_sha256}).")

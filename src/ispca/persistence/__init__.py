@@ -1,4 +1,4 @@
-"""Fitted models in files of plain arrays and JSON: nothing in them is ever executed."""
+"""Save and load fitted models as plain arrays and JSON, without pickle."""
 
 from .model_file import ModelFileError, load_model, read_details, save_model
 

@@ -1,4 +1,4 @@
-"""The archive of a model file: written with a checksum, and read with every size checked before it is used."""
+"""Read and write the archive of a model file: a checksum at the end, and all sizes checked before use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .limits import JSON_EXPANSION, LARGEST_COUNT, ContentError, check_memory, m
 
 DESCRIPTION = "model.json"
 START = b"PK\3\4"
-# The comment at the end of the archive: this, and the sha256 of all bytes before it.
+# The archive ends with this mark and the sha256 of all preceding bytes, as its comment.
 MARK = b"ispca model sha256 "
 DIGITS = 64
 STORABLE = "biufU"
@@ -28,7 +28,7 @@ LARGEST_CODE_POINT = 0x10FFFF
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BLOCK = 2**20
 _HEADER = 1000
-# The last records of a zip file: offsets count from its end.
+# The last records of a zip file; their offsets count from its end.
 _END = struct.Struct("<4s4H2LH")
 _LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
@@ -36,7 +36,7 @@ _LARGEST_ENTRY = 46 + len("array00000.npy") + 32
 
 
 def write_archive(path: Path, description: bytes, arrays: list[np.ndarray]) -> None:
-    """Write the description and the arrays, then the checksum."""
+    """Write the description, the arrays and the checksum."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.comment = MARK + b"0" * DIGITS
         archive.writestr(_member(DESCRIPTION), description)
@@ -51,7 +51,7 @@ def write_archive(path: Path, description: bytes, arrays: list[np.ndarray]) -> N
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    # Equal models make equal files: no clock.
+    # A fixed date, so that equal models give equal files.
     member = zipfile.ZipInfo(name, _EPOCH)
     member.compress_type = zipfile.ZIP_DEFLATED
     return member
@@ -83,10 +83,10 @@ class Archive:
             raise ContentError("it does not have the members of a model file")
         for member in members:
             if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise ContentError(f"its member {member.filename} is encrypted or compressed in an unknown way")
-            # zipfile asks the system for as many bytes as the list of members says, before it reads any.
+                raise ContentError(f"its member {member.filename} is encrypted or uses an unsupported compression")
+            # zipfile allocates the size that the list of members declares before it reads the member.
             if member.compress_size > size:
-                raise ContentError(f"its member {member.filename} is said to be larger than the file")
+                raise ContentError(f"its member {member.filename} is declared to be larger than the file")
         self._sizes = {member.filename: member.file_size for member in members}
 
     def description(self) -> Any:
@@ -108,17 +108,17 @@ class Archive:
         return values
 
     def _check_header(self, stream: Any, name: str) -> None:
-        """Refuse an array whose header does not agree with the size of its member."""
+        """Refuse an array whose header does not match the size of its member."""
         if npy.read_magic(stream) != (1, 0):
             raise ContentError(f"{name} has an unknown format")
         shape, _, dtype = npy.read_array_header_1_0(stream, max_header_size=_HEADER)
         sound = dtype.kind in STORABLE and not dtype.shape and dtype.itemsize > 0
         if not sound or any(isinstance(n, bool) or n < 0 for n in shape):
             raise ContentError(f"{name} is not an array of numbers or text")
-        # An array without elements can still have a huge axis, and sums over the other one would fill the memory.
+        # An array without elements may have a huge axis, and sums along the other axis would exhaust the memory.
         check_memory(math.prod(max(n, 1) for n in shape) * dtype.itemsize, self.limit)
         if self._sizes[name] != stream.tell() + math.prod(shape) * dtype.itemsize:
-            raise ContentError(f"the header of {name} does not agree with its size")
+            raise ContentError(f"the header of {name} does not match its size")
 
 
 def _check_values(values: np.ndarray, name: str) -> None:
@@ -143,7 +143,7 @@ def open_archive(path: Path, max_bytes: int | None) -> Iterator[Archive]:
         file.seek(size - DIGITS)
         stored = file.read()
         if _digest(file, size - DIGITS) != stored:
-            raise ContentError("it was altered since it was written: its checksum is wrong")
+            raise ContentError("it was altered after it was written: its checksum does not match")
         _check_directory(file, size)
         with zipfile.ZipFile(file) as archive:
             yield Archive(archive, size, limit)
@@ -151,14 +151,14 @@ def open_archive(path: Path, max_bytes: int | None) -> Iterator[Archive]:
 
 def _check_ends(file: BinaryIO, size: int) -> None:
     if file.read(len(START)) != START:
-        raise ContentError("it is not a model of ispca: it was written by another program")
+        raise ContentError("it is not a model of ispca")
     file.seek(max(size - DIGITS - len(MARK), 0))
     if file.read(len(MARK)) != MARK:
-        raise ContentError("it is not a model of ispca, or it was cut off or altered: its checksum is missing")
+        raise ContentError("it is not a model of ispca, or it is truncated: its checksum is missing")
 
 
 def _check_directory(file: BinaryIO, size: int) -> None:
-    """Bound the list of members before zipfile reads it."""
+    """Check the size of the list of members before zipfile reads it."""
     comment = len(MARK) + DIGITS
     place = size - comment - _END.size
     signature, *_, n_bytes, _, n_comment = _END.unpack(_read_at(file, place, _END.size))

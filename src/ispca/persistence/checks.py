@@ -1,4 +1,4 @@
-"""What must be true of a fitted estimator, so that every use of it on valid data is safe."""
+"""Check the consistency of a loaded estimator, so that using it on valid data is safe."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BYTES_PER_CHARACTER = 4
 
 
 def check_pipeline(pipeline: Pipeline) -> None:
-    """Refuse steps that cannot follow each other; each of them has been checked alone."""
+    """Refuse steps that do not fit together; each step has already been checked by itself."""
     names = [name for name, _ in pipeline.steps]
     if not names or len(set(names)) < len(names):
-        raise ContentError("its pipeline has no steps, or two of the same name")
+        raise ContentError("its pipeline has no steps, or two steps of the same name")
     if any(not isinstance(name, str) or not name or "__" in name or hasattr(Pipeline, name) for name in names):
-        raise ContentError("a step of its pipeline has a name that a step cannot have")
+        raise ContentError("a step of its pipeline has an invalid name")
     parts = [part for _, part in pipeline.steps]
     for part, following in pairwise(parts):
         if isinstance(part, Horseshoe) or part.n_components_ != following.n_features_in_:
@@ -35,7 +35,7 @@ def check_pipeline(pipeline: Pipeline) -> None:
 
 
 def check_estimator(estimator: Any, limit: int | None = None) -> None:
-    """Refuse parameters with unknown values, and fitted attributes that do not fit together."""
+    """Refuse invalid parameters and inconsistent fitted attributes."""
     try:
         estimator._validate_params()
     except InvalidParameterError as error:
@@ -86,21 +86,21 @@ def _check_step(step: Step, width: int) -> None:
     _integer(step, "n_permutations", 0)
     _check_indices(step.features, width, "features")
     if _integer(step, "n_features", 0) != len(step.features):
-        raise ContentError("a step does not have as many features as it says")
+        raise ContentError("the number of features of a step does not match its list")
     numbers = (step.p_value, step.threshold, step.component_score)
     flags = (step.accepted, step.stopped_early)
     labels = str | int | float | np.generic | None
     sound = _number(step.score) and all(value is None or _number(value) for value in numbers)
-    # A component always has a score; only the test that ended the steps has none.
+    # Every component has a score; only the final test that found nothing has none.
     scored = not step.accepted or step.component_score is not None
     if not (sound and scored and all(map(_flag, flags)) and isinstance(step.target_class, labels)):
-        raise ContentError("a step contains values that a step cannot have")
+        raise ContentError("a step contains invalid values")
 
 
 def _check_horseshoe(estimator: Any, width: int) -> None:
     posterior, diagnostics = _attribute(estimator, "posterior_"), _attribute(estimator, "diagnostics_")
     if not isinstance(posterior, Posterior) or not isinstance(diagnostics, Diagnostics):
-        raise ContentError("its draws or their diagnostics are missing")
+        raise ContentError("its posterior draws or diagnostics are missing")
     classifies = isinstance(estimator, HorseshoeClassifier)
     outputs: tuple[int, ...] = ()
     if classifies:
@@ -110,7 +110,7 @@ def _check_horseshoe(estimator: Any, width: int) -> None:
         _finite(_attribute(estimator, "intercept_"), (many if many > 2 else 1,), "intercept_")
     else:
         if hasattr(estimator, "classes_"):
-            raise ContentError("it has classes, although it predicts a number")
+            raise ContentError("it has classes, but it is a regressor")
         _finite(_attribute(estimator, "coef_"), (width,), "coef_")
         if not _number(_attribute(estimator, "intercept_")):
             raise ContentError("its intercept_ is not a finite number")
@@ -121,10 +121,10 @@ def _check_horseshoe(estimator: Any, width: int) -> None:
 def _check_posterior(posterior: Posterior, outputs: tuple[int, ...], width: int, with_noise: bool) -> None:
     draws = getattr(posterior.tau, "shape", ())
     if len(draws) != 2 or 0 in draws:
-        raise ContentError("it has no draws")
+        raise ContentError("it has no posterior draws")
     _finite(posterior.coef, (*draws, *outputs, width), "coef")
     _finite(posterior.intercept, (*draws, *outputs), "intercept")
-    # Nothing is predicted from these, and a prior scale may have overflowed.
+    # These are not used for prediction, and a prior scale may have overflowed.
     _check_array(posterior.local_scale, "f", (*draws, *outputs, width), "local_scale")
     _check_array(posterior.tau, "f", draws, "tau")
     _check_array(posterior.slab, "f", draws, "slab")
@@ -132,7 +132,7 @@ def _check_posterior(posterior: Posterior, outputs: tuple[int, ...], width: int,
     if with_noise:
         _finite(posterior.sigma, draws, "sigma")
     elif posterior.sigma is not None:
-        raise ContentError("it has a noise, although it predicts classes")
+        raise ContentError("it has a noise scale, but it is a classifier")
 
 
 def _check_diagnostics(diagnostics: Diagnostics) -> None:
@@ -148,22 +148,22 @@ def _check_diagnostics(diagnostics: Diagnostics) -> None:
     _integer(diagnostics, "n_draws", 1)
     _integer(diagnostics, "n_divergent", 0)
     if not isinstance(diagnostics.sampler, str) or not _number(diagnostics.target_accept):
-        raise ContentError("its diagnostics contain values that they cannot have")
+        raise ContentError("its diagnostics contain invalid values")
 
 
 def _check_classes(classes: Any) -> int:
-    """Return the number of classes, which must be at least two, different and in order."""
+    """Return the number of classes; they must be at least two, distinct and sorted."""
     if not isinstance(classes, np.ndarray) or classes.ndim != 1:
         raise ContentError("its classes_ are not a list of labels")
     if classes.dtype.kind in "OU":
         _check_text(classes, classes.shape, "classes_")
     if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
-        raise ContentError("its classes_ are not at least two different labels in order")
+        raise ContentError("its classes_ are not at least two distinct, sorted labels")
     return len(classes)
 
 
 def _check_tables(estimator: Any, width: int, names: Any, limit: int) -> None:
-    """Bound the tables of coefficients, in which every name takes the room of the longest."""
+    """Bound the tables of coefficients, in which every name takes as much memory as the longest."""
     labels = getattr(estimator, "classes_", None)
     many = 1 if labels is None else len(labels)
     characters = sum(
@@ -174,7 +174,7 @@ def _check_tables(estimator: Any, width: int, names: Any, limit: int) -> None:
 
 def _check_text(values: Any, shape: tuple[int, ...], name: str) -> None:
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "OU" or values.shape != shape:
-        raise ContentError(f"its {name} are not text of the shape {shape}")
+        raise ContentError(f"its {name} are not text of shape {shape}")
 
 
 def _check_indices(values: Any, width: int, name: str) -> None:
@@ -186,7 +186,7 @@ def _check_indices(values: Any, width: int, name: str) -> None:
 
 def _check_array(values: Any, kind: str, shape: tuple[int, ...], name: str) -> None:
     if not isinstance(values, np.ndarray) or values.dtype.kind != kind or values.shape != shape:
-        raise ContentError(f"its {name} is not an array of the right type and the shape {shape}")
+        raise ContentError(f"its {name} is not an array of the expected type and shape {shape}")
 
 
 def _finite(values: Any, shape: tuple[int, ...], name: str) -> None:
@@ -204,7 +204,7 @@ def _attribute(owner: Any, name: str) -> Any:
 def _integer(owner: Any, name: str, least: int) -> int:
     value = _attribute(owner, name)
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**62:
-        raise ContentError(f"its {name} is not an integer from {least} on")
+        raise ContentError(f"its {name} is not an integer of at least {least}")
     return int(value)
 
 

@@ -1,4 +1,4 @@
-"""Fitted objects as JSON with arrays beside it, and back; only what is on the list below."""
+"""Encode fitted objects as JSON and arrays, and decode them; only the classes listed here are allowed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
 
 def _foreign(value: Any) -> ContentError:
     return ContentError(
-        f"{value!r:.60} cannot be stored: only {', '.join(ESTIMATORS)} and pipelines of them can, without pickle."
+        f"{value!r:.60} cannot be stored. Only {', '.join(ESTIMATORS)} and pipelines of them are supported."
     )
 
 
@@ -65,7 +65,7 @@ def _encode_array(value: np.ndarray, arrays: list[np.ndarray]) -> Any:
         if value.ndim == 1 and all(isinstance(item, str) for item in value):
             return {"strings": value.tolist()}
         raise ContentError(
-            "An array of Python objects cannot be stored: use labels that are all text or all numbers."
+            "An array of Python objects cannot be stored. Use labels that are all text or all numbers."
         )
     if value.dtype.kind not in STORABLE:
         raise ContentError(f"An array of {value.dtype} cannot be stored.")
@@ -107,14 +107,14 @@ def _encode_estimator(value: Any, arrays: list[np.ndarray]) -> Any:
 
 @dataclass(frozen=True)
 class Content:
-    """What a description refers to: the arrays of its file, and how many bytes all of it may take."""
+    """The arrays that a description refers to, and the memory limit in bytes."""
 
     arrays: list[np.ndarray]
     limit: int
 
 
 def decode_model(node: Any, content: Content) -> Any:
-    """Return the model that a description stands for."""
+    """Return the model that a description encodes."""
     model = decode(node, content)
     if not isinstance(model, Pipeline) and not _is_estimator(model):
         raise ContentError("it does not contain a model")
@@ -122,22 +122,22 @@ def decode_model(node: Any, content: Content) -> Any:
 
 
 def decode(node: Any, content: Content) -> Any:
-    """Return the value that a description stands for."""
+    """Return the value that a description encodes."""
     if isinstance(node, str):
         return _text(node)
     if node is None or isinstance(node, bool | int | float):
         return node
     if not isinstance(node, dict) or not node:
-        raise ContentError("its description contains an entry of an unknown kind")
+        raise ContentError("its description contains an unknown kind of entry")
     kind = next(iter(node))
     if kind not in _DECODERS or tuple(node) != _DECODERS[kind][0]:
-        raise ContentError(f"its description contains an entry of an unknown kind, {kind!r:.40}")
+        raise ContentError(f"its description contains an unknown kind of entry, {kind!r:.40}")
     return _DECODERS[kind][1](node, content)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
-        raise ContentError("a text in its description is not Unicode")
+        raise ContentError("a string in its description is not Unicode")
     return value
 
 
@@ -154,13 +154,13 @@ def _strings(node: Any, content: Content) -> np.ndarray:
 
 def _items(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise ContentError("its description contains something else where a list is expected")
+        raise ContentError("its description contains another value where a list is expected")
     return value
 
 
 def _entries(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ContentError("its description contains something else where named values are expected")
+        raise ContentError("its description contains another value where an object is expected")
     return value
 
 
@@ -189,7 +189,7 @@ def _record(node: Any, content: Content) -> Any:
 
 def _known(kinds: dict[str, Any], name: Any) -> Any:
     if not isinstance(name, str) or name not in kinds:
-        raise ContentError(f"it contains a class that does not belong in a model file, {name!r:.40}")
+        raise ContentError(f"it contains a class that is not allowed in a model file, {name!r:.40}")
     return kinds[name]
 
 
@@ -219,7 +219,7 @@ def _estimator(node: Any, content: Content) -> Any:
     return estimator
 
 
-# The keys of each kind of entry in order, and what reads it.
+# The keys of each kind of entry, in order, and its decoder.
 _DECODERS: dict[str, tuple[tuple[str, ...], Callable[[Any, Content], Any]]] = {
     "array": (("array",), _array),
     "strings": (("strings",), _strings),

@@ -1,4 +1,4 @@
-"""How much a model file may ask for: memory, members, and the shape of its JSON."""
+"""Limits of a model file: memory, members, and the nesting and lengths in its JSON."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ DEEPEST = 64
 LONGEST_STRING = 2**20
 LONGEST_NUMBER = 40
 
-# A string that is never closed runs to the end of the text, so that the search stays linear.
+# An unclosed string extends to the end of the text, which keeps the search linear.
 _STRING = re.compile(r'"(?:[^"\\]+|\\.)*+"?', re.DOTALL)
 _LONG_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}")
 
 
 class ContentError(ValueError):
-    """Why a file is refused or an object cannot be stored: half a sentence, for the caller to complete."""
+    """Why a file is refused or an object cannot be stored: half a sentence for the caller to complete."""
+
+    def __init__(self, problem: str, advice: str = "") -> None:
+        super().__init__(problem)
+        self.advice = advice
 
 
 def memory_limit(file_size: int, max_bytes: int | None) -> int:
@@ -42,12 +46,13 @@ def check_memory(n_bytes: int, limit: int) -> None:
     if n_bytes > limit:
         raise ContentError(
             f"its content takes {n_bytes / 1e9:,.1f} GB of memory, but the limit for this file is "
-            f"{limit / 1e9:,.1f} GB. If you trust the file, raise the limit (max_bytes)"
+            f"{limit / 1e9:,.1f} GB",
+            "If you trust the file, raise the limit with max_bytes=N.",
         )
 
 
 def parse_json(content: bytes) -> Any:
-    """Parse JSON after a look at its shape: how deep it is, and how long its strings and numbers are."""
+    """Parse JSON after checking its nesting and the lengths of its strings and numbers."""
     text = content.decode("utf-8")
     longest = 0
 
@@ -58,7 +63,7 @@ def parse_json(content: bytes) -> Any:
 
     structure = _STRING.sub(without, text)
     if longest > LONGEST_STRING + 2:
-        raise ContentError(f"it contains a text of more than {LONGEST_STRING:,} characters")
+        raise ContentError(f"it contains a string of more than {LONGEST_STRING:,} characters")
     if _LONG_NUMBER.search(structure):
         raise ContentError(f"it contains a number of more than {LONGEST_NUMBER} digits")
     if _depth(structure) > DEEPEST:

@@ -1,4 +1,4 @@
-"""The model file: an .npz archive of plain arrays with ``model.json``, and a checksum as its last bytes."""
+"""Save and load model files: .npz archives of plain arrays, ``model.json`` and a checksum."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 
 from .._atomic import whole_file
+from .._messages import InputError
 from .archive import open_archive, write_archive
 from .encoding import Content, decode_model, encode
 from .limits import LARGEST_COUNT, ContentError, parse_json
 
 NAME = "ispca model"
-# Raised when files of this version can no longer be read by older programs.
+# Increased when older programs can no longer read the files.
 VERSION = 1
 
 
-class ModelFileError(ValueError):
-    """A file that is not a model, or that was altered or cut off; the message is a sentence."""
+class ModelFileError(InputError):
+    """A file is not a valid model file; the message says why."""
 
 
 def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> None:
@@ -32,12 +33,12 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
     Parameters
     ----------
     model : Pipeline, ISPCA, SPCA, HorseshoeClassifier or HorseshoeRegressor
-        A fitted model. All posterior draws are kept, in double precision, so that a loaded model predicts the same
+        A fitted model. All posterior draws are stored in double precision, so a loaded model predicts the same
         numbers. A ``random_state`` that is not an integer is stored as None.
     path : path
-        The file; it appears when it is complete, in the place of one that may be there.
+        The file. It is written completely or not at all, and replaces an existing file.
     details : dict, optional
-        Anything else that JSON can hold; `read_details` returns it.
+        Additional information that JSON can represent; `read_details` returns it.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
 
 
 def _check_storable(content: bytes, arrays: list[np.ndarray]) -> None:
-    """Refuse what `load_model` would refuse whatever its limit of memory."""
+    """Refuse what `load_model` would refuse at any memory limit."""
     try:
         parse_json(content)
     except ContentError as error:
@@ -84,26 +85,26 @@ def _check_storable(content: bytes, arrays: list[np.ndarray]) -> None:
 
 
 def load_model(path: Any, *, max_bytes: int | None = None) -> Any:
-    """Read a model that `save_model` has written.
+    """Load a model written by `save_model`.
 
     Parameters
     ----------
     path : path
         The file.
     max_bytes : int, optional
-        Largest memory, in bytes, that the content may take. By default 100 times the size of the file, but at
+        Memory that the content may take, in bytes. By default 100 times the size of the file, but at
         least 256 MiB and at most 4 GiB; a file that takes more is refused before it is unpacked.
 
     Returns
     -------
     model : Pipeline, ISPCA, SPCA, HorseshoeClassifier or HorseshoeRegressor
-        The fitted model; it predicts the same numbers as the one that was stored.
+        The fitted model. It predicts the same numbers as the stored model.
 
     Raises
     ------
     ModelFileError
-        If the file is something else, cut off, altered, damaged, too large, or written by a newer version.
-        Nothing in it is executed.
+        If the file is not a model file, or is truncated, altered, damaged, too large, or written by a newer
+        version. Nothing in it is executed.
 
     Examples
     --------
@@ -124,14 +125,14 @@ def read_details(path: Any, *, max_bytes: int | None = None) -> dict[str, Any]:
     Parameters
     ----------
     path : path
-        A file that `save_model` has written.
+        A file written by `save_model`.
     max_bytes : int, optional
-        Largest memory, in bytes, that the content may take; see `load_model`.
+        Memory that the content may take, in bytes; see `load_model`.
 
     Returns
     -------
     details : dict
-        What was given to `save_model`.
+        The details passed to `save_model`.
 
     Raises
     ------
@@ -147,7 +148,7 @@ def read_details(path: Any, *, max_bytes: int | None = None) -> dict[str, Any]:
 
 @contextmanager
 def _boundary(path: Path, max_bytes: int | None) -> Iterator[None]:
-    """Turn every failure to read a file into one error that names the file and the reason."""
+    """Turn every failure to read a file into one error with the file and the reason."""
     if max_bytes is not None and (not isinstance(max_bytes, Integral) or max_bytes < 1):
         raise ValueError(f"max_bytes must be None or a positive integer, got {max_bytes!r}.")
     if not path.is_file():
@@ -155,12 +156,12 @@ def _boundary(path: Path, max_bytes: int | None) -> Iterator[None]:
     try:
         yield
     except ContentError as error:
-        raise ModelFileError(f"Could not load {path}: {error}.") from None
+        raise ModelFileError(f"Could not load {path}: {error}.", error.advice) from None
     except PermissionError:
-        raise ModelFileError(f"Could not load {path}: you have no permission to read it.") from None
+        raise ModelFileError(f"Could not load {path}: permission denied.") from None
     except MemoryError as error:
-        raise ModelFileError(f"Could not load {path}: it needs more memory than there is.") from error
-    # The content comes from outside: whatever it makes zipfile, json or NumPy raise, the file is damaged.
+        raise ModelFileError(f"Could not load {path}: not enough memory.") from error
+    # The content is not trusted: any exception of zipfile, json or NumPy means that the file is damaged.
     except Exception as error:
         raise ModelFileError(f"Could not load {path}: its content is damaged.") from error
 
@@ -173,7 +174,7 @@ def _checked(description: Any) -> dict[str, Any]:
         raise ContentError(f"its version must be a positive integer, got {version!r:.40}")
     if version > VERSION:
         raise ContentError(
-            f"it was written by a newer version of ispca ({description.get('written_by')!r:.40}). "
-            "Upgrade ispca to read it"
+            f"it was written by a newer version of ispca ({description.get('written_by')!r:.40})",
+            "Upgrade ispca to read it.",
         )
     return description

@@ -1,4 +1,4 @@
-"""Data files of every usual kind, read into one record."""
+"""Readers of data files (CSV, Excel, Parquet, AnnData, .npz, svmlight) that return one kind of table."""
 
 from .reading import read_table
 from .records import Table, TableError

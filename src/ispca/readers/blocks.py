@@ -1,4 +1,4 @@
-"""A block of rows into numbers and texts: many lines at once where they are plain, else field by field."""
+"""Parse blocks of rows into numbers and text: many lines at once if possible, otherwise field by field."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .cells import number
 from .records import TableError
 from .rows import Row
 
-# Characters converted at a time: if one field is no number, so many are converted field by field.
+# Characters converted at a time. One field that is not a number makes a whole piece go field by field.
 PIECE_CHARACTERS = 2**19
 
 
 @dataclass
 class Block:
-    """Rows cut into fields.
+    """Rows split into fields.
 
-    ``texts[i]`` holds the fields of row i at the positions that are text, ``numbers[i]`` those at the other
-    positions, NaN where missing. ``odd[i]`` holds the positions in row i of what is neither a number nor missing,
-    and ``fields[i]`` all fields of such a row.
+    ``texts[i]`` contains the fields of row i in text columns, and ``numbers[i]`` those in the other columns, with
+    NaN for missing values. ``odd[i]`` lists the positions in row i that are neither numbers nor missing, and
+    ``fields[i]`` contains all fields of such a row.
     """
 
     texts: list[list[str]]
@@ -36,7 +36,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which of a row's fields are text, and how fields are written."""
+    """Which fields of a row are text, and how fields are written."""
 
     width: int
     texts: tuple[int, ...]
@@ -46,19 +46,19 @@ class Layout:
 
     @cached_property
     def numbers(self) -> list[int]:
-        """Positions of the numbers."""
+        """Positions of the numeric fields."""
         texts = set(self.texts)
         return [position for position in range(self.width) if position not in texts]
 
     @cached_property
     def cuts(self) -> tuple[int, int]:
-        """How many fields must be cut off at the left and at the right to have all texts."""
+        """How many fields to split off at the left and at the right to obtain all text fields."""
         left = [j for j in self.texts if 2 * j < self.width]
         return max(left, default=-1) + 1, self.width - min(set(self.texts) - set(left), default=self.width)
 
 
 def parse(rows: Sequence[Row], layout: Layout) -> Block:
-    """Cut the rows of a text file into texts and numbers."""
+    """Parse the rows of a text file into text and numbers."""
     block = Block([], np.empty((len(rows), len(layout.numbers))))
     for plain, piece in _pieces(rows):
         if not plain or not _parse_at_once([line for _, line, _ in piece], block, layout):
@@ -68,7 +68,7 @@ def parse(rows: Sequence[Row], layout: Layout) -> Block:
 
 
 def _pieces(rows: Sequence[Row]) -> Iterator[tuple[bool, list[Row]]]:
-    """Yield runs of rows with and without quotes, those without in pieces."""
+    """Yield runs of rows with and without quotes, in pieces of limited size."""
     for plain, run in groupby(rows, lambda row: row[2] is None):
         piece: list[Row] = []
         characters = 0
@@ -83,7 +83,7 @@ def _pieces(rows: Sequence[Row]) -> Iterator[tuple[bool, list[Row]]]:
 
 
 def _parse_at_once(lines: list[str], block: Block, layout: Layout) -> bool:
-    """Convert lines without quotes; return False and add nothing if that needs a look at each field."""
+    """Convert lines without quotes; return False and add nothing if they must be parsed field by field."""
     delimiter = layout.delimiter
     if any(line.count(delimiter) != layout.width - 1 for line in lines):
         return False
@@ -92,7 +92,7 @@ def _parse_at_once(lines: list[str], block: Block, layout: Layout) -> bool:
         plain = [line.replace(",", ".") for line in lines] if layout.decimal_comma else lines
         columns = layout.numbers if layout.texts else None
         try:
-            # This takes the same for numbers as number() does, and nothing for missing.
+            # This accepts the same numbers as number(), but no missing values.
             block.numbers[start : start + len(lines)] = np.loadtxt(
                 plain, delimiter=delimiter, comments=None, usecols=columns, ndmin=2, encoding=None
             )
@@ -111,7 +111,7 @@ def _without_end(line: str) -> str:
 
 
 def parse_fields(rows: Iterable[Sequence[str]], first: int, layout: Layout) -> Block:
-    """Take rows that are cut into fields already; the first of them has the number ``first``."""
+    """Parse rows that are already split into fields; ``first`` is the number of the first row."""
     rows = list(rows)
     block = Block([], np.empty((len(rows), len(layout.numbers))))
     for row_number, fields in enumerate(rows, first):
@@ -120,11 +120,11 @@ def parse_fields(rows: Iterable[Sequence[str]], first: int, layout: Layout) -> B
 
 
 def _add_fields(fields: Sequence[str], line_number: int, block: Block, layout: Layout) -> None:
-    """Add one row, and remember what is neither a number nor missing."""
+    """Add one row, and record which fields are neither numbers nor missing."""
     if len(fields) != layout.width:
         raise TableError(
             f"Line {line_number} of {layout.where} has {len(fields):,} fields instead of {layout.width:,}. "
-            "Is the file truncated, a delimiter missing, or a delimiter inside a text without quotes?"
+            "Check for a truncated file, a missing delimiter, or text that contains a delimiter without quotes."
         )
     i = len(block.texts)
     block.texts.append([fields[j] for j in layout.texts])
@@ -134,7 +134,7 @@ def _add_fields(fields: Sequence[str], line_number: int, block: Block, layout: L
     text = "".join(items)
     if text.isascii() and "_" not in text:
         try:
-            # NumPy is faster, and the same as number() for what it takes here.
+            # NumPy is faster, and agrees with number() on everything that gets here.
             block.numbers[i] = np.array(items, dtype=np.float64)
             return
         except ValueError:

@@ -1,20 +1,20 @@
-"""What a field of text means: a number, a missing value or something else. The only such rule."""
+"""The one rule for what a text field is: a number, a missing value or something else."""
 
 from __future__ import annotations
 
 import math
 
-# Fields that stand for a missing value, in small or capital letters.
+# Fields that mean a missing value, in upper or lower case.
 MISSING = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", ".", "#num!", "#value!", "#div/0!", "missing")
 )
 
 
 def number(item: str) -> float | None:
-    """Return the number a field holds, NaN where it is missing, None where it is something else.
+    """Return the number in a field, NaN if it is missing, or None if it is something else.
 
-    A number is written in ASCII digits with a decimal point and perhaps an exponent, or is ``inf``, ``infinity``
-    or ``nan`` with or without a sign. Space around it does not count. Python would also take 10_1 and the digits
+    A number consists of ASCII digits with an optional decimal point and exponent, or is ``inf``, ``infinity`` or
+    ``nan``, with an optional sign. Surrounding spaces are ignored. Unlike ``float``, this rejects 10_1 and digits
     of other scripts.
     """
     item = item.strip()

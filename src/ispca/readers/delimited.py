@@ -1,4 +1,4 @@
-"""CSV and its relatives, a block of rows at a time, samples in rows or in columns."""
+"""Read CSV and other delimited text files, a block of rows at a time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BLOCK_CHARACTERS = 2**23
 
 
 def read_delimited(path: Path, request: Request) -> Raw:
-    """Read a text file of rows and columns."""
+    """Read a delimited text file."""
     encoding = find_encoding(path, request.limit)
     try:
         return _read(path, request, sniff(path, request.limit, encoding))
     except UnicodeDecodeError:
         if encoding != "utf-8":
             raise TableError(
-                f"{path.name} begins with a byte order mark but is not {encoding[:6].upper()}: save it as UTF-8."
+                f"{path.name} has a byte order mark but is not valid {encoding[:6].upper()}. Save it as UTF-8."
             ) from None
     return _read(path, request, sniff(path, request.limit, WESTERN))
 
@@ -49,7 +49,7 @@ def _read(path: Path, request: Request, dialect: Dialect) -> Raw:
 
 
 def text_columns(dialect: Dialect) -> set[int]:
-    """Return the columns in which the first rows hold text."""
+    """Return the columns that contain text in the first rows."""
     comma, width = dialect.decimal_comma, len(dialect.header)
 
     def is_text(item: str) -> bool:
@@ -59,7 +59,7 @@ def text_columns(dialect: Dialect) -> set[int]:
 
 
 def _blocks(found: Iterator[Row]) -> Iterator[list[Row]]:
-    """Yield rows of so many characters together."""
+    """Group rows into blocks of about ``BLOCK_CHARACTERS`` characters."""
     part: list[Row] = []
     characters = 0
     for row in found:

@@ -1,4 +1,4 @@
-"""How a text file is written: encoding, delimiter, decimal point, and its first rows."""
+"""Detect how a text file is written: encoding, delimiter and decimal mark."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .limits import NAME, Limit
 from .records import TableError, ignore_progress
 from .rows import QuoteError, rows
 
-# Rows that are looked at, fewer if they are very long.
+# Rows that are inspected; fewer if they are very long.
 SNIFFED_LINES = 20
 SNIFFED_CHARACTERS = 2**23
 SNIFFED_BYTES = 2**20
-# Lines after which a file without two that are not empty has no data.
+# A file without two nonempty lines among this many has no data.
 EMPTY_LINES = 10_000
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".txt": "\t,;| "}
 WESTERN = "cp1252"
@@ -29,10 +29,10 @@ _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How to take a file apart.
+    """How to split a file into fields.
 
-    ``header`` holds the names of all columns; the first is empty where rows have a field more than it, as R writes
-    them. ``sample`` holds the first few rows. ``skip`` lines come before the header.
+    ``header`` contains the names of all columns; the first is empty if rows have one field more than the header,
+    as in files written by R. ``sample`` contains the first few rows. ``skip`` lines come before the header.
     """
 
     encoding: str
@@ -47,14 +47,14 @@ class Dialect:
 def open_text(
     path: Path, encoding: str, limit: Limit, progress: Callable[[float], None] = ignore_progress
 ) -> IO[str]:
-    """Open a text file, gzipped or not; report how much of it has been read."""
-    # A file that is neither UTF-8 nor UTF-16 is read to its end, whatever bytes are in it.
+    """Open a text file, gzipped or not; report the fraction that has been read."""
+    # A file that is neither UTF-8 nor UTF-16 is read to its end, whatever bytes it contains.
     errors = "replace" if encoding == WESTERN else "strict"
     return io.TextIOWrapper(open_bytes(path, limit, progress), encoding=encoding, errors=errors)
 
 
 def data_suffix(path: Path) -> str:
-    """Return the extension that tells the kind of file, without .gz."""
+    """Return the extension that determines the format, ignoring .gz."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
@@ -62,37 +62,38 @@ def data_suffix(path: Path) -> str:
 
 
 def sniff(path: Path, limit: Limit, encoding: str) -> Dialect:
-    """Look at the beginning of a file and find out how it is written."""
+    """Detect the dialect from the beginning of a file."""
     with open_text(path, encoding, limit) as file:
         lines = _first_lines(file)
-    notes = [f"{path.name} is not UTF-8: read as Western European text."] if encoding == WESTERN else []
+    notes = (
+        [f"{path.name} is not UTF-8; it was read as Western European text (Windows-1252)."]
+        if encoding == WESTERN
+        else []
+    )
     skip, candidates = 0, DELIMITERS.get(data_suffix(path), DELIMITERS[".txt"])
     if lines and re.fullmatch(r"sep=[,;|\t ]\n?", lines[0]):
-        # A line that Excel understands.
+        # A first line that tells Excel the delimiter.
         skip, candidates, lines = 1, lines[0][4], lines[1:]
     delimiter = max(candidates, key=lambda candidate: _quality(lines, candidate))
     limit.check((max((line.count(delimiter) for line in lines), default=0) + 1) * NAME, "A line")
     first = _first_rows(lines, delimiter, path.name, skip + 1)
     if len(first) < 2:
-        raise TableError(f"{path.name} has no data: it needs a line of column names and a line per row.")
+        raise TableError(f"{path.name} contains no data. It needs a header line and one line per row.")
     header, *sample = first
     width = len(sample[0])
     if max(width, len(header)) < 2:
-        raise TableError(
-            f"{path.name} has one column only: separate the columns by commas, semicolons or tabs "
-            "(.csv, .tsv or .txt)."
-        )
+        raise TableError(f"{path.name} has only one column. Separate columns by commas, semicolons or tabs.")
     if width == len(header) + 1:
         header = ["", *header]
     comma = delimiter != "," and _decimal_comma(sample)
     if comma:
-        notes.append("Numbers are written with a decimal comma.")
+        notes.append("Commas were read as decimal marks.")
     header = [name.strip() for name in header]
     return Dialect(encoding, delimiter, comma, skip, header, sample, notes)
 
 
 def _first_lines(file: Iterable[str]) -> list[str]:
-    """Return the first lines: some twenty, or fewer if they are long, but two that are not empty."""
+    """Return about twenty lines, fewer if they are long, but at least two that are not empty."""
     lines: list[str] = []
     characters = filled = 0
     for line in file:
@@ -106,7 +107,7 @@ def _first_lines(file: Iterable[str]) -> list[str]:
 
 
 def _first_rows(lines: list[str], delimiter: str, where: str, start: int) -> list[list[str]]:
-    """Return the fields of the first rows; the last one may be cut off inside quotes, and is none then."""
+    """Return the fields of the first rows; a last row that is cut off inside quotes is dropped."""
     found: list[list[str]] = []
     try:
         for _, line, fields in rows(lines, delimiter, where, start):
@@ -118,14 +119,14 @@ def _first_rows(lines: list[str], delimiter: str, where: str, start: int) -> lis
 
 
 def find_encoding(path: Path, limit: Limit) -> str:
-    """Return the encoding, going by the beginning of the file."""
+    """Detect the encoding from the beginning of the file."""
     with open_bytes(path, limit) as file:
         start = file.read(SNIFFED_BYTES)
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if start.startswith(mark):
             return encoding
     if b"\0" in start:
-        raise TableError(f"{path.name} is not a text file: is its extension right?")
+        raise TableError(f"{path.name} is not a text file. Check its extension.")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(start)
     except UnicodeDecodeError:
@@ -143,7 +144,7 @@ def _quality(lines: list[str], delimiter: str) -> tuple[bool, int]:
         for _, line, fields in rows(lines, delimiter, ""):
             widths.append(line.count(delimiter) + 1 if fields is None else len(fields))
     except QuoteError:
-        # With the wrong delimiter a whole line is one field, longer than any is allowed to be.
+        # With the wrong delimiter a whole line is one field, which may exceed the size limit of a field.
         pass
     if not widths:
         return False, 0

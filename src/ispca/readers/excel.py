@@ -1,4 +1,4 @@
-"""Excel files: the first sheet, row by row, within the limit."""
+"""Read the first sheet of an Excel file, row by row, within the memory limit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .files import ZIP, check_magic, zip_members
 from .limits import CELL, Limit
 from .records import Raw, Request, TableError
 
-# Excel itself has no more rows than this.
+# The largest number of rows in an Excel sheet.
 MAX_ROWS = 2**20
-# Bytes of memory that a byte of XML may become: of cells and their texts, and of styles and the like, which are
-# objects with many parts.
+# Bytes of memory per byte of XML: for cells and their texts, and for styles and properties, which become large
+# objects.
 CELLS_EXPANSION, PROPERTIES_EXPANSION = 4, 128
-# Bytes of a text in memory beside its characters.
+# Overhead of a string in memory, in bytes.
 TEXT = 56
 _CONTENT_TYPES = "[Content_Types].xml"
 
@@ -30,19 +30,19 @@ def read_excel(path: Path, request: Request) -> Raw:
     check_magic(path, ZIP, "an Excel file", "Save it as .xlsx or .csv.")
     _check_archive(path, request.limit)
     with warnings.catch_warnings():
-        # Of styles and dates that openpyxl does not know.
+        # openpyxl warns about styles and dates that it does not know.
         warnings.simplefilter("ignore")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
             names = book.sheetnames
             if not book.worksheets:
-                raise TableError(f"{path.name} has no sheet with cells: save the table as .xlsx or .csv.")
+                raise TableError(f"{path.name} has no worksheet. Save the table as .xlsx or .csv.")
             rows = list(_rows(book.worksheets[0], request.limit))
         finally:
             book.close()
     if len(rows) < 2:
         raise TableError(
-            f"The first sheet of {path.name} has no data: it needs a row of column names and data below."
+            f"The first sheet of {path.name} contains no data. It needs a header row and one row per sample."
         )
     raw = from_fields(rows[0], rows[1:], request, path.name)
     if len(names) > 1:
@@ -51,15 +51,15 @@ def read_excel(path: Path, request: Request) -> Raw:
 
 
 def _check_archive(path: Path, limit: Limit) -> None:
-    """Refuse an archive whose parts would take more than the limit once they are unpacked and parsed."""
+    """Refuse an archive whose members would exceed the limit once they are unpacked and parsed."""
     cells = properties = 0
     with zipfile.ZipFile(path) as archive:
         sizes = {info.filename: info.file_size for info in zip_members(archive, path.name)}
         if _CONTENT_TYPES not in sizes:
-            raise TableError(f"{path.name} is a ZIP archive but not an Excel file: save it as .xlsx or .csv.")
-        limit.check(sizes[_CONTENT_TYPES] * PROPERTIES_EXPANSION, "The list of parts")
+            raise TableError(f"{path.name} is a ZIP archive, not an Excel file. Save it as .xlsx or .csv.")
+        limit.check(sizes[_CONTENT_TYPES] * PROPERTIES_EXPANSION, "The list of members")
         types = archive.read(_CONTENT_TYPES).decode("utf-8", "replace")
-    # The workbook may have any name; what is named here and is no workbook counts too much, at worst.
+    # The workbook may have any name. Counting something else as the workbook is only too strict.
     workbooks = {name for entry in types.split("<") if "main+xml" in entry for name in entry.split('"')}
     for name, size in sizes.items():
         known = name in ("xl/styles.xml", _CONTENT_TYPES) or name.startswith("docProps/") or name.endswith(".rels")
@@ -68,20 +68,20 @@ def _check_archive(path: Path, limit: Limit) -> None:
         elif name.startswith(("xl/worksheets/", "xl/sharedStrings")):
             cells += size
         else:
-            # Pictures and the like, most of which are never read.
+            # Pictures and other members, most of which are never read.
             limit.check(size, f"{name!r}")
     limit.check(cells * CELLS_EXPANSION, "The unpacked cells")
     limit.check(properties * PROPERTIES_EXPANSION, "The unpacked styles and properties")
 
 
 def _rows(sheet: Any, limit: Limit) -> Iterator[list[str]]:
-    """Yield the rows that are not empty, without the empty cells at their ends."""
-    # The dimensions that the file declares may be anything.
+    """Yield the nonempty rows, without trailing empty cells."""
+    # The declared dimensions cannot be trusted.
     sheet.reset_dimensions()
     n_rows = width = texts = 0
     for count, cells in enumerate(sheet.iter_rows(values_only=True), 1):
         if count > MAX_ROWS:
-            raise TableError(f"{limit.file} is damaged: it has a row beyond {MAX_ROWS:,}, the last one of Excel.")
+            raise TableError(f"{limit.file} is damaged: it has more than {MAX_ROWS:,} rows, the limit of Excel.")
         row = [_text(cell) for cell in cells]
         while row and not row[-1]:
             row.pop()

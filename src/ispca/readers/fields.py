@@ -1,4 +1,4 @@
-"""Rows that are cut into fields already, put together as if they came from a text file."""
+"""Assemble rows that are already split into fields, as if they came from a text file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROWS_AT_A_TIME = 200
 
 
 def from_fields(header: Sequence[str], rows: Sequence[Sequence[str]], request: Request, where: str) -> Raw:
-    """Put rows of text together; short ones are filled up with missing values."""
+    """Assemble rows of text; short rows are padded with missing values."""
     width = max(map(len, [header, *rows]))
     request.limit.check_table(len(rows), width)
     header = [*header, *[""] * (width - len(header))]

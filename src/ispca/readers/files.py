@@ -1,4 +1,4 @@
-"""Bytes of a file, unpacked if gzipped, with a bound on how many there may be."""
+"""Open files and archives safely: check their first bytes, and bound what is unpacked."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from .records import TableError, ignore_progress
 
 PIECE = 2**20
 GZIP, ZIP, HDF5, PARQUET = b"\x1f\x8b", b"PK", b"\x89HDF\r\n\x1a\n", b"PAR1"
-# What pickle-free .npz and Excel files are made of; LZMA can ask for gigabytes before the first byte is unpacked.
+# The methods used in .npz and Excel files. LZMA can request gigabytes before the first byte is unpacked.
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def check_magic(path: Path, magic: bytes, kind: str, advice: str) -> None:
-    """Raise unless a file begins as files of its kind do."""
+    """Raise unless a file starts with the signature of its format."""
     with path.open("rb") as file:
         if not file.read(len(magic)).startswith(magic):
-            raise TableError(f"Could not read {path.name} as {kind}: it does not begin like one. {advice}")
+            raise TableError(f"Could not read {path.name} as {kind}: its first bytes do not match. {advice}")
 
 
 def is_gzipped(path: Path) -> bool:
-    """Tell whether a file is gzipped, going by its name."""
+    """Return whether a file is gzipped, judging by its name."""
     return path.suffix.lower() == ".gz"
 
 
 def open_bytes(path: Path, limit: Limit, progress: Callable[[float], None] = ignore_progress) -> io.BufferedReader:
-    """Open a file, gzipped or not; report how much of it has been read, and stop at the limit."""
+    """Open a file, gzipped or not; report the fraction that has been read, and stop at the limit."""
     raw: Any = _Counted(path, progress)
     if is_gzipped(path):
-        check_magic(path, GZIP, "a gzip file", "Unpack or download it again.")
+        check_magic(path, GZIP, "a gzip file", "Compress or download it again.")
         raw = _Unpacked(raw, limit)
     return _InLargePieces(raw, PIECE)
 
 
 class _InLargePieces(io.BufferedReader):
-    """A reader that does not ask for 8 kB at a time, as text files do."""
+    """A reader that ignores the 8 kB that text files ask for at a time."""
 
     def read1(self, size: int = -1, /) -> bytes:
         return super().read1(PIECE)
@@ -73,9 +73,7 @@ class _Unpacked(io.RawIOBase):
         try:
             piece = self._file.read1(min(len(buffer), PIECE))
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise TableError(
-                f"{self._limit.file} is truncated or damaged ({error}): unpack or download it again."
-            ) from None
+            raise TableError(f"{self._limit.file} is truncated or damaged ({error}). Download it again.") from None
         self._read += len(piece)
         self._limit.check(self._read, "The unpacked text")
         buffer[: len(piece)] = piece
@@ -83,13 +81,15 @@ class _Unpacked(io.RawIOBase):
 
 
 def zip_members(archive: zipfile.ZipFile, where: str) -> list[zipfile.ZipInfo]:
-    """Return what a ZIP archive holds, all of it stored in a way whose memory is bounded."""
+    """Return the members of a ZIP archive, all stored in a way whose memory is bounded."""
     members = archive.infolist()
     size = archive.fp.seek(0, io.SEEK_END) if archive.fp else 0
     for info in members:
-        # zipfile reserves memory for the packed size that a member declares.
+        # zipfile allocates the packed size that a member declares.
         if info.compress_size > size:
             raise TableError(f"{where} is damaged: {info.filename!r} is larger than the file. Download it again.")
         if info.compress_type not in ZIP_METHODS or info.flag_bits & 1:
-            raise TableError(f"{info.filename!r} in {where} is encrypted or packed in an unusual way.")
+            raise TableError(
+                f"{info.filename!r} in {where} is encrypted or compressed with an unsupported method."
+            )
     return members

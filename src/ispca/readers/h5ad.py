@@ -1,4 +1,4 @@
-"""AnnData files: X, obs and var, each part checked before it is read."""
+"""Read X, obs and var of AnnData files; each part is checked before it is read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .orientation import repeated_note
 from .records import Raw, Request, TableError, unique_names, unknown_column
 from .sparse import checked_csr, checked_shape
 
-# The most that deflate packs into a byte; texts of any length that are read at a time, at least.
+# The largest expansion by deflate, and the smallest number of strings read at a time.
 DEFLATE_RATIO = 1032
 TEXTS_AT_A_TIME = 200
 
@@ -29,7 +29,7 @@ def read_h5ad(path: Path, request: Request) -> Raw:
     refuse_table_options(path, request)
     check_magic(path, HDF5, "an h5ad file", "Write it with anndata.")
     if not survives_a_look(path):
-        raise TableError(f"{path.name} is damaged: the HDF5 library fails on it. Write it again.")
+        raise TableError(f"{path.name} is damaged: the HDF5 library cannot open it. Write it again.")
     with h5py.File(path, "r") as file:
         return _annotated(Reader(h5py, path, request.limit), file, request, path)
 
@@ -65,23 +65,25 @@ class Reader:
     def _item(self, parent: Any, name: str) -> Any:
         link = parent.get(name, getlink=True)
         if not isinstance(link, self._h5py.HardLink | self._h5py.SoftLink):
-            raise TableError(f"{name!r} in {self._limit.file} lies in another file: copy it into this one.")
+            raise TableError(f"{name!r} in {self._limit.file} is stored in another file. Copy it into this one.")
         return parent[name]
 
     def group(self, parent: Any, name: str) -> Any:
         """Return a group."""
         item = self._item(parent, name) if name in parent else None
         if not isinstance(item, self._h5py.Group):
-            raise TableError(f"{self._limit.file} has no group {name!r}: write it with anndata.")
+            raise TableError(f"{self._limit.file} has no group {name!r}. Write the file with anndata.")
         return item
 
     def values(self, parent: Any, name: str) -> np.ndarray:
-        """Read an array: its size, the size of its chunks and what they unpack to are known before."""
+        """Read an array after checking its size, the size of its chunks, and what they unpack to."""
         stored = self._item(parent, name) if name in parent else None
         if not isinstance(stored, self._h5py.Dataset) or stored.shape is None:
-            raise TableError(f"{self._limit.file} has no array {name!r} in {parent.name}: write it with anndata.")
+            raise TableError(
+                f"{self._limit.file} has no array {name!r} in {parent.name}. Write the file with anndata."
+            )
         if stored.external or stored.is_virtual:
-            raise TableError(f"{name!r} in {self._limit.file} lies in another file: copy it into this one.")
+            raise TableError(f"{name!r} in {self._limit.file} is stored in another file. Copy it into this one.")
         count = math.prod(stored.shape)
         self._limit.check(max(count, math.prod(stored.chunks or ())) * stored.dtype.itemsize, f"{name!r}")
         if stored.chunks is not None:
@@ -92,12 +94,14 @@ class Reader:
         return values
 
     def _check_chunks(self, stored: Any, name: str) -> None:
-        """Refuse a chunk that unpacks to more than its size: HDF5 would go on unpacking."""
+        """Refuse a chunk that unpacks to more than its declared size; HDF5 itself would not stop."""
         filters = stored.id.get_create_plist()
         kinds = {filters.get_filter(i)[0] for i in range(filters.get_nfilters())}
         h5z = self._h5py.h5z
         if kinds - {h5z.FILTER_DEFLATE, h5z.FILTER_SHUFFLE, h5z.FILTER_FLETCHER32, h5z.FILTER_LZF}:
-            raise TableError(f"{name!r} in {self._limit.file} is packed in an unusual way: write it with gzip.")
+            raise TableError(
+                f"{name!r} in {self._limit.file} uses an unsupported compression. Write it with gzip."
+            )
         if h5z.FILTER_DEFLATE not in kinds:
             return
         size = math.prod(stored.chunks) * stored.dtype.itemsize
@@ -106,14 +110,14 @@ class Reader:
             if info.size * DEFLATE_RATIO <= self._limit.bytes:
                 continue
             packed = stored.id.read_direct_chunk(info.chunk_offset)[1]
-            # A few bytes more than the chunk itself are a checksum.
+            # A checksum adds a few bytes to the chunk.
             if len(zlib.decompressobj().decompress(packed, size + 64)) > size + 16:
                 raise TableError(
-                    f"{name!r} in {self._limit.file} is damaged: a chunk unpacks to more than its size."
+                    f"{name!r} in {self._limit.file} is damaged: a chunk unpacks to more than its declared size."
                 )
 
     def _texts(self, stored: Any, name: str) -> np.ndarray:
-        """Read texts of any length, of which many may share one place in the file, some at a time."""
+        """Read strings of any length in parts; many of them may share one place in the file."""
         if stored.ndim != 1:
             raise TableError(f"{name!r} in {self._limit.file} has {stored.ndim} axes instead of 1.")
         self._limit.check_table(len(stored), 0)
@@ -123,14 +127,14 @@ class Reader:
         for start in range(0, len(stored), step):
             part = stored.asstr()[start : start + step].tolist()
             taken += sum(map(len, part))
-            self._limit.check(taken, f"The texts of {name!r}")
+            self._limit.check(taken, f"The text of {name!r}")
             texts += part
         return np.array([*texts, None], dtype=object)[:-1]
 
     def matrix(self, file: Any) -> Any:
         """Return X, dense or CSR."""
         if "X" not in file:
-            raise TableError(f"{self._limit.file} has no X: write it with anndata.")
+            raise TableError(f"{self._limit.file} has no X. Write the file with anndata.")
         stored = self._item(file, "X")
         if not isinstance(stored, self._h5py.Group):
             if stored.ndim == 2:
@@ -140,7 +144,7 @@ class Reader:
         data, indices, indptr = (self.values(stored, part) for part in ("data", "indices", "indptr"))
         kind = _text(stored.attrs["encoding-type"])
         if kind not in ("csr_matrix", "csc_matrix"):
-            raise TableError(f"X in {self._limit.file} is of the unknown kind {kind!r}: store it as CSR or CSC.")
+            raise TableError(f"X in {self._limit.file} has the unknown encoding {kind!r}. Store it as CSR or CSC.")
         return checked_csr(data, indices, indptr, shape, self._limit, by_column=kind == "csc_matrix")
 
     def index(self, file: Any, name: str) -> list[str]:
@@ -149,7 +153,7 @@ class Reader:
         return [str(item) for item in self.column(frame, _text(frame.attrs["_index"]))]
 
     def column(self, frame: Any, name: str) -> np.ndarray:
-        """Return a column of obs or var: plain, text, categorical or nullable; missing is NaN or empty."""
+        """Return a column of obs or var: plain, text, categorical or nullable; missing values are NaN or empty."""
         if not isinstance(self._item(frame, name) if name in frame else None, self._h5py.Group):
             values = self._plain(frame, name)
             return values.astype(str) if values.dtype.kind == "b" else values
@@ -159,7 +163,7 @@ class Reader:
             codes = self._plain(stored, "codes")
             if codes.dtype.kind not in "iu" or (codes.size and codes.max() >= len(categories)):
                 raise TableError(f"{name!r} in {self._limit.file} is damaged: some codes have no category.")
-            # Objects, because an array of texts is as wide as the longest of them.
+            # Objects, because every item of a string array takes as much memory as the longest.
             return np.array([*map(str, categories), ""], dtype=object)[np.where(codes < 0, len(categories), codes)]
         values, mask = self._plain(stored, "values"), self._plain(stored, "mask")
         if mask.dtype != bool or mask.shape != values.shape:

@@ -1,4 +1,4 @@
-"""A look at an HDF5 file in a process of its own: some damaged files crash or hang the HDF5 library itself."""
+"""Open an HDF5 file in a separate process first: some damaged files crash or hang the HDF5 library."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# Seconds for the look, which takes milliseconds, and for the whole process with its start.
+# Time limits in seconds: for opening the file, which takes milliseconds, and for the whole process.
 LOOK_SECONDS, PROCESS_SECONDS = 3, 120
 
 
 def survives_a_look(path: Path) -> bool:
-    """Tell whether the HDF5 library can look at all that is going to be read, without its data."""
+    """Return whether the HDF5 library can open everything that is going to be read."""
     if not sys.executable:
         return True
     command = [sys.executable, "-P", __file__, str(path)]
@@ -30,7 +30,7 @@ def survives_a_look(path: Path) -> bool:
 
 
 def look(path: str) -> None:
-    """Open everything that :mod:`ispca.readers.h5ad` may open; what raises here raises there as well."""
+    """Open everything that :mod:`ispca.readers.h5ad` may open; exceptions are left for it to raise."""
     import h5py
 
     with Path(os.devnull).open("w") as nowhere:

@@ -1,4 +1,4 @@
-"""How much memory a data file may take, checked before any of it is taken."""
+"""How much memory a data file may take, checked before it is allocated."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from pathlib import Path
 
 from .records import TableError
 
-# Bytes that any file may take, that no file may take, and how many bytes of memory each byte of a file may become.
+# Default limit: 200 times the size of the file, but at least 256 MB and at most 8 GB.
 ALWAYS, NEVER, EXPANSION = 256 * 10**6, 8 * 10**9, 200
-# Bytes of a cell, of an entry of a sparse matrix, and of what is kept per row and per column beside them.
+# Bytes per cell, per entry of a sparse matrix, and per row and per column.
 CELL, ENTRY, NAME = 8, 16, 256
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The largest number of bytes that what is read from a file may take."""
+    """The number of bytes that the content of a file may take in memory."""
 
     bytes: int
     file: str
 
     def check(self, needed: int, what: str) -> None:
-        """Raise if something takes more than is allowed."""
+        """Raise if something takes more memory than allowed."""
         if needed > self.bytes:
             raise TableError(
                 f"{what} in {self.file} would take {in_words(needed)} of memory; the limit for this file is "
-                f"{in_words(self.bytes)}. If the file is right, raise the limit: max_bytes, or --max-memory."
+                f"{in_words(self.bytes)}.",
+                "If the file is correct, raise the limit with max_bytes=N.",
             )
 
     def check_table(self, rows: int, columns: int, entries: int | None = None) -> None:
-        """Raise if a table, dense or with so many entries, takes more than is allowed."""
+        """Raise if a table, dense or with this many stored entries, takes more memory than allowed."""
         values = rows * columns * CELL if entries is None else entries * ENTRY
         self.check(values + (rows + columns) * NAME, f"The table of {rows:,} rows and {columns:,} columns")
 
@@ -42,7 +43,7 @@ def limit_for(path: Path, max_bytes: int | None = None) -> Limit:
 
 
 def in_words(size: int) -> str:
-    """Return a number of bytes as a person would write it."""
+    """Return a number of bytes with a readable unit."""
     for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
         if size >= unit:
             return f"{size / unit:,.3g} {name}" if size < 1000 * unit else f"{size // unit:,} {name}"

@@ -1,4 +1,4 @@
-"""Missing values: refuse them, fill in column means, or leave out columns or samples."""
+"""Handle missing values: refuse them, replace them by column means, or drop columns or samples."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..reduction.records import Floats, Indices, Mask
 from .records import Raw, TableError
 
 TREATMENTS = ("error", "mean", "columns", "rows")
-# Columns counted at a time, so that no mask as large as X is made.
+# Columns counted at a time, to avoid a mask as large as X.
 BLOCK_COLUMNS = 1024
 
 
 def check_treatment(missing: str) -> None:
     """Refuse an unknown treatment."""
     if missing not in TREATMENTS:
-        raise TableError(f"missing={missing!r} is none of {', '.join(TREATMENTS)}.")
+        raise TableError(f"missing must be one of {', '.join(map(repr, TREATMENTS))}, got {missing!r}.")
 
 
 def treat_missing(
     raw: Raw, rows: Mask, missing: str, notes: list[str], fitted: bool
 ) -> tuple[Any, Indices, Indices]:
-    """Return X without missing values, the columns that are left, and the samples that are left.
+    """Return X without missing values, and the columns and samples that remain.
 
-    With a fitted model (``fitted``) nothing is done here: which columns matter is for the model to say.
+    With a fitted model (``fitted``) nothing is done here, because the model determines which columns matter.
     """
     X = raw.X if rows.all() else raw.X[rows]
     kept = np.flatnonzero(rows)
@@ -38,28 +38,29 @@ def treat_missing(
     empty = bad == X.shape[0]
     if empty.any() and X.shape[0]:
         names = listing(raw.features[j] for j in np.flatnonzero(empty))
-        notes.append(f"{count(int(empty.sum()), 'column')} left out without any value: {names}.")
+        notes.append(f"{count(int(empty.sum()), 'column')} without any value left out: {names}.")
         columns = np.flatnonzero(~empty)
         X, bad = X[:, columns], bad[columns]
     total = int(bad.sum())
     if total == 0:
         return X, columns, kept
     where = [f"{raw.features[columns[j]]} ({bad[j]})" for j in np.flatnonzero(bad)]
-    what = f"{count(total, 'value')} in {count(len(where), 'column')}, {listing(where)},"
+    values = count(total, "missing or infinite value")
     if missing == "error":
         raise TableError(
-            f"{what} are missing or infinite: pass --missing mean to put the column's mean, --missing columns or "
-            "--missing rows to leave out columns or samples."
+            f"The data contain {values} in {count(len(where), 'column')}: {listing(where)}.",
+            "Pass missing='mean' to replace them by the column mean, or leave out these columns "
+            "(missing='columns') or samples (missing='rows').",
         )
     if missing == "columns":
-        notes.append(f"{count(len(where), 'column')} left out with missing values: {listing(where)}.")
+        notes.append(f"{count(len(where), 'column')} with missing values left out: {listing(where)}.")
         fine = np.flatnonzero(bad == 0)
         return X[:, fine], columns[fine], kept
     if missing == "rows":
         fine = np.flatnonzero(~_rows_with_missing(X))
-        notes.append(f"{count(X.shape[0] - len(fine), 'sample')} left out with missing values.")
+        notes.append(f"{count(X.shape[0] - len(fine), 'sample')} with missing values left out.")
         return X[fine], columns, kept[fine]
-    notes.append(f"{what} were missing: the mean of the column stands in their place.")
+    notes.append(f"{values} replaced by the column mean in {count(len(where), 'column')}: {listing(where)}.")
     return fill(X, _means(X)), columns, kept
 
 
@@ -83,7 +84,7 @@ def _rows_with_missing(X: Any) -> Mask:
 
 
 def _means(X: Any) -> Floats:
-    """Return the mean of each column's finite values; those that a sparse matrix does not store are zero."""
+    """Return the mean of the finite values of each column; entries that a sparse matrix omits are zero."""
     if sp.issparse(X):
         coordinates = sp.coo_array(X)
         fine = np.isfinite(coordinates.data)
@@ -94,7 +95,7 @@ def _means(X: Any) -> Floats:
 
 
 def fill(X: Any, means: Floats) -> Any:
-    """Put these values in the place of missing ones, in a copy."""
+    """Return a copy in which missing values are replaced by these column means."""
     X = X.copy()
     if sp.issparse(X):
         bad = ~np.isfinite(X.data)

@@ -1,4 +1,4 @@
-""".npz files: plain arrays, whose sizes are checked before they are read."""
+"""Read .npz files of plain arrays; sizes are checked before arrays are read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._messages import count
 from .files import ZIP, check_magic, zip_members
 from .limits import Limit
 from .orientation import repeated_note
@@ -22,7 +23,7 @@ _HEADERS = {
 
 
 def read_npz(path: Path, request: Request) -> Raw:
-    """Read X (or the parts of a CSR matrix), y and names from an .npz file."""
+    """Read X (or the arrays of a CSR matrix), y and names from an .npz file."""
     refuse_table_options(path, request)
     stored = read_arrays(path, request.limit)
     X = matrix_of(stored, request.limit)
@@ -46,7 +47,7 @@ def read_npz(path: Path, request: Request) -> Raw:
 
 
 def read_arrays(path: Path, limit: Limit) -> dict[str, np.ndarray]:
-    """Return all arrays of an .npz file by name; together they take no more than the limit."""
+    """Return all arrays of an .npz file by name, if together they stay within the limit."""
     check_magic(path, ZIP, "an .npz file", "Write it with numpy.savez.")
     with zipfile.ZipFile(path) as archive:
         members = [info for info in zip_members(archive, path.name) if info.filename.endswith(".npy")]
@@ -55,29 +56,31 @@ def read_arrays(path: Path, limit: Limit) -> dict[str, np.ndarray]:
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarray:
-    """Read one array; what its header declares must be what is stored."""
+    """Read one array after comparing its header with its size."""
     with archive.open(info) as member:
         version = np.lib.format.read_magic(member)
         if version not in _HEADERS:
-            raise TableError(f"{info.filename} in {where} is of an unknown version: write it with numpy.savez.")
+            raise TableError(
+                f"{info.filename} in {where} has an unknown format version. Write it with numpy.savez."
+            )
         shape, _, dtype = _HEADERS[version](member)
         if dtype.kind not in "biufcSUmM":
             what = "Python objects" if dtype.hasobject else "records"
-            raise TableError(f"{info.filename} in {where} holds {what}. Save plain arrays only.")
-        count: int = math.prod(int(length) for length in shape)
-        # Texts of length 0 take no room at all, however many there are.
-        if count * dtype.itemsize != info.file_size - member.tell() or (count and not dtype.itemsize):
-            raise TableError(f"{info.filename} in {where} is damaged: its size is not what its header says.")
+            raise TableError(f"{info.filename} in {where} contains {what}. Save plain arrays only.")
+        items: int = math.prod(int(length) for length in shape)
+        # Strings of length 0 take no space, however many there are.
+        if items * dtype.itemsize != info.file_size - member.tell() or (items and not dtype.itemsize):
+            raise TableError(f"{info.filename} in {where} is damaged: its size does not match its header.")
     with archive.open(info) as member:
         values: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
-        # The checksum is compared at the end of the member.
+        # zipfile compares the checksum at the end of the member.
         member.read(1)
     if dtype.kind == "U":
         codes = np.frombuffer(
             values.tobytes(), np.uint32 if dtype.isnative else np.dtype(np.uint32).newbyteorder()
         )
         if np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))):
-            raise TableError(f"{info.filename} in {where} is damaged: it holds text that is not Unicode.")
+            raise TableError(f"{info.filename} in {where} is damaged: it contains text that is not Unicode.")
     return values
 
 
@@ -86,7 +89,9 @@ def matrix_of(stored: dict[str, np.ndarray], limit: Limit) -> Any:
     if {"data", "indices", "indptr", "shape"} <= set(stored):
         return checked_csr(stored["data"], stored["indices"], stored["indptr"], stored["shape"], limit)
     if "X" not in stored:
-        raise TableError(f"{limit.file} has no matrix: it needs X, or data, indices, indptr and shape.")
+        raise TableError(
+            f"{limit.file} contains no matrix. It needs an array X, or data, indices, indptr and shape."
+        )
     return checked_dense(stored["X"], limit)
 
 
@@ -94,10 +99,10 @@ def checked_dense(X: np.ndarray, limit: Limit) -> np.ndarray:
     """Return a stored matrix as float64."""
     if X.ndim != 2:
         raise TableError(
-            f"X in {limit.file} has {X.ndim} axes: it needs a row per sample and a column per feature."
+            f"X in {limit.file} has {count(X.ndim, 'axis', 'axes')} instead of 2 (samples and features)."
         )
     if X.dtype.kind not in "biuf":
-        raise TableError(f"X in {limit.file} holds {X.dtype} values: it needs numbers.")
+        raise TableError(f"X in {limit.file} contains {X.dtype} values instead of numbers.")
     limit.check_table(*X.shape)
     return X.astype(np.float64)
 
@@ -112,13 +117,16 @@ def feature_names(names: Any, width: int, path: Path) -> list[str]:
     if names is None:
         return [f"feature {j + 1}" for j in range(width)]
     if names.shape != (width,):
-        raise TableError(f"{path.name} has {names.size} feature names for {width} columns.")
+        raise TableError(f"{path.name} has {names.size:,} feature names for {width:,} columns.")
     return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
 
 
 def refuse_table_options(path: Path, request: Request) -> None:
-    """Refuse what makes sense for tables only."""
+    """Refuse parameters that apply only to tables."""
     if request.transpose:
-        raise TableError(f"--transpose is for tables; {path.suffix} files have samples in rows.")
+        raise TableError(
+            f"{path.name} cannot be transposed: {path.suffix} files have samples in rows.",
+            "Leave out transpose=True.",
+        )
     if request.drop:
-        raise TableError(f"--drop is for tables; leave the columns out of {path.name} itself.")
+        raise TableError(f"Columns of {path.suffix} files cannot be dropped. Remove them from {path.name}.")

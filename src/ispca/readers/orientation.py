@@ -1,4 +1,4 @@
-"""Blocks of records put together: samples in rows, or samples in columns with a feature per row."""
+"""Assemble blocks into a table whose samples are in rows or in columns."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ from ..reduction.records import Floats
 from .blocks import Block
 from .records import Raw, Request, TableError, unique_names, unknown_column
 
-# First columns of these names hold the samples' names, even where they are numbers.
+# A first column with one of these names contains sample names, even if they are numbers.
 ID_NAMES = {"", "id", "ids", "sample", "sample_id", "sampleid", "sample id", "patient", "patient_id", "subject"}
 ID_NAMES |= {"subject_id", "index", "unnamed: 0", "rowname", "rownames", "row.names", "__index_level_0__"}
 
 
 class Collector(Protocol):
-    """What takes blocks and makes a table of them; ``texts`` tells the positions that are not numbers."""
+    """Collects blocks and assembles a table; ``texts`` contains the positions that are not numbers."""
 
     @property
     def texts(self) -> tuple[int, ...]:
         """Positions of the fields that are not numbers."""
 
     def add(self, block: Block) -> None:
-        """Take a block."""
+        """Add a block."""
 
     def finish(self) -> Raw:
         """Return the table."""
 
 
 class Places:
-    """Where each name stands, found once for all names."""
+    """The positions of all names."""
 
-    def __init__(self, names: Sequence[str], where: str) -> None:
-        self._names, self._where = names, where
+    def __init__(self, names: Sequence[str], where: str, what: str = "column") -> None:
+        self._names, self._where, self._what = names, where, what
         self._found: dict[str, list[int]] = defaultdict(list)
         for j, name in enumerate(names):
             self._found[name].append(j)
 
     def of(self, name: str, role: str) -> int:
-        """Return where a name stands, or say that it does not or stands twice."""
+        """Return the position of a name, or raise if it is absent or appears more than once."""
         found = self._found.get(name, [])
         if not found:
-            raise unknown_column(name, [other for other in self._names if other], role, self._where)
+            raise unknown_column(name, [other for other in self._names if other], role, self._where, self._what)
         if len(found) > 1:
             raise TableError(
-                f"{self._where} has {len(found)} columns named {name!r} ({role}): rename all but one."
+                f"{self._where} has {len(found)} {self._what}s named {name!r} ({role}). Rename all but one."
             )
         return found[0]
 
 
 class SamplesInRows:
-    """A record per sample, a field per feature."""
+    """One record per sample, one field per feature."""
 
     def __init__(self, header: Sequence[str], text: set[int], request: Request, where: str) -> None:
         self._names = [name or f"column {j + 1}" for j, name in enumerate(header)]
@@ -63,7 +63,7 @@ class SamplesInRows:
         places = Places(header, where)
         self._target = None if request.target is None else places.of(request.target, "target")
         self._id = self._find_id(header, text, places)
-        self._left_out = {places.of(name, "drop"): "as asked" for name in request.drop}
+        self._left_out = {places.of(name, "drop"): "requested" for name in request.drop}
         self._asked = [j for j in (self._id, self._target) if j is not None]
         self._left_out |= {j: "text" for j in text - set(self._asked) - set(self._left_out)}
         self._kept: list[list[str]] = []
@@ -81,11 +81,11 @@ class SamplesInRows:
 
     @property
     def texts(self) -> tuple[int, ...]:
-        """Positions that are not numbers, those asked for first."""
+        """Positions that are not numbers, the sample names and the target first."""
         return (*self._asked, *(j for j in self._left_out if j not in self._asked))
 
     def add(self, block: Block) -> None:
-        """Take a block; a column with anything that is no number is left out from here on."""
+        """Add a block; a column with anything but numbers is left out from here on."""
         texts = set(self.texts)
         positions = [j for j in range(len(self._names)) if j not in texts]
         empty = np.isnan(block.numbers).all(axis=1)
@@ -98,9 +98,9 @@ class SamplesInRows:
                     self._left_out[j] = f"text such as {shortened(block.fields[i][j])!r}"
 
     def finish(self) -> Raw:
-        """Put the blocks together."""
+        """Assemble the blocks."""
         if not self._kept:
-            raise TableError(f"{self._where} has column names, but no rows of data.")
+            raise TableError(f"{self._where} has a header but no rows of data.")
         gone = set(self._left_out) | set(self._asked)
         positions = [j for j in range(len(self._names)) if j not in gone]
         X = np.empty((len(self._kept), len(positions)))
@@ -127,18 +127,16 @@ class SamplesInRows:
         ids = columns[self._id]
         guessed = self._request.id is None and self._id not in self._unnamed
         if guessed and len(set(ids)) < len(ids):
-            # A first column of text that names no samples is like any other one.
+            # A first column of text with repeated values does not name the samples.
             raw.left_out[self._names[self._id]] = "text"
             return
         raw.ids = ids
         if guessed:
-            raw.notes.append(
-                f"Samples are named by the first column, {self._names[self._id]!r} (--id names another)."
-            )
+            raw.notes.append(f"Sample names come from the first column, {self._names[self._id]!r}.")
 
 
 class SamplesInColumns:
-    """A record per feature, its name first; a field per sample. The target is a record too."""
+    """One record per feature, its name first, and one field per sample. The target is a record, too."""
 
     def __init__(self, header: Sequence[str], text: set[int], request: Request, where: str) -> None:
         self._header, self._request, self._where = list(header), request, where
@@ -150,7 +148,7 @@ class SamplesInColumns:
         self._records: dict[int, Sequence[str]] = {}
 
     def add(self, block: Block) -> None:
-        """Take a block; a column that is mostly text describes the features and is left out."""
+        """Add a block; a column that is mostly text describes the features and is left out."""
         columns = Counter(j for odd in block.odd.values() for j in odd)
         describing = {j for j, often in columns.items() if len(block.texts) > 2 and often > len(block.texts) / 2}
         texts = set(self.texts)
@@ -167,14 +165,16 @@ class SamplesInColumns:
         if describing:
             self.texts = (*self.texts, *sorted(describing))
             names = listing(self._header[j] for j in sorted(describing))
-            self._notes.append(f"Columns of text left out, as they describe the rows: {names}.")
+            self._notes.append(f"Columns of text that describe the rows left out: {names}.")
 
     def finish(self) -> Raw:
-        """Put the blocks together and turn them."""
+        """Assemble and transpose the blocks."""
         texts = set(self.texts)
         samples = [j for j in range(len(self._header)) if j not in texts]
         if not self._names or not samples:
-            raise TableError(f"{self._where} has no rows of data: with --transpose it needs a row per feature.")
+            raise TableError(
+                f"{self._where} contains no data. With features in rows, it needs one row per feature."
+            )
         rows = []
         for of_block, numbers in self._blocks:
             place = {j: k for k, j in enumerate(of_block)}
@@ -184,10 +184,10 @@ class SamplesInColumns:
         values = np.concatenate(rows)
         rows.clear()
         request, where = self._request, self._where
-        places = Places(self._names, where)
+        places = Places(self._names, where, "row")
         target = None if request.target is None else places.of(request.target, "target")
         named = None if request.id is None else places.of(request.id, "id")
-        left_out = {places.of(name, "drop"): "as asked" for name in request.drop}
+        left_out = {places.of(name, "drop"): "requested" for name in request.drop}
         left_out |= {i: f"text such as {value!r}" for i, value in self._odd.items() if i not in (target, named)}
         kept = [i for i in range(len(self._names)) if i not in left_out and i not in (target, named)]
         names, repeated = unique_names([self._names[i] for i in kept])
@@ -208,8 +208,8 @@ class SamplesInColumns:
 
 
 def repeated_note(repeated: list[str]) -> list[str]:
-    """Say which names stood more than once."""
+    """Return a note about names that appear more than once."""
     if not repeated:
         return []
-    columns = count(len(repeated), "name")
-    return [f"{columns} stood more than once, so .1, .2 and so on was put after repetitions: {listing(repeated)}."]
+    names = f"{count(len(repeated), 'name')} {'appears' if len(repeated) == 1 else 'appear'} more than once"
+    return [f"{names}: {listing(repeated)}. Repetitions were renamed by appending .1, .2 and so on."]

@@ -1,4 +1,4 @@
-"""Parquet files, by polars, within the limit."""
+"""Read Parquet files with polars, within the memory limit."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def read_parquet(path: Path, request: Request) -> Raw:
 
 
 def _texts(series: Any, polars: Any, limit: Limit) -> list[str]:
-    """Return a column as text; of what is neither a number nor text nor a time only whether it is there."""
+    """Return a column as text; nested and binary values become their type name."""
     kind = series.dtype
     if kind.is_nested() or kind in (polars.Binary, polars.Object):
         return ["" if missing else f"({kind.base_type()})" for missing in series.is_null()]
     if kind in (polars.Categorical, polars.Enum):
         series = series.cast(polars.String)
     if kind in (polars.String, polars.Categorical, polars.Enum):
-        # The same long text may be stored once for many rows.
-        limit.check(int(series.str.len_bytes().sum() or 0), f"The texts of {series.name!r}")
+        # A long string may be stored once for many rows.
+        limit.check(int(series.str.len_bytes().sum() or 0), f"The text of {series.name!r}")
     return [_cell(item) for item in series]
 
 

@@ -1,4 +1,4 @@
-"""Read a data file by its extension, and make sure that what comes out can be used."""
+"""Read a data file according to its extension, and check that the result is usable."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ READERS: dict[str, Callable[[Path, Request], Raw]] = {
     ".libsvm": read_svmlight,
 }
 GZIPPED = (read_delimited, read_svmlight)
-# Where the target has a place of its own, it needs no name.
+# Formats in which the target has its own place and needs no name.
 OWN_TARGET = (read_npz, read_svmlight)
 
 
@@ -63,25 +63,27 @@ def read_table(
     target : str, optional
         Column of the target; not needed for .npz (``y``) and svmlight files.
     id : str, optional
-        Column that names the samples; by default the first one, if it is unnamed, text or called so.
+        Column with sample names. By default the first column, if it has no name, contains unique text, or is
+        called something like "id" or "sample".
     drop : tuple of str
-        Columns that are no features.
+        Columns that are not features.
     transpose : bool, default=False
         Whether features are in rows and samples in columns.
     kind : {"classification", "regression"}, optional
-        Kind of target. By default text and whole numbers of few values are classes.
+        Kind of target. By default, text and integers with at most ten distinct values are class labels.
     missing : {"error", "mean", "columns", "rows"}, default="error"
-        What to do about missing values: refuse, put the mean of the column, leave out columns or samples.
+        Treatment of missing values: raise an error, replace them by the column mean, or leave out the affected
+        columns or samples.
     supervised : bool, default=True
-        Whether a target is wanted.
+        Whether to read a target.
     known : tuple of str, optional
         The features of a fitted model.
     max_bytes : int, optional
-        Bytes of memory that the table may take: 8 per cell, 16 per entry of a sparse matrix, 256 per row and per
-        column. By default 200 bytes per byte of the file, but at least 256 MB and at most 8 GB. What is unpacked
-        from a compressed file may take no more either.
+        Memory that the table may take, in bytes: 8 per cell, 16 per entry of a sparse matrix, and 256 per row and
+        per column. The same limit applies to data unpacked from a compressed file. By default 200 times the size
+        of the file, but at least 256 MB and at most 8 GB.
     progress : callable, optional
-        Is told the share of the file that has been read.
+        Called with the fraction of the file that has been read.
 
     Returns
     -------
@@ -107,7 +109,7 @@ def read_table(
     check_treatment(missing)
     reader = _reader(path)
     if supervised and target is None and reader not in OWN_TARGET:
-        raise TableError(f"Which column of {path.name} is the target? Name it with --target.")
+        raise TableError(f"The target column of {path.name} is not specified.", "Pass target='COLUMN'.")
     with _one_error(path):
         limit = limit_for(path, max_bytes)
         raw = reader(path, Request(limit, target, id, drop, transpose, known, progress))
@@ -117,9 +119,11 @@ def read_table(
 def _table(
     path: Path, raw: Raw, kind: str | None, missing: str, supervised: bool, fitted: bool, limit: Limit
 ) -> Table:
-    """Make a table of what a reader found: kind of target, missing values, samples without a target."""
+    """Turn what a reader found into a table: interpret the target and handle missing values."""
     if supervised and raw.target is None:
-        raise TableError(f"{path.name} has no target: it needs an array y, or the name of another with --target.")
+        raise TableError(
+            f"{path.name} contains no target.", "Add an array y, or pass target='NAME' to use another array."
+        )
     notes = raw.notes + _left_out_notes({} if fitted else raw.left_out)
     labels, kind_found, rows = None, None, np.ones(raw.X.shape[0], dtype=bool)
     if supervised:
@@ -128,7 +132,7 @@ def _table(
         notes.append(note)
         if not rows.all():
             gone = count(int(np.count_nonzero(~rows)), "sample")
-            notes.append(f"{gone} left out: no value of the target {raw.target_name!r}.")
+            notes.append(f"{gone} without a value of {raw.target_name!r} left out.")
     ids = _ids(raw, notes)
     X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
     _check_size(path, X, raw, supervised)
@@ -139,28 +143,30 @@ def _table(
 
 def _reader(path: Path) -> Callable[[Path, Request], Raw]:
     if path.is_dir():
-        raise TableError(f"{path} is a directory: name a file.")
+        raise TableError(f"{path} is a directory, not a file.")
     if not path.exists():
         raise TableError(f"There is no file {path}.")
     if not path.is_file():
-        raise TableError(f"{path} is not a regular file: save the data in one.")
+        raise TableError(f"{path} is not a regular file. Save the data in a file.")
     suffix = data_suffix(path)
     if suffix == ".xls":
-        raise TableError(f"{path.name} is an old Excel file: save it as .xlsx or .csv.")
+        raise TableError(f"{path.name} is in the old Excel format. Save it as .xlsx or .csv.")
     if suffix not in READERS:
-        raise TableError(f"{path.name} has no extension that is known: {', '.join(READERS)} (text also with .gz).")
+        raise TableError(
+            f"{path.name} has an unknown extension. Use {', '.join(READERS)} (.gz is allowed for text)."
+        )
     reader = READERS[suffix]
     if path.suffix.lower() == ".gz" and reader not in GZIPPED:
-        raise TableError(f"{path.name}: unpack it first; only text files are read gzipped.")
+        raise TableError(f"{path.name} must be unpacked first. Only text files may be gzipped.")
     return reader
 
 
 @contextmanager
 def _one_error(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong with a file into a TableError.
+    """Turn every failure to read a file into a TableError.
 
-    On a damaged file each library fails in a way of its own. What says nothing of the file is let through: a
-    missing package and an interrupt.
+    Each library fails in its own way on a damaged file. A missing package and an interrupt are not about the file
+    and pass through.
     """
     try:
         yield
@@ -171,11 +177,11 @@ def _one_error(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise TableError(f"There is no file {path}.") from None
     except PermissionError:
-        raise TableError(f"{path} may not be read: ask its owner for permission.") from None
+        raise TableError(f"{path} cannot be read: permission denied.") from None
     except Exception as error:
         raise _unreadable(path, error) from error
     except BaseException as error:
-        # A panic of polars is no Exception.
+        # A panic of polars is not an Exception.
         if type(error).__name__ != "PanicException":
             raise
         raise _unreadable(path, error) from error
@@ -185,13 +191,13 @@ def _unreadable(path: Path, error: BaseException) -> TableError:
     reason = str(error)[:200]
     what = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
     return TableError(
-        f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). Is it damaged, or its extension wrong? "
-        "Download or save it again."
+        f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). "
+        "If its extension is correct, the file is damaged: download or save it again."
     )
 
 
 def _check_labels(target: Any, limit: Limit) -> None:
-    """Refuse labels that NumPy would store in more memory than is allowed: each takes as much as the longest."""
+    """Refuse labels that exceed the limit; NumPy stores each in as much memory as the longest."""
     if not isinstance(target, np.ndarray) or target.dtype.kind == "O":
         longest = max((len(str(item)) for item in target), default=0)
         limit.check(len(target) * longest * 4, "The target")
@@ -214,16 +220,18 @@ def _ids(raw: Raw, notes: list[str]) -> np.ndarray:
         return np.array([f"{i + 1}" for i in range(n)], dtype=object)
     twice = [name for name, often in Counter(raw.ids).items() if often > 1]
     if twice:
-        notes.append(f"All samples are kept, but some names stand more than once: {listing(twice)}.")
+        notes.append(f"Some sample names appear more than once: {listing(twice)}.")
     return np.array(raw.ids, dtype=object)
 
 
 def _check_size(path: Path, X: Any, raw: Raw, supervised: bool) -> None:
     if X.shape[1] == 0:
         text = sum(why.startswith("text") for why in raw.left_out.values())
-        reason = f": {count(text, 'column')} hold text" if text else ""
-        raise TableError(f"{path.name} has no column of numbers left{reason}; are features in rows (--transpose)?")
+        reason = f" ({count(text, 'column')} with text)" if text else ""
+        raise TableError(
+            f"{path.name} has no numeric columns left{reason}.", "If features are in rows, pass transpose=True."
+        )
     if X.shape[0] == 0:
         raise TableError(f"{path.name} has no samples left.")
     if supervised and X.shape[0] < 4:
-        raise TableError(f"{path.name} has {count(X.shape[0], 'sample')} with a target: it needs at least 4.")
+        raise TableError(f"{path.name} has {count(X.shape[0], 'sample')} with a target. At least 4 are needed.")

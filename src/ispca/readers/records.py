@@ -1,4 +1,4 @@
-"""What is asked of a data file, and what was found in it."""
+"""Records of a request to read a data file, and of what was found in it."""
 
 from __future__ import annotations
 
@@ -8,31 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._messages import suggestion
+from .._messages import InputError, suggestion
 
 if TYPE_CHECKING:
     from .limits import Limit
 
 
-class TableError(ValueError):
+class TableError(InputError):
     """A data file cannot be used; the message says why and what to do, in one line."""
 
-    def __init__(self, message: str = "") -> None:
-        # Names from a file may go over several lines.
-        super().__init__(" ".join(message.split()))
 
-
-def ignore_progress(share: float) -> None:
-    """Take note of nothing."""
+def ignore_progress(fraction: float) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the reader shall look for.
+    """What to read from a file.
 
-    ``target`` and ``id`` name columns, ``drop`` those that are no features; ``transpose`` says that the file has
-    features in rows; ``known`` holds the features of a fitted model, if there is one. ``progress`` hears the share
-    of the file that has been read. ``limit`` bounds the memory that the file may take.
+    ``target`` and ``id`` name columns, ``drop`` lists columns that are not features, and ``transpose`` says that
+    features are in rows. ``known`` contains the features of a fitted model, if any. ``progress`` is called with
+    the fraction of the file that has been read. ``limit`` bounds the memory that the file may take.
     """
 
     limit: Limit
@@ -46,7 +42,7 @@ class Request:
 
 @dataclass
 class Raw:
-    """What a reader found: values may be missing (NaN), columns of text are in ``left_out`` with the reason."""
+    """What a reader found. Values may be missing (NaN); ``left_out`` maps skipped columns to the reason."""
 
     X: Any
     features: list[str]
@@ -66,19 +62,19 @@ class Table:
     X : ndarray or csr_array of shape (n_samples, n_features)
         The values, all finite.
     features : ndarray of str
-        Names of the columns of X, each different.
+        Names of the columns of X, without duplicates.
     ids : ndarray of str
         Names of the samples.
     target : ndarray or None
-        Class labels (str) or numbers; None where none was asked for.
+        Class labels (str) or numbers; None if no target was requested.
     target_name : str or None
-        Name of the target's column.
+        Name of the target column.
     kind : str or None
         "classification" or "regression".
     notes : list of str
-        What was assumed or left out, a sentence each.
+        One sentence for each assumption and each omission.
     left_out : dict of str to str
-        Columns that are not in X, and why.
+        Columns that are not in X, with the reason.
     """
 
     X: Any
@@ -91,15 +87,15 @@ class Table:
     left_out: dict[str, str]
 
 
-def unknown_column(name: str, names: Sequence[str], role: str, where: str) -> TableError:
-    """Return the error for a column that does not exist; ``role`` is the parameter that names it."""
-    return TableError(f"{where} has no column {name!r} ({role}). {suggestion(name, names)}")
+def unknown_column(name: str, names: Sequence[str], role: str, where: str, what: str = "column") -> TableError:
+    """Return the error for a column or row that does not exist; ``role`` is the parameter that names it."""
+    return TableError(f"{where} has no {what} {name!r} ({role}). {suggestion(name, names)}")
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the names with .1, .2 and so on put after repetitions, and which names were repeated."""
+    """Append .1, .2, ... to repeated names; return the new names and those that were repeated."""
     taken, found = set(names), set()
-    # The number last put after each repeated name: the next repetition goes on from there.
+    # The last number used for each repeated name, so that the search does not start over.
     numbers: dict[str, int] = {}
     result = []
     for name in names:

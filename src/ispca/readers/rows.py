@@ -1,4 +1,4 @@
-"""Lines of a text file as rows of fields, with texts in quotes that may run over several lines."""
+"""Split lines of a text file into rows of fields; quoted fields may span several lines."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator
 
 from .records import TableError
 
-# A row is the number of its first line, that line, and its fields: None where there is no quote in it, so that
-# the delimiter alone separates them.
+# A row is the number of its first line, that line, and its fields, or None if the line contains no quotes and can
+# be split at the delimiter.
 Row = tuple[int, str, list[str] | None]
 
 
 class QuoteError(TableError):
-    """A quote is opened and not closed."""
+    """A quoted field is not closed."""
 
 
 def rows(lines: Iterable[str], delimiter: str, where: str, start: int = 1) -> Iterator[Row]:
-    """Yield the rows of a file; empty lines are none. The first line has the number ``start``."""
+    """Yield the rows of a file, skipping empty lines. ``start`` is the number of the first line."""
     numbered = enumerate(lines, start)
     for number, line in numbered:
         if '"' in line:
@@ -28,7 +28,7 @@ def rows(lines: Iterable[str], delimiter: str, where: str, start: int = 1) -> It
 
 
 def _quoted(number: int, line: str, following: Iterator[tuple[int, str]], delimiter: str, where: str) -> list[str]:
-    """Return the fields of a row with quotes; it takes more lines while a quote is open."""
+    """Return the fields of a row with quotes, reading more lines while a quote is open."""
     taken = [line]
 
     def needed() -> Iterator[str]:
@@ -48,13 +48,12 @@ def _quoted(number: int, line: str, following: Iterator[tuple[int, str]], delimi
         else:
             what = f"a field in line {opened} is longer than {csv.field_size_limit():,} characters"
         raise QuoteError(
-            f'Could not read {where}: {what}. Remove the stray " there, or close it; inside a text in quotes '
-            "write it twice."
+            f'Could not read {where}: {what}. Remove or close the quote; inside quoted text, write "" for a quote.'
         ) from None
 
 
 def _lines_before_open_quote(text: str, delimiter: str) -> int:
-    """Return how many line ends come before the quote that is not closed in a text."""
+    """Return the number of line breaks before the quote that is not closed."""
     separator = re.compile(f"[{re.escape(delimiter)}\n]")
     place = 0
     while place < len(text):

@@ -1,4 +1,4 @@
-"""Compressed sparse matrices from files, checked in full before any compiled code sees them."""
+"""Build sparse matrices from the arrays of a file, after a full check of their structure."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from .records import TableError
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, limit: Limit, by_column: bool = False) -> Any:
-    """Return a CSR matrix of float64 from the parts of a CSR or (``by_column``) a CSC matrix.
+    """Return a CSR matrix of float64 from the arrays of a CSR or (``by_column``) a CSC matrix.
 
     Raises
     ------
     TableError
-        If the parts do not make a matrix, or one that takes more than the limit.
+        If the arrays do not form a matrix, or the matrix exceeds the limit.
     """
     size = checked_shape(shape, limit)
     parts = {"data": np.asarray(data), "indices": np.asarray(indices), "indptr": np.asarray(indptr)}
     for name, values in parts.items():
-        _require(values.ndim == 1, f"{name} has {values.ndim} axes instead of 1", limit)
+        _require(values.ndim == 1, f"{name} must have one axis, has {values.ndim}", limit)
         kinds = "biuf" if name == "data" else "iu"
-        _require(values.dtype.kind in kinds, f"{name} holds {values.dtype} values", limit)
+        _require(values.dtype.kind in kinds, f"{name} contains {values.dtype} values", limit)
     data, indices, indptr = parts.values()
     limit.check_table(*size, entries=len(data))
     major, minor = size[::-1] if by_column else size
     _require(len(indptr) == major + 1, f"indptr has {len(indptr):,} entries instead of {major + 1:,}", limit)
     _require(len(indices) == len(data), f"it has {len(indices):,} indices for {len(data):,} values", limit)
-    # Compared and not subtracted: the difference of unsigned integers is never negative.
+    # Compared instead of subtracted, because differences of unsigned integers are never negative.
     increasing = indptr[0] == 0 and indptr[-1] == len(data) and bool(np.all(indptr[:-1] <= indptr[1:]))
     _require(increasing, "indptr does not increase from 0 to the number of values", limit)
     if len(indices):
@@ -39,13 +39,13 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, limit: Limit, 
     integer = np.int32 if max(len(data), *size) < 2**31 else np.int64
     kind = sp.csc_array if by_column else sp.csr_array
     X = kind((data.astype(np.float64), indices.astype(integer), indptr.astype(integer)), shape=size)
-    # Sorts the columns of each row as well; an entry that is stored twice counts as the sum.
+    # This also sorts the columns of each row; duplicate entries are summed.
     X.sum_duplicates()
     return sp.csr_array(X)
 
 
 def checked_shape(shape: Any, limit: Limit) -> tuple[int, int]:
-    """Return the shape of a stored matrix as two integers from 1 on."""
+    """Return the shape of a stored matrix as two positive integers."""
     values = np.asarray(shape)
     _require(values.shape == (2,) and values.dtype.kind in "iu", "its shape is not two integers", limit)
     rows, columns = (int(value) for value in values)

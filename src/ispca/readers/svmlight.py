@@ -1,4 +1,4 @@
-"""Svmlight files: a label and the features that are not zero per line."""
+"""Read svmlight files: one line per sample with the target and the nonzero features."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def read_svmlight(path: Path, request: Request) -> Raw:
             raise TableError(f"Could not read line {lines.number} of {path.name} as svmlight: {error}.") from None
     rows, width = X.shape
     if not rows:
-        raise TableError(f"{path.name} has no data: it needs a line per sample.")
+        raise TableError(f"{path.name} contains no data. It needs one line per sample.")
     if request.known is not None:
-        # The last features may be zero in all of these samples; the file does not tell.
+        # The last features may be zero in all of these samples; the file does not say how many there are.
         width = max(width, len(request.known))
     X = checked_csr(X.data, X.indices, X.indptr, (rows, width), request.limit)
     return Raw(X, feature_names(None, width, path), target=np.asarray(y), target_name="y")
 
 
 class _Lines:
-    """The lines of a file, with what the parser of scikit-learn asks of a file."""
+    """The lines of a file, with the methods that the parser of scikit-learn needs."""
 
     def __init__(self, file: IO[bytes], limit: Limit) -> None:
         self._file, self._limit, self.number = file, limit, 0
@@ -55,7 +55,7 @@ class _Lines:
             self.number += 1
             entries += line.count(b":")
             self._limit.check_table(self.number, 0, entries)
-            # Python's float() would take 1_000 for a number.
+            # Python's float() would accept 1_000.
             if b"_" in line.partition(b"#")[0]:
-                raise TableError(f"Line {self.number} of {self._limit.file} has a '_': it needs numbers.")
+                raise TableError(f"Line {self.number} of {self._limit.file} contains '_' in a number.")
             yield line

@@ -1,4 +1,4 @@
-"""The target of a table: classes or numbers, and which samples have none."""
+"""Interpret the target of a table: classes or numbers, and which samples have a value."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .cells import MISSING, number
 from .records import TableError
 
 KINDS = ("classification", "regression")
-# Whole numbers with at most so many different values are taken as classes.
+# Integers with at most this many distinct values are class labels.
 FEW_VALUES = 10
 
 
 def numbers_of(values: Any) -> np.ndarray | None:
-    """Return the target as numbers with NaN for missing ones, or None if it is text."""
+    """Return the target as numbers with NaN for missing values, or None if it contains text."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
         return values.astype(np.float64)
     found = [number(_stripped(item)) for item in values]
@@ -30,14 +30,14 @@ def _stripped(item: Any) -> str:
 
 
 def labels_of(values: Any) -> np.ndarray:
-    """Return the target as labels: whole numbers without a decimal point, the empty label for missing ones."""
+    """Return the target as labels: integers without a decimal point, empty for missing values."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
         return np.array([_label(value) for value in values])
     texts = [_stripped(item) for item in values]
     texts = ["" if text.lower() in MISSING else text for text in texts]
     found = [number(text) for text in texts]
     if all(value is not None for value in found):
-        # 1 and 1.0 are the same class, 01 is written as it stands.
+        # 1 and 1.0 are the same class; 01 is kept as it is.
         return np.array([_label(float(text)) if "." in text else text for text in texts])
     return np.array(texts)
 
@@ -45,11 +45,11 @@ def labels_of(values: Any) -> np.ndarray:
 def _label(value: float) -> str:
     if np.isnan(value):
         return ""
-    return str(int(value)) if float(value).is_integer() else f"{value:.17g}"
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:
-    """Return the target, which samples have one, its kind, and what was assumed.
+    """Return the target, which samples have a value, its kind, and a note about what was assumed.
 
     Parameters
     ----------
@@ -58,60 +58,63 @@ def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.n
     name : str
         Its name.
     kind : {"classification", "regression"} or None
-        The kind, if the user says so.
+        The kind, if the user specifies it.
 
     Returns
     -------
     target : ndarray
         Labels or numbers, of all samples.
     present : ndarray of bool
-        Which samples have one.
+        Which samples have a value.
     kind : str
         The kind.
     note : str
-        A sentence.
+        How the target is treated and why, in one sentence.
     """
     numbers = numbers_of(values)
+    treated = f"{name!r} is treated as"
     if kind is None:
-        kind, why = guess_kind(numbers)
-    else:
-        why = "as asked"
+        kind, reason = guess_kind(numbers)
+        treated = f"{name!r} {reason} and is treated as"
     if kind == "regression":
         if numbers is None:
             odd = sorted({_stripped(item) for item in values if number(_stripped(item)) is None})
             raise TableError(
-                f"The target {name!r} holds text ({listing(odd)}), so it is no quantity: drop --kind regression."
+                f"The target {name!r} contains text ({listing(odd)}), so it is not a quantity.",
+                "Leave out kind='regression'.",
             )
         present = np.isfinite(numbers)
-        return numbers, present, kind, f"{name!r} is taken as a quantity (regression): {why}."
+        return numbers, present, kind, f"{treated} a quantity (regression)."
     labels = labels_of(values)
     present = labels != ""
     _check_classes(labels[present], name)
-    return labels, present, kind, f"{name!r} is taken as classes (classification): {why}."
+    return labels, present, kind, f"{treated} class labels (classification)."
 
 
 def guess_kind(numbers: np.ndarray | None) -> tuple[str, str]:
-    """Return the kind of a target that is text (None) or numbers, and why."""
-    override = "--kind overrides"
+    """Return the kind of a target that is text (None) or numbers, and the reason.
+
+    Text and integers with at most ten distinct values are class labels; other numbers are quantities.
+    """
     if numbers is None:
-        return "classification", f"it holds text; {override}"
+        return "classification", "contains text"
     values = np.unique(numbers[np.isfinite(numbers)])
-    whole = bool(np.all(values == np.round(values)))
-    if whole and len(values) <= FEW_VALUES:
-        return "classification", f"whole numbers with {count(len(values), 'value')}; {override}"
-    what = f"whole numbers with {len(values)} values" if whole else "it holds fractions"
-    return "regression", f"{what}; {override}"
+    if not np.all(values == np.round(values)):
+        return "regression", "contains numbers that are not integers"
+    kind = "classification" if len(values) <= FEW_VALUES else "regression"
+    return kind, f"has {count(len(values), 'distinct integer value')}"
 
 
 def _check_classes(labels: np.ndarray, name: str) -> None:
     classes = np.unique(labels)
     if len(classes) > max(FEW_VALUES, len(labels) // 2):
         raise TableError(
-            f"The target {name!r} has {len(classes):,} different labels for {len(labels):,} samples "
-            f"({listing(classes)}): name the column of the classes, or pass --kind regression for a quantity."
+            f"The target {name!r} has {len(classes):,} distinct labels in {len(labels):,} samples "
+            f"({listing(classes)}).",
+            "Choose a column of class labels, or pass kind='regression' for a quantity.",
         )
     if len(classes) < 2:
-        found = f"one class only ({classes[0]})" if len(classes) else "no labels at all"
-        raise TableError(f"The target {name!r} has {found}: it needs samples of two classes or more.")
+        found = f"only one class ({classes[0]})" if len(classes) else "no labels"
+        raise TableError(f"The target {name!r} has {found}. At least two classes are needed.")
     if len(classes) == len(labels):
-        raise TableError(f"The target {name!r} has one sample per class: it needs several samples of each.")
+        raise TableError(f"The target {name!r} has only one sample per class. Each class needs several samples.")
