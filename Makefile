@@ -1,21 +1,30 @@
 # Every target sets itself up: a virtual environment in .venv with the pinned tools.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find src -name '*.py' -o -path '*/report/page/*' -type f) $(wildcard cpp/*) CMakeLists.txt pyproject.toml README.md constraints.txt
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# One worker per core; a file stays with one worker, so that its fixtures are made once.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+BUILD := --no-build-isolation --config-settings=build-dir=build/{wheel_tag}
 
 # Real data lies beside the project in development and in CI; tests that need it skip elsewhere.
 ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser lint docs bench fuzz fuzz-files clean
+.PHONY: demo test test-browser wheel lint docs bench fuzz fuzz-files clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest tests --pyargs ispca
+	$(PYTEST) tests --pyargs ispca
+
+# Shares the compiled files of the editable installation, so that it takes seconds.
+wheel: $(VENV)/installed
+	rm -rf dist
+	$(PIP) wheel $(BUILD) --no-deps --wheel-dir dist .
+	ISPCA_WHEEL=$$(ls dist/*.whl) $(BIN)/python -m pytest tests/test_packaging.py
 
 # The report in a real browser; installs Debian's chromium where there is none.
 test-browser: $(VENV)/browser
@@ -23,7 +32,7 @@ test-browser: $(VENV)/browser
 
 $(VENV)/browser: $(VENV)/installed
 	.ci/chromium
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright axe-playwright-python
+	$(PIP) install -c constraints.txt playwright axe-playwright-python
 	touch $@
 
 lint: $(VENV)/installed
@@ -43,13 +52,23 @@ $(VENV)/python:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/installed: $(VENV)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[test,lint]'
+$(VENV)/build-tools: $(VENV)/python constraints.txt
+	$(PIP) install -c constraints.txt scikit-build-core nanobind cmake ninja
+	touch $@
+
+# Editable: Python files are used where they are, so that editing one installs nothing.
+$(VENV)/dependencies: $(VENV)/build-tools pyproject.toml
+	$(PIP) install $(BUILD) -c constraints.txt -e '.[test,lint]'
+	touch $@
+
+# Only the changed parts of the engine are compiled again, because the build folder stays.
+$(VENV)/installed: $(VENV)/dependencies $(wildcard cpp/*) CMakeLists.txt
+	$(PIP) install $(BUILD) --no-deps -e .
 	touch $@
 
 # By name, not by path: the package is there already, only the tools are added.
 $(VENV)/documenting: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'ispca[docs]'
+	$(PIP) install -c constraints.txt 'ispca[docs]'
 	touch $@
 
 clean:
@@ -59,7 +78,7 @@ clean:
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CMAKE := $(shell command -v cmake 2>/dev/null || echo $(BIN)/cmake)
 fuzz: $(VENV)/python
-	command -v $(CMAKE) >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check cmake
+	command -v $(CMAKE) >/dev/null || $(PIP) install cmake
 	$(CMAKE) -S . -B build/fuzz -DISPCA_FUZZ=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="$(SANITIZE)"
 	$(CMAKE) --build build/fuzz
 	build/fuzz/fuzz 10000
