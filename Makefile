@@ -12,13 +12,32 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser wheel lint docs bench fuzz fuzz-files clean
+.PHONY: demo test test-browser test-oldest test-versions wheel lint docs bench fuzz fuzz-files fuzz-threads clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
 
 test: $(VENV)/installed
 	$(PYTEST) tests --pyargs ispca
+
+# What depends on the versions of Python and of the libraries: files, outputs, processes, threads, scikit-learn's checks.
+VERSION_SENSITIVE := tests/commands tests/datasets tests/reduction tests/tables tests/models/test_engine.py \
+    tests/models/test_engine_failures.py tests/penalised/test_estimator_checks.py tests/report/test_page.py \
+    tests/test_anndata.py tests/test_cli.py tests/test_estimator_checks.py tests/test_minimal_install.py \
+    tests/test_model_file_limits.py tests/test_packaging.py tests/test_persistence.py tests/validation/test_kill.py \
+    tests/validation/test_store.py tests/validation/test_timeout.py tests/validation/test_work.py
+
+# For another Python: make test-versions PYTHON=python3.13 VENV=.venv-3.13
+test-versions: $(VENV)/installed
+	$(PYTEST) $(VERSION_SENSITIVE) --pyargs ispca
+
+# The wheel with the oldest supported version of every library. Needs Python 3.11 or 3.12. Without the doctests, because
+# NumPy 1 prints numbers differently.
+OLDEST := $(VENV)-oldest
+test-oldest: wheel
+	$(BIN)/python -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet -c constraints-oldest.txt "$$(ls dist/*.whl)[test]"
+	$(subst $(BIN),$(OLDEST)/bin,$(PYTEST)) $(VERSION_SENSITIVE)
 
 # Shares the compiled files of the editable installation, so that it takes seconds.
 wheel: $(VENV)/installed
@@ -72,16 +91,18 @@ $(VENV)/documenting: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated
+	rm -rf .venv .venv-* build dist docs/_build docs/gallery docs/generated
 
-# 10,000 random small problems through the engine under AddressSanitizer and UndefinedBehaviorSanitizer.
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CMAKE := $(shell command -v cmake 2>/dev/null || echo $(BIN)/cmake)
-fuzz: $(VENV)/python
-	command -v $(CMAKE) >/dev/null || $(PIP) install cmake
-	$(CMAKE) -S . -B build/fuzz -DISPCA_FUZZ=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="$(SANITIZE)"
-	$(CMAKE) --build build/fuzz
-	build/fuzz/fuzz 10000
+# Random small problems through the engine: under AddressSanitizer and UndefinedBehaviorSanitizer (fuzz), or under
+# ThreadSanitizer (fuzz-threads). Compiler warnings are errors here.
+PROBLEMS ?= 10000
+fuzz: SANITIZE := address,undefined
+fuzz-threads: SANITIZE := thread
+fuzz fuzz-threads: $(VENV)/build-tools
+	$(BIN)/cmake -S . -B build/$@ -DISPCA_FUZZ=ON -DCMAKE_BUILD_TYPE=Release \
+	    -DCMAKE_CXX_FLAGS="-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer"
+	$(BIN)/cmake --build build/$@ --parallel 2
+	build/$@/fuzz $(PROBLEMS)
 
 # Mutated data and model files; ARGS="--seconds 600 --seed 7" for more. What fails is kept in build/fuzz-files.
 fuzz-files: $(VENV)/installed
