@@ -54,9 +54,10 @@ $(VENV)/browser: $(VENV)/installed
 	$(PIP) install -c constraints.txt playwright axe-playwright-python
 	touch $@
 
-lint: $(VENV)/installed
+lint: $(VENV)/lint-tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror cpp/*
 	$(BIN)/mypy
 
 # Warnings are errors; nothing is fetched by the build or by the pages. Examples run again only when they have changed.
@@ -77,7 +78,7 @@ $(VENV)/build-tools: $(VENV)/python constraints.txt
 
 # Editable: Python files are used where they are, so that editing one installs nothing.
 $(VENV)/dependencies: $(VENV)/build-tools pyproject.toml
-	$(PIP) install $(BUILD) -c constraints.txt -e '.[test,lint]'
+	$(PIP) install $(BUILD) -c constraints.txt -e '.[test]'
 	touch $@
 
 # Only the changed parts of the engine are compiled again, because the build folder stays.
@@ -86,6 +87,10 @@ $(VENV)/installed: $(VENV)/dependencies $(wildcard cpp/*) CMakeLists.txt
 	touch $@
 
 # By name, not by path: the package is there already, only the tools are added.
+$(VENV)/lint-tools: $(VENV)/dependencies
+	$(PIP) install -c constraints.txt 'ispca[lint]'
+	touch $@
+
 $(VENV)/documenting: $(VENV)/installed
 	$(PIP) install -c constraints.txt 'ispca[docs]'
 	touch $@
