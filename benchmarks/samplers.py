@@ -2,9 +2,9 @@
 
     python -m benchmarks.samplers --engines stan numpyro ispca --data leukemia prostate --splits 0 1 --out rows.csv
 
-The inputs are whitened principal components of a random 4/5 of the samples; gaussian-50x800 means 50 simulated samples
-of 800 features (docs/speed.md has the grid). The minimum is over the coefficients
-and intercepts (softmax: their contrasts between classes) and log tau. Compilation is a column of its own, but for
+The inputs are whitened principal components of a random 4/5 of the samples; gaussian-50x800 means 50 simulated
+samples of 800 features (docs/speed.md has the grid). The minimum is over the coefficients and intercepts
+(softmax: their contrasts between classes) and log tau. Compilation is a column of its own, but for
 numpyro-documented, where it recurs with every call and counts. All runs in one process pinned to one core, chains
 one after another. Stan's time is that of its C++ process alone, without pystan's reading of the draws. Needs
 arviz-stats, and pystan or numpyro for these engines; real data is read from ISPCA_DATA.
