@@ -1,4 +1,4 @@
-"""Stacking: the weights maximise their objective, the mixture is one, the folds see whole procedures."""
+"""Stacking: the mixture is one, weights come from held-out predictions, and the folds see whole procedures."""
 
 import pickle
 
@@ -6,10 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import integrate, optimize
-from scipy.special import logsumexp, softmax
+from scipy import integrate
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -27,7 +24,7 @@ from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassif
 from ispca.validation import compare
 from ispca.validation.candidates import BaseRateRegressor, default_candidates
 from ispca.validation.stacking import in_fold
-from ispca.validation.weights import pool_temperature, sharpened, stacking_weights
+from ispca.validation.weights import stacking_weights
 from odd_methods import Fragile, Impossible, ImpossibleValues, InColumns, NotANumber, Noted
 
 QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
@@ -57,51 +54,6 @@ def values(rng):
     return X, 3 + X[:, 0] + 0.5 * rng.normal(size=80)
 
 
-# Weights
-
-
-def objective(weights, log_density, concentration):
-    with np.errstate(divide="ignore"):
-        fit = logsumexp(log_density, axis=1, b=weights).sum()
-        return fit + ((concentration - 1) * np.log(weights).sum() if concentration > 1 else 0.0)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 6), st.sampled_from([1.0, 1.5, 2.0, 5.0]))
-def test_weights_maximise_the_objective(seed, n, count, concentration):
-    log_density = np.random.default_rng(seed).normal(0, 2, (n, count))
-    weights = stacking_weights(log_density, concentration)
-    assert weights.min() >= 0
-    assert weights.sum() == pytest.approx(1)
-    found = objective(weights, log_density, concentration)
-    if count == 1:
-        return
-    best = optimize.minimize(
-        lambda free: -objective(softmax([*free, 0.0]), log_density, concentration), np.zeros(count - 1), tol=1e-12
-    )
-    assert found >= -best.fun - 1e-5
-
-
-def test_weights_of_extreme_densities():
-    far = np.array([[-1000.0, -2000.0], [-1e6, -3.0]])
-    np.testing.assert_allclose(stacking_weights(far, 2.0), 0.5)
-    impossible = np.array([[-np.inf, -1.0]] * 50 + [[-np.inf, -np.inf]])
-    np.testing.assert_allclose(stacking_weights(impossible, 1.0), [0, 1])
-    assert np.isfinite(stacking_weights(impossible, 2.0)).all()
-
-
-def test_the_prior_draws_the_weights_together(rng):
-    log_density = rng.normal((1.0, 0.0, 0.0), 1.0, (30, 3))
-    spread = [np.ptp(stacking_weights(log_density, concentration)) for concentration in (1, 2, 10, 1000)]
-    assert spread == sorted(spread, reverse=True)
-    assert spread[-1] < 0.05
-
-
-def test_equal_candidates_share(rng):
-    column = rng.normal(size=(20, 1))
-    np.testing.assert_allclose(stacking_weights(np.repeat(column, 4, axis=1), 2.0), 0.25)
-
-
 # Classes
 
 
@@ -117,29 +69,6 @@ def test_weights_come_from_out_of_fold_predictions(data):
     np.testing.assert_allclose(table.mlpd, density.mean(axis=0))
     np.testing.assert_allclose(table.mlpd_error, density.std(axis=0, ddof=1) / np.sqrt(60))
     assert (table.seconds > 0).all()
-
-
-@settings(max_examples=25)
-@given(st.integers(0, 10**6), st.integers(2, 5))
-def test_the_temperature_fits_the_pool_best(seed, n_classes):
-    rng = np.random.default_rng(seed)
-    truth = rng.dirichlet(np.ones(n_classes), 80)
-    observed = np.array([rng.choice(n_classes, p=row) for row in truth])
-    cautious = truth**0.5 / (truth**0.5).sum(axis=1, keepdims=True)
-
-    def loss(temperature):
-        fit = np.log(sharpened(cautious, temperature)[np.arange(80), observed]).sum()
-        return 0.5 * (np.log(temperature) / 0.3) ** 2 - fit
-
-    best = pool_temperature(cautious, observed)
-    assert all(loss(best) <= loss(other) + 1e-6 for other in np.geomspace(0.3, 4, 60))
-
-
-def test_sharpened_probabilities():
-    P = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
-    np.testing.assert_allclose(sharpened(P, 1.0), P, atol=1e-12)
-    np.testing.assert_allclose(sharpened(P, 2.0)[0], np.array([25, 9, 4]) / 38)
-    assert np.isfinite(np.log(sharpened(P, 1.0)[:, 0])).all()
 
 
 def test_a_pool_of_forecasts_with_different_knowledge_is_sharpened(rng):
