@@ -11,8 +11,9 @@ namespace ispca {
 // statistic meets the target; the averaged step is the one to keep.
 class DualAveraging {
  public:
-  DualAveraging(double target, double step, double largest_log_step = 5)
-      : target_(target), largest_(largest_log_step) { restart(step); }
+  DualAveraging(double target, double step, double largest_log_step = 5) : target_(target), largest_(largest_log_step) {
+    restart(step);
+  }
 
   void restart(double step) {
     centre_ = std::log(10 * step);  // starts bold: large steps are cheap to try

@@ -11,14 +11,8 @@ constexpr int kMostSteps = 256;
 }  // namespace
 
 BetaHmc::BetaHmc(const Problem& problem, const Poll& poll)
-    : problem_(problem),
-      poll_(poll),
-      outputs_(problem.outputs),
-      columns_(problem.columns),
-      block_(columns_ + 1),
-      likelihood_(make_glm_likelihood(problem)),
-      curvature_(outputs_ * block_ * block_),
-      factor_(curvature_.size()),
+    : problem_(problem), poll_(poll), outputs_(problem.outputs), columns_(problem.columns), block_(columns_ + 1),
+      likelihood_(make_glm_likelihood(problem)), curvature_(outputs_ * block_ * block_), factor_(curvature_.size()),
       squares_(likelihood_->weights()) {
   for (auto* vector : {&theta_, &precision_, &gradient_, &momentum_, &white_, &velocity_})
     vector->resize(outputs_ * block_);

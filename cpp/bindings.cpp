@@ -116,13 +116,15 @@ struct Result {
   Array<std::int32_t> treedepth, n_leapfrog;
   Result(std::size_t C, std::size_t D, std::size_t H, std::size_t K, bool noise)
       : intercept({C, D, H}), coef({C, D, H, K}), log_lambda({C, D, H, K}), log_tau({C, D}), log_c2({C, D}),
-        sigma({noise ? C : 0, D}), accept({C, D}), step({C}), divergent({C, D}), treedepth({C, D}), n_leapfrog({C, D}) {}
+        sigma({noise ? C : 0, D}), accept({C, D}), step({C}), divergent({C, D}), treedepth({C, D}), n_leapfrog({C, D}) {
+  }
 
   ChainOutput chain(std::size_t c, std::size_t D, const Problem& problem) {
     const std::size_t H = problem.outputs, P = problem.coefficients(), d = c * D;
-    return {intercept.data + d * H, coef.data + d * P, log_lambda.data + d * P, log_tau.data + d, log_c2.data + d,
-            problem.model == Model::gaussian ? sigma.data + d : nullptr, accept.data + d, divergent.data + d,
-            treedepth.data + d, n_leapfrog.data + d};
+    return {intercept.data + d * H, coef.data + d * P,  log_lambda.data + d * P,
+            log_tau.data + d,       log_c2.data + d,    problem.model == Model::gaussian ? sigma.data + d : nullptr,
+            accept.data + d,        divergent.data + d, treedepth.data + d,
+            n_leapfrog.data + d};
   }
 
   nb::dict dict(bool noise) {
@@ -157,8 +159,8 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
   check_settings(n_chains, n_warmup, n_draws, target_accept, max_treedepth);
   const Prior prior{tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
   const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision);
-  const Settings settings{parse_sampler(sampler), static_cast<std::size_t>(n_warmup),
-                          static_cast<std::size_t>(n_draws), target_accept, static_cast<int>(max_treedepth), seed};
+  const Settings settings{parse_sampler(sampler), static_cast<std::size_t>(n_warmup), static_cast<std::size_t>(n_draws),
+                          target_accept,          static_cast<int>(max_treedepth),    seed};
   std::vector<ChainState> states =
       state ? unpack_states(std::string(state->c_str(), state->size()), problem, settings.sampler)
             : fresh_states(static_cast<std::size_t>(n_chains), seed);
@@ -179,7 +181,8 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
 
 nb::tuple log_density(const std::string& model, const Matrix& x, const Vector& y, const Vector& q,
                       std::int64_t n_classes, double tau0, double slab_df, double slab_scale, double intercept_scale,
-                      double sigma_scale, const std::string& kernel, const std::string& precision, std::int64_t repeat) {
+                      double sigma_scale, const std::string& kernel, const std::string& precision,
+                      std::int64_t repeat) {
   const Prior prior{tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
   const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision);
   Density density(problem);
@@ -241,7 +244,8 @@ nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight,
     throw std::invalid_argument("y has a wrong number of outputs");
   if (!(tolerance > 0) || !std::isfinite(tolerance)) throw std::invalid_argument("tolerance must be positive");
   for (double lambda : lambdas)
-    if (!(lambda >= 0) || !std::isfinite(lambda)) throw std::invalid_argument("lambdas must be finite and not negative");
+    if (!(lambda >= 0) || !std::isfinite(lambda))
+      throw std::invalid_argument("lambdas must be finite and not negative");
   problem.x = read_columns(x, data, indices, indptr, weight.shape(0));
   if (problem.x.rows < 1 || problem.x.count < 1)
     throw std::invalid_argument("X must have at least one sample and one feature");
@@ -282,17 +286,18 @@ NB_MODULE(_engine, m) {
         "max_treedepth"_a = 10, "seed"_a = 0, "n_threads"_a = 1, "state"_a = nb::none(), "kernel"_a = "",
         "precision"_a = "single",
         "Draw from the posterior. Returns a dict of arrays, chains and draws first, and the state to go on from.");
-  m.def("log_density", &ispca::log_density, "model"_a, "X"_a, "y"_a, "q"_a, nb::kw_only(), "n_classes"_a = 2,
-        "tau0"_a, "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
-        "kernel"_a = "", "precision"_a = "double", "repeat"_a = 1,
+  m.def("log_density", &ispca::log_density, "model"_a, "X"_a, "y"_a, "q"_a, nb::kw_only(), "n_classes"_a = 2, "tau0"_a,
+        "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0, "kernel"_a = "",
+        "precision"_a = "double", "repeat"_a = 1,
         "Log posterior density (up to a constant) and its gradient at q = (b0 (H), z (H K), log lambda (H K),\n"
         "log(tau / tau0), log(c2 / s^2)[, log sigma]), coefficients class by class.");
   m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "X"_a = nb::none(),
-        "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(),
-        "lambdas"_a = std::vector<double>(), "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,
+        "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(), "lambdas"_a = std::vector<double>(),
+        "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,
         "Lasso solutions over decreasing penalties, standardised inside, in the units of X. X is features x samples,\n"
         "or CSC; y outputs x samples; weights sum to one, and samples of weight 0 are only predicted.");
-  m.def("simd", [] { return std::string(ispca::choose_kernels("").name); },
-        "Name of the kernels in use; the environment variable ISPCA_SIMD forces one.");
+  m.def(
+      "simd", [] { return std::string(ispca::choose_kernels("").name); },
+      "Name of the kernels in use; the environment variable ISPCA_SIMD forces one.");
   m.def("simd_available", &ispca::kernel_names, "Names of the kernels this processor can run, slowest first.");
 }

@@ -56,7 +56,7 @@ Tuning warm_up(Random& random, const Problem& problem, const Settings& settings,
   for (std::size_t i = 0; i < settings.n_warmup; ++i) {
     tuning.step = averaging.update(sweep(random, problem, hmc, scales, state, tuning).accept);
     tuning.width = std::clamp(0.95 * tuning.width + 0.15 * tuning.last_move, 0.01, 2.0);  // three mean moves wide
-    if (closes >= 0.8 * static_cast<double>(settings.n_warmup)) continue;
+    if (static_cast<double>(closes) >= 0.8 * static_cast<double>(settings.n_warmup)) continue;
     hmc.collect(state);
     if (i + 1 != closes) continue;
     hmc.use_collected();

@@ -20,14 +20,11 @@ double slab_prior(const Problem& problem, double g) {
 }
 
 Density::Density(const Problem& problem)
-    : problem_(problem),
-      layout_(problem),
-      likelihood_(make_likelihood(problem)),
-      padded_(round_up(layout_.coefficients, kWideBlock)),
-      work_(8 * padded_) {
+    : problem_(problem), layout_(problem), likelihood_(make_likelihood(problem)),
+      padded_(round_up(layout_.coefficients, kWideBlock)), work_(8 * padded_) {
   double* next = work_.data();
-  for (double** array : {&arrays_.z, &arrays_.eta, &arrays_.sd, &arrays_.shrink, &arrays_.tanh, &arrays_.beta,
-                         &slope_, &slope_eta_}) {
+  for (double** array :
+       {&arrays_.z, &arrays_.eta, &arrays_.sd, &arrays_.shrink, &arrays_.tanh, &arrays_.beta, &slope_, &slope_eta_}) {
     *array = next;
     next += padded_;
   }

@@ -13,8 +13,7 @@ namespace ispca {
 // with tau0 multiplied by sigma in the Gaussian model.
 struct Layout {
   explicit Layout(const Problem& problem)
-      : outputs(problem.outputs),
-        coefficients(problem.coefficients()),
+      : outputs(problem.outputs), coefficients(problem.coefficients()),
         noise(problem.model == Model::gaussian ? 1 : 0) {}
   std::size_t outputs, coefficients, noise;
   std::size_t z() const { return outputs; }

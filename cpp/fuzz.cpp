@@ -118,8 +118,7 @@ bool run_lasso(const Case& c, const Kernels& kernels, Random& random) {
     indptr.push_back(static_cast<std::int64_t>(data.size()));
   }
   for (std::size_t i = 0; i < c.n; ++i)
-    for (std::size_t k = 0; k < outputs; ++k)
-      y[k * c.n + i] = softmax ? static_cast<std::size_t>(c.y[i]) == k : c.y[i];
+    for (std::size_t k = 0; k < outputs; ++k) y[k * c.n + i] = softmax ? static_cast<std::size_t>(c.y[i]) == k : c.y[i];
   const std::size_t left_out = between(random, 0, c.n - 1);
   for (std::size_t i = 0; i < c.n; ++i) weight[i] = i < left_out ? 0 : 1.0 / static_cast<double>(c.n - left_out);
   LassoProblem problem;

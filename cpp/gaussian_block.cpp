@@ -11,15 +11,8 @@ namespace {
 class GramBlock final : public GaussianBlock {
  public:
   GramBlock(const Problem& problem, const Poll& poll)
-      : problem_(problem),
-        data_(problem.gaussian),
-        poll_(poll),
-        size_(problem.columns + 1),
-        factor_(size_ * size_),
-        right_(size_),
-        white_(size_),
-        draw_(size_),
-        precision_(problem.columns) {}
+      : problem_(problem), data_(problem.gaussian), poll_(poll), size_(problem.columns + 1), factor_(size_ * size_),
+        right_(size_), white_(size_), draw_(size_), precision_(problem.columns) {}
 
   Residual residual(CentredState& state) override {
     const double* beta = state.beta();

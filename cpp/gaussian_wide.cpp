@@ -13,19 +13,9 @@ namespace {
 class WideBlock final : public GaussianBlock {
  public:
   WideBlock(const Problem& problem, const Poll& poll)
-      : problem_(problem),
-        data_(problem.gaussian),
-        poll_(poll),
-        n_(problem.n),
-        columns_(problem.columns),
-        explained_(n_ * n_),
-        factor_(n_ * n_),
-        right_(n_),
-        fitted_(n_),
-        noise_(n_),
-        variance_(columns_),
-        weighted_(columns_),
-        draw_(columns_) {}
+      : problem_(problem), data_(problem.gaussian), poll_(poll), n_(problem.n), columns_(problem.columns),
+        explained_(n_ * n_), factor_(n_ * n_), right_(n_), fitted_(n_), noise_(n_), variance_(columns_),
+        weighted_(columns_), draw_(columns_) {}
 
   Residual residual(CentredState& state) override {
     data_.predict(*problem_.kernels, state.beta(), fitted_.data());

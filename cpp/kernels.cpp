@@ -16,13 +16,24 @@
 namespace ispca {
 
 template <class Real>
-static constexpr GlmKernels<Real> kGlm = {predict<Real>,  project<Real>, gather<Real>, along<Real>,
+static constexpr GlmKernels<Real> kGlm = {predict<Real>,  project<Real>, gather<Real>,       along<Real>,
                                           logistic<Real>, softmax<Real>, weighted_gram<Real>};
 
 extern const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS);
 const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS) = {
-    ISPCA_TEXT(ISPCA_KERNELS), kGlm<float>, kGlm<double>, prior_forward, prior_backward, kick_drift,
-    kick, keeps_going, multiply, scale_terms, cholesky, solve_lower, solve_upper,
+    ISPCA_TEXT(ISPCA_KERNELS),
+    kGlm<float>,
+    kGlm<double>,
+    prior_forward,
+    prior_backward,
+    kick_drift,
+    kick,
+    keeps_going,
+    multiply,
+    scale_terms,
+    cholesky,
+    solve_lower,
+    solve_upper,
     {column_dots, lasso_dot, lasso_axpy, weighted_axpy, weighted_moments}};
 
 }  // namespace ispca

@@ -30,8 +30,8 @@ struct GlmKernels {
   // log likelihood; replaces the predictor by the residual. sign is +1, -1, or 0 in the rows of padding
   double (*logistic)(std::size_t rows, std::size_t padding, const Real* sign, Real* predictor);
   // the same for classes x rows predictors; indicator is one-hot, weight is 0 in the padding
-  double (*softmax)(std::size_t rows, std::size_t classes, const Real* indicator, const Real* weight,
-                    Real* predictors, Real* workspace);
+  double (*softmax)(std::size_t rows, std::size_t classes, const Real* indicator, const Real* weight, Real* predictors,
+                    Real* workspace);
   // gram (K+1 x K+1, intercept first, row-major, lower triangle) += [1 X]^T diag(weight) [1 X]
   void (*weighted_gram)(const Design<Real>&, const Real* weight, Real* workspace, double* gram);
 };
@@ -68,11 +68,10 @@ struct Kernels {
   void (*kick_drift)(std::size_t size, double step, const double* inverse_metric, const double* gradient,
                      double* momentum, double* position);
   // p += step/2 g; returns p M^-1 p / 2
-  double (*kick)(std::size_t size, double step, const double* inverse_metric, const double* gradient,
-                 double* momentum);
+  double (*kick)(std::size_t size, double step, const double* inverse_metric, const double* gradient, double* momentum);
   // the generalised U-turn criterion for two adjacent trajectories; adds rho_second to rho_first
-  bool (*keeps_going)(std::size_t size, const double* inverse_metric, const double* const* momenta,
-                      double* rho_first, const double* rho_second);
+  bool (*keeps_going)(std::size_t size, const double* inverse_metric, const double* const* momenta, double* rho_first,
+                      const double* rho_second);
   // out = A x for a dense row-major square matrix
   void (*multiply)(std::size_t size, const double* matrix, const double* x, double* out);
   // sum_j (log u_j - beta_j^2 u_j) / 2 with u_j = 1/c2 + a_j / tau2: log density of beta given its scales

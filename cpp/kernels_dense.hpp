@@ -32,8 +32,7 @@ bool cholesky(size_t size, size_t from, size_t to, double* matrix) {
     column[k] = std::sqrt(column[k]);
     const double scale = 1 / column[k];
     for (size_t i = k + 1; i < size; ++i) column[i] = matrix[i * size + k] *= scale;
-    for (size_t i = k + 1; i < size; ++i)
-      dense_axpy(i - k, -column[i], column + k + 1, matrix + i * size + k + 1);
+    for (size_t i = k + 1; i < size; ++i) dense_axpy(i - k, -column[i], column + k + 1, matrix + i * size + k + 1);
   }
   return true;
 }

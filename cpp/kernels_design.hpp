@@ -123,7 +123,8 @@ void weighted_gram(const Design<Real>& x, const Real* weight, Real* workspace, d
       const size_t count = j + 1 - k < 4 ? j + 1 - k : 4;
       const Real* first = x.values + (k - 1) * x.rows;
       if (count == 4) four_dots(x.rows, first, workspace, sums);
-      else for (size_t c = 0; c < count; ++c) sums[c] = dot(x.rows, first + c * x.rows, workspace);
+      else
+        for (size_t c = 0; c < count; ++c) sums[c] = dot(x.rows, first + c * x.rows, workspace);
       for (size_t c = 0; c < count; ++c) row[k + c] += sums[c];
     }
     double total = 0;

@@ -24,7 +24,8 @@ Family parse_family(const std::string& name) {
   throw std::invalid_argument("family is gaussian, binomial or multinomial");
 }
 
-LassoLikelihood::LassoLikelihood(Family family, std::size_t outputs, std::size_t rows, const double* y, const double* weight)
+LassoLikelihood::LassoLikelihood(Family family, std::size_t outputs, std::size_t rows, const double* y,
+                                 const double* weight)
     : family_(family), outputs_(outputs), rows_(rows), y_(y), weight_(weight), eta_(outputs * rows),
       residual_(outputs * rows), curvature_(outputs * rows), shift_(rows), null_(outputs) {
   if (family == Family::multinomial) exponential_.resize(outputs * rows);
@@ -86,8 +87,7 @@ void LassoLikelihood::update_all() {
     for (std::size_t c = 1; c < outputs_; ++c) shift_[i] = std::max(shift_[i], eta_[c * rows_ + i]);
   }
   for (std::size_t c = 0; c < outputs_; ++c)
-    for (std::size_t i = 0; i < rows_; ++i)
-      exponential_[c * rows_ + i] = std::exp(eta_[c * rows_ + i] - shift_[i]);
+    for (std::size_t i = 0; i < rows_; ++i) exponential_[c * rows_ + i] = std::exp(eta_[c * rows_ + i] - shift_[i]);
   for (std::size_t c = 0; c < outputs_; ++c) fill_softmax(c);
 }
 

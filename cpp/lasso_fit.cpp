@@ -10,14 +10,14 @@ namespace {
 
 constexpr int kMostRounds = 100;            // of growing the set
 constexpr int kMostNewtonSteps = 300;       // per round
-constexpr double kSmallSteps = 4e-7;        // product of the last step and the drift of the curvature: the error left
+constexpr double kSmallSteps = 4e-7;  // product of the last step and the drift of the curvature: the error left
 constexpr double kSmallSoftmaxStep = 1e-4;  // of a predictor; classes in turn converge linearly only
-constexpr double kFarDrift = 0.5;           // of a predictor, after which the curvature is taken anew
-constexpr double kOptimal = 1e-6;           // relative excess of a gradient over lambda that is no violation
-constexpr double kGramTolerance = 1e-1;     // relative to the naive one: the last digits cost one factorisation
+constexpr double kFarDrift = 0.5;  // of a predictor, after which the curvature is taken anew
+constexpr double kOptimal = 1e-6;  // relative excess of a gradient over lambda that is no violation
+constexpr double kGramTolerance = 1e-1;  // relative to the naive one: the last digits cost one factorisation
 constexpr std::size_t kGramFeatures = 2000;
-constexpr std::size_t kGramSparse = 150;     // the same for sparse columns and one output
-constexpr double kGramNumbers = 3e7;        // held by the rows of the Hessian
+constexpr std::size_t kGramSparse = 150;  // the same for sparse columns and one output
+constexpr double kGramNumbers = 3e7;  // held by the rows of the Hessian
 
 }  // namespace
 
@@ -26,8 +26,7 @@ LassoFit::LassoFit(const LassoProblem& problem, double tolerance, const Poll& po
       standard_(problem.x, problem.weight, poll),
       likelihood_(problem.family, problem.outputs, problem.x.rows, problem.y, problem.weight),
       naive_(problem.x, standard_, poll), gram_(problem.x, standard_, problem.outputs, poll),
-      b_(problem.outputs * problem.x.count), b0_(likelihood_.intercepts()),
-      member_(problem.outputs * problem.x.count) {
+      b_(problem.outputs * problem.x.count), b0_(likelihood_.intercepts()), member_(problem.outputs * problem.x.count) {
   tolerance_ = tolerance * std::max(likelihood_.null_loss(), 1e-300);
   screens_.reserve(outputs_);
   for (std::size_t c = 0; c < outputs_; ++c) {
@@ -111,10 +110,8 @@ void LassoFit::extrapolate(double lambda, double previous) {
 void LassoFit::choose_set(double threshold) {
   std::size_t kept = 0;
   for (std::size_t k : set_) {
-    if (b_[k] != 0 || std::fabs(gradient(k)) >= threshold)
-      set_[kept++] = k;
-    else
-      member_[k] = 0;
+    if (b_[k] != 0 || std::fabs(gradient(k)) >= threshold) set_[kept++] = k;
+    else member_[k] = 0;
   }
   set_.resize(kept);
 }

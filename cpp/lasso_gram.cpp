@@ -116,8 +116,8 @@ const GramDescent::Row& GramDescent::row(std::size_t k) {
   row.values.resize(slots_.size());
   for (std::size_t c = 0; c < outputs_; ++c) {
     const Slots& slots = by_output_[c];
-    const std::size_t from = static_cast<std::size_t>(
-        std::lower_bound(slots.slot.begin(), slots.slot.end(), known) - slots.slot.begin());
+    const std::size_t from =
+        static_cast<std::size_t>(std::lower_bound(slots.slot.begin(), slots.slot.end(), known) - slots.slot.begin());
     const std::size_t count = slots.slot.size() - from;
     products_.resize(count);
     x_.dots(slots.feature.data() + from, count, &row.weighted[c * x_.rows], products_.data());

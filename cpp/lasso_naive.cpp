@@ -35,8 +35,8 @@ void NaiveDescent::prepare(const double* residual, const double* curvature) {
   }
 }
 
-double NaiveDescent::solve(const std::vector<std::size_t>& set, double lambda, double tolerance,
-                           const double* residual, const double* curvature, double* b, double* eta) {
+double NaiveDescent::solve(const std::vector<std::size_t>& set, double lambda, double tolerance, const double* residual,
+                           const double* curvature, double* b, double* eta) {
   set_ = &set;
   lambda_ = lambda;
   prepare(residual, curvature);

@@ -27,8 +27,8 @@ Standardisation::Standardisation(const Columns& x, const double* weight, const P
         variance += weight[i] * (x.dense[j * x.rows + i] - mean[j]) * (x.dense[j * x.rows + i] - mean[j]);
     }
     // What is left of a constant column is the rounding of its mean.
-    inverse_sd[j] = variance > 1e-20 * sums[1] && (x.is_dense() || variance > 1e-13 * sums[1])
-                        ? 1 / std::sqrt(variance) : 0.0;
+    inverse_sd[j] =
+        variance > 1e-20 * sums[1] && (x.is_dense() || variance > 1e-13 * sums[1]) ? 1 / std::sqrt(variance) : 0.0;
     if (!std::isfinite(inverse_sd[j])) inverse_sd[j] = 0;
   }
 }

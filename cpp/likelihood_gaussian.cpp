@@ -9,8 +9,7 @@ namespace {
 
 class Gaussian final : public Likelihood {
  public:
-  explicit Gaussian(const Problem& problem)
-      : problem_(problem), data_(problem.gaussian), product_(problem.columns) {}
+  explicit Gaussian(const Problem& problem) : problem_(problem), data_(problem.gaussian), product_(problem.columns) {}
 
   // With centred X, y and the mean residual d = mean(y) - b0 - mean(x) beta:
   // rss = |yc|^2 - 2 (Xc^T yc) beta + beta Xc^T Xc beta + n d^2, log p = -n log sigma - rss / (2 sigma^2).
@@ -41,8 +40,7 @@ class Gaussian final : public Likelihood {
 // The same from the rotated rows, of which only the first knows the intercept.
 class WideGaussian final : public Likelihood {
  public:
-  explicit WideGaussian(const Problem& problem)
-      : problem_(problem), data_(problem.gaussian), residual_(problem.n) {}
+  explicit WideGaussian(const Problem& problem) : problem_(problem), data_(problem.gaussian), residual_(problem.n) {}
 
   double value(const double* intercept, const double* beta, double log_sigma, Slopes& slopes) override {
     const double precision = noise_precision(log_sigma), root = std::sqrt(data_.n);

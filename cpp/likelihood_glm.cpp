@@ -11,16 +11,9 @@ template <class Real>
 class Glm final : public GlmLikelihood {
  public:
   Glm(const Problem& problem, const GlmData<Real>& data, const GlmKernels<Real>& kernels)
-      : logistic_(problem.model == Model::logistic),
-        outputs_(problem.outputs),
-        columns_(problem.columns),
-        samples_(problem.n),
-        data_(data),
-        kernels_(kernels),
-        predictors_(outputs_ * data.tile_rows),
-        direction_(outputs_ * data.rows),
-        product_(data.tile_rows),
-        partial_(outputs_ * columns_ * kRowBlock),
+      : logistic_(problem.model == Model::logistic), outputs_(problem.outputs), columns_(problem.columns),
+        samples_(problem.n), data_(data), kernels_(kernels), predictors_(outputs_ * data.tile_rows),
+        direction_(outputs_ * data.rows), product_(data.tile_rows), partial_(outputs_ * columns_ * kRowBlock),
         workspace_(2 * data.tile_rows) {}
 
   double value(const double* intercept, const double* beta, double, Slopes& slopes) override {
@@ -31,8 +24,8 @@ class Glm final : public GlmLikelihood {
       const Design<Real> tile = data_.tile(start);
       value += residuals(tile, start, intercept, beta);
       for (std::size_t h = 0; h < outputs_; ++h)
-        slopes.intercept[h] += kernels_.project(tile, predictors_.data() + h * tile.rows,
-                                                partial_.data() + h * columns_ * kRowBlock);
+        slopes.intercept[h] +=
+            kernels_.project(tile, predictors_.data() + h * tile.rows, partial_.data() + h * columns_ * kRowBlock);
     }
     kernels_.gather(outputs_ * columns_, partial_.data(), slopes.beta);
     return value;
@@ -42,8 +35,7 @@ class Glm final : public GlmLikelihood {
     for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
       const Design<Real> tile = data_.tile(start);
       Real* out = direction_.data() + start * outputs_;
-      for (std::size_t h = 0; h < outputs_; ++h)
-        kernels_.predict(tile, 0, beta + h * columns_, out + h * tile.rows);
+      for (std::size_t h = 0; h < outputs_; ++h) kernels_.predict(tile, 0, beta + h * columns_, out + h * tile.rows);
     }
   }
 
@@ -113,8 +105,7 @@ class Glm final : public GlmLikelihood {
 }  // namespace
 
 std::unique_ptr<GlmLikelihood> make_glm_likelihood(const Problem& problem) {
-  if (problem.double_precision)
-    return std::make_unique<Glm<double>>(problem, problem.full, problem.kernels->full);
+  if (problem.double_precision) return std::make_unique<Glm<double>>(problem, problem.full, problem.kernels->full);
   return std::make_unique<Glm<float>>(problem, problem.single, problem.kernels->single);
 }
 

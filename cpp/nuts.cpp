@@ -13,13 +13,8 @@ constexpr double kLargestGain = 600;  // keeps exp(H0 - H) finite; a gain like t
 
 // Vectors are padded to whole registers; the padding is zero and stays zero (zero momentum and gradient).
 Nuts::Nuts(Density& density, const Kernels& kernels, int max_depth, const Poll& poll)
-    : density_(density),
-      kernels_(kernels),
-      poll_(poll),
-      max_depth_(max_depth),
-      size_(density.size()),
-      padded_(round_up(size_, kWideBlock)),
-      pool_(padded_ * (12 + 5 * (static_cast<std::size_t>(max_depth) + 1))) {
+    : density_(density), kernels_(kernels), poll_(poll), max_depth_(max_depth), size_(density.size()),
+      padded_(round_up(size_, kWideBlock)), pool_(padded_ * (12 + 5 * (static_cast<std::size_t>(max_depth) + 1))) {
   position_ = take();
   gradient_ = take();
   inverse_metric_ = take();
@@ -28,8 +23,7 @@ Nuts::Nuts(Density& density, const Kernels& kernels, int max_depth, const Poll& 
   edge_[0] = take();
   edge_[1] = take();
   sum_ = take();
-  for (int depth = 0; depth <= max_depth; ++depth)
-    stretches_.push_back({take(), take(), take(), take(), take()});
+  for (int depth = 0; depth <= max_depth; ++depth) stretches_.push_back({take(), take(), take(), take(), take()});
 }
 
 double* Nuts::take(std::size_t count) {

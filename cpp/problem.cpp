@@ -124,8 +124,8 @@ Model parse_model(const std::string& name) {
   throw std::invalid_argument("model '" + name + "' is unknown; choose logistic, softmax or gaussian");
 }
 
-Problem make_problem(Model model, const RawData& raw, const Prior& prior, const Kernels& kernels,
-                     bool double_precision, const Poll& poll) {
+Problem make_problem(Model model, const RawData& raw, const Prior& prior, const Kernels& kernels, bool double_precision,
+                     const Poll& poll) {
   check(model, raw, prior);
   Problem problem;
   problem.model = model;

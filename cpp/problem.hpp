@@ -84,7 +84,7 @@ struct Problem {
 };
 
 // Checks and prepares the data; throws std::invalid_argument with a sentence for the user, or what `poll` throws.
-Problem make_problem(Model model, const RawData& raw, const Prior& prior, const Kernels& kernels,
-                     bool double_precision, const Poll& poll);
+Problem make_problem(Model model, const RawData& raw, const Prior& prior, const Kernels& kernels, bool double_precision,
+                     const Poll& poll);
 
 }  // namespace ispca

@@ -67,8 +67,8 @@ void ScaleUpdates::sweep(Random& random, CentredState& state) {
   trade(random, state);
   const double noise = state.noise();
   double g = state.g();
-  const double t = slice(random, state.t(), global(state.t(), g, noise), 0.7,
-                         [&](double x) { return global(x, g, noise); });
+  const double t =
+      slice(random, state.t(), global(state.t(), g, noise), 0.7, [&](double x) { return global(x, g, noise); });
   g = slice(random, g, global(t, g, noise), 1.4, [&](double x) { return global(t, x, noise); });
   state.t() = t;
   state.g() = g;
@@ -87,8 +87,7 @@ std::vector<double> centred_start(const Problem& problem, Random& random) {
   for (std::size_t j = 0; j < layout.coefficients; ++j) values[layout.z() + j] *= 1e-2;
   if (layout.noise) {
     const GaussianData& data = problem.gaussian;
-    values[layout.log_sigma()] +=
-        std::log(std::max(std::sqrt(data.y_squares / data.n), 10 * data.sigma_floor));
+    values[layout.log_sigma()] += std::log(std::max(std::sqrt(data.y_squares / data.n), 10 * data.sigma_floor));
   }
   return values;
 }

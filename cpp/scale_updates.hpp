@@ -8,8 +8,7 @@ namespace ispca {
 
 // The state of the blocked sampler, laid out as in Layout with beta in the place of z.
 struct CentredState {
-  CentredState(const Problem& problem, std::vector<double> values)
-      : layout(problem), values(std::move(values)) {}
+  CentredState(const Problem& problem, std::vector<double> values) : layout(problem), values(std::move(values)) {}
   Layout layout;
   std::vector<double> values;
   double* intercept() { return values.data(); }

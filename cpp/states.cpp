@@ -36,8 +36,12 @@ struct Header {
 };
 
 Header header(const Problem& problem, Sampler sampler, std::size_t chains) {
-  return {kMagic, static_cast<std::uint64_t>(problem.model), static_cast<std::uint64_t>(sampler),
-          position_size(problem, sampler), metric_size(problem, sampler), chains};
+  return {kMagic,
+          static_cast<std::uint64_t>(problem.model),
+          static_cast<std::uint64_t>(sampler),
+          position_size(problem, sampler),
+          metric_size(problem, sampler),
+          chains};
 }
 
 // The bytes may come from anywhere: what would make a chain hang or draw NaN is refused.

@@ -1,14 +1,19 @@
-"""What the installed distribution declares and carries."""
+"""What the package declares, and what its wheel contains (``make wheel``)."""
 
 import ast
+import os
 import re
 import sys
+import zipfile
 from importlib.metadata import files, packages_distributions, requires
 from pathlib import Path
+
+import pytest
 
 import ispca
 
 SOURCE = Path(ispca.__file__).parent
+LICENSES = {"LICENSE", "nanobind.txt", "robin-map.txt"}
 
 
 def imported_modules():
@@ -36,8 +41,20 @@ def test_every_import_is_declared():
     assert not undeclared
 
 
-def test_type_information_and_licenses_are_installed():
+def test_licenses_are_installed():
     installed = {str(path) for path in files("ispca")}
-    assert "ispca/py.typed" in installed
-    for name in ("LICENSE", "nanobind.txt", "robin-map.txt"):
+    for name in LICENSES:
         assert any(path.endswith(f"/{name}") and ".dist-info/" in path for path in installed), name
+
+
+@pytest.mark.skipif("ISPCA_WHEEL" not in os.environ, reason="no wheel to look into: run make wheel")
+def test_the_wheel_contains_every_file_of_the_package_and_nothing_else():
+    names = set(zipfile.ZipFile(os.environ["ISPCA_WHEEL"]).namelist())
+    licenses = {name.rpartition("/")[2] for name in names if ".dist-info/licenses/" in name}
+    assert licenses == LICENSES
+    engine = {name for name in names if re.fullmatch(r"ispca/_engine\..*(so|pyd)", name)}
+    assert len(engine) == 1
+    package = {f"ispca/{path.relative_to(SOURCE).as_posix()}" for path in SOURCE.rglob("*") if path.is_file()}
+    package = {name for name in package if "__pycache__" not in name and "/_engine." not in name}
+    assert "ispca/py.typed" in package
+    assert {name for name in names if ".dist-info/" not in name} == package | engine

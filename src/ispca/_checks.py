@@ -110,7 +110,7 @@ def check_sparse_structure(X: Any) -> Any:
     if X.format in ("csr", "csc", "bsr"):
         broken = _broken_pointers(X)
     elif X.format == "coo":
-        coords = [np.asarray(axis) for axis in X.coords]
+        coords = [np.asarray(axis) for axis in (X.row, X.col)]
         lengths = {len(X.data), *map(len, coords)}
         inside = all(map(_inside, coords, X.shape))
         broken = "" if len(lengths) == 1 and inside else "its coordinates do not fit its shape or its data"

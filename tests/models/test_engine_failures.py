@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -211,3 +212,36 @@ def test_a_state_that_claims_too_many_chains_is_refused():
         words[HEADER - 1] = chains
         with pytest.raises(ValueError, match="wrong length"):
             sample(words.tobytes())
+
+
+def test_the_reduction_works_without_the_engine():
+    program = textwrap.dedent("""
+        import sys
+
+        class Refuse:
+            def find_spec(self, name, path=None, target=None):
+                if name == "ispca._engine":
+                    raise ModuleNotFoundError("No module named 'ispca._engine'", name=name)
+
+        sys.meta_path.insert(0, Refuse())
+        import numpy as np
+        from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
+
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(30, 50)); y = (X[:, :5].sum(axis=1) > 0).astype(int)
+        Z = ISPCA(3, random_state=0).fit_transform(X, y)
+        assert Z.shape == (30, 3)
+        for estimator in (HorseshoeClassifier(), HorseshoeRegressor()):
+            try:
+                estimator.fit(Z, y)
+            except ImportError as error:
+                print(error)
+    """)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    messages = run.stdout.splitlines()
+    assert len(messages) == 2
+    for message in messages:
+        assert "compiled engine" in message
+        assert "compiler" in message
+        assert "pip install" in message

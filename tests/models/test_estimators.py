@@ -1,9 +1,6 @@
 """HorseshoeClassifier and HorseshoeRegressor: what a user calls, recomputed by hand from the draws."""
 
 import pickle
-import subprocess
-import sys
-import textwrap
 import warnings
 
 import numpy as np
@@ -19,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor
 from ispca.models import posterior as posterior_module
+from model_data import make_data
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "random_state": 0}
 
@@ -27,34 +25,6 @@ SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "random_state": 0}
 @parametrize_with_checks([HorseshoeClassifier(**SHORT), HorseshoeRegressor(**SHORT)])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
-
-
-def make_data(n_classes, n=60, K=4, seed=0):
-    """Standard normal features, and a class that follows the first two."""
-    rng = np.random.default_rng(seed)
-    Z = rng.normal(size=(n, K))
-    score = Z[:, 0] + 0.5 * Z[:, 1] + 0.5 * rng.logistic(size=n)
-    return Z, np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
-
-
-@pytest.fixture(scope="module")
-def two():
-    Z, y = make_data(2)
-    return HorseshoeClassifier(random_state=1).fit(Z, np.array(["healthy", "sick"])[y])
-
-
-@pytest.fixture(scope="module")
-def three():
-    Z, y = make_data(3)
-    return HorseshoeClassifier(random_state=1, n_draws=500).fit(Z, y + 5)
-
-
-@pytest.fixture(scope="module")
-def numeric():
-    rng = np.random.default_rng(2)
-    Z = rng.normal(size=(200, 4))
-    y = 10 + 3 * Z[:, 0] - Z[:, 1] + 2 * rng.normal(size=200)
-    return HorseshoeRegressor(random_state=1).fit(Z, y)
 
 
 NEW = np.random.default_rng(3).normal(size=(7, 4))
@@ -385,72 +355,3 @@ def test_ordinary_data_give_no_warning(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kind(random_state=0).fit(Z * scales, y)
-
-
-# ArviZ and the missing engine
-
-
-@pytest.mark.parametrize("name", ["two", "three", "numeric"])
-def test_arviz_gets_names_and_groups(name, request):
-    pytest.importorskip("arviz", reason="ArviZ is not installed")
-    model = request.getfixturevalue(name)
-    data = model.to_arviz()
-    draws, stats = data["posterior"], data["sample_stats"]
-    expected = {"intercept", "coef", "tau", "local_scale", "slab"} | ({"sigma"} if name == "numeric" else set())
-    assert set(draws.data_vars) == expected
-    by_class = ("class",) if name == "three" else ()
-    assert draws["coef"].dims == draws["local_scale"].dims == ("chain", "draw", *by_class, "feature")
-    assert draws["intercept"].dims == ("chain", "draw", *by_class)
-    assert draws["tau"].dims == stats["diverging"].dims == ("chain", "draw")
-    assert draws["feature"].to_numpy().tolist() == [0, 1, 2, 3]
-    if by_class:
-        assert draws["class"].to_numpy().tolist() == [5, 6, 7]
-    np.testing.assert_array_equal(draws["coef"].to_numpy(), model.posterior_.coef)
-    assert stats["diverging"].dtype == bool
-
-
-def test_arviz_gets_the_names_of_a_data_frame():
-    pytest.importorskip("arviz", reason="ArviZ is not installed")
-    Z, y = make_data(2)
-    frame = pd.DataFrame(Z, columns=["a", "b", "c", "d"])
-    data = HorseshoeClassifier(n_draws=300, random_state=0).fit(frame, y).to_arviz()
-    assert data["posterior"]["feature"].to_numpy().tolist() == ["a", "b", "c", "d"]
-
-
-def test_arviz_missing_is_said(two, monkeypatch):
-    monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(ImportError, match=r"pip install arviz"):
-        two.to_arviz()
-
-
-def test_the_reduction_works_without_the_engine():
-    program = textwrap.dedent("""
-        import sys
-
-        class Refuse:
-            def find_spec(self, name, path=None, target=None):
-                if name == "ispca._engine":
-                    raise ModuleNotFoundError("No module named 'ispca._engine'", name=name)
-
-        sys.meta_path.insert(0, Refuse())
-        import numpy as np
-        from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
-
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(30, 50)); y = (X[:, :5].sum(axis=1) > 0).astype(int)
-        Z = ISPCA(3, random_state=0).fit_transform(X, y)
-        assert Z.shape == (30, 3)
-        for estimator in (HorseshoeClassifier(), HorseshoeRegressor()):
-            try:
-                estimator.fit(Z, y)
-            except ImportError as error:
-                print(error)
-    """)
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0, run.stderr
-    messages = run.stdout.splitlines()
-    assert len(messages) == 2
-    for message in messages:
-        assert "compiled engine" in message
-        assert "compiler" in message
-        assert "pip install" in message
