@@ -21,7 +21,7 @@ def paper_methods(
     Parameters
     ----------
     n_components : int, default=50
-        Components in all; `compare` takes fewer where a training part has fewer samples.
+        Total number of components; `compare` uses fewer if a training part has fewer samples.
     regression : bool, default=False
         Whether the target is a quantity rather than a class.
     model : estimator, optional
@@ -48,7 +48,7 @@ def paper_methods(
         model = kind(random_state=random_state)
     shared: dict[str, Any] = {"whiten": True, "random_state": random_state}
     if regression:
-        # Whole numbers as a target are a quantity here, not classes.
+        # An integer target is a quantity here, not classes.
         shared["family"] = "gaussian"
     reductions: dict[str, SupervisedComponents] = {
         "PCA": ISPCA(n_components, n_supervised=0, **shared),
