@@ -111,7 +111,7 @@ INFINITE = "X contains NaN or infinity"
 MISSING = "X contains NaN or infinity: 1 value.*column"
 LARGE = r"X has values beyond 1e\+30 in .*column.*Rescale X"
 FAINT = r"X has values that vary by less than 1e-30 in .*column.*Rescale X"
-SHAPE = "Found array with|Expected 2D array|do not fit|2 dimensions|dim"
+SHAPE = "Found array with|Expected 2D array|do not match|2 dimensions|dim"
 KIND = "not numbers|could not convert|string|float"
 SPARSE = "X is not a valid sparse matrix: .*Build it again"
 
@@ -119,7 +119,7 @@ SPARSE = "X is not a valid sparse matrix: .*Build it again"
 MODELS_GO_ON = dict.fromkeys(["Horse", "Pena", "Stack", "comp", "feat", "score"], WORKS)
 REDUCTIONS_GO_ON = dict.fromkeys(["ISPCA", "PCA", "SPCA", "feat", "score"], WORKS)
 NO_OUTLIERS = dict.fromkeys(["ISPCA", "PCA"], "No feature is left")
-NO_DATES = dict.fromkeys(["Stack", "comp"], "y holds datetime")
+NO_DATES = dict.fromkeys(["Stack", "comp"], "y contains datetime")
 IGNORED = {"PCA": WORKS}
 
 # name: (X from plain X, outcome, exceptions)
@@ -129,7 +129,7 @@ X_TABLE = {
     "NaN": (lambda X: changed(X, 3, 1, np.nan), MISSING, {}),
     "infinity": (lambda X: changed(X, 3, 1, np.inf), MISSING, {}),
     "minus infinity": (lambda X: changed(X, 3, 1, -np.inf), MISSING, {}),
-    "no rows": (lambda X: X[:0], "sample|do not fit|length|one class", {}),
+    "no rows": (lambda X: X[:0], "sample|do not match|length|(one|single) class", {}),
     "no columns": (lambda X: X[:, :0], "0 feature", {}),
     "one dimension": (lambda X: X[:, 0], SHAPE, {}),
     "three dimensions": (lambda X: X[:, :, None], SHAPE, {}),
@@ -238,7 +238,7 @@ LABEL_TABLE = {
     "two columns": (lambda y: np.column_stack([y, y]), "y|shape|1d", {}),
     "too short": (lambda y: y[:-1], "24.*23|23.*24", {}),
     "none": (lambda y: None, "y", {}),
-    "one class": (lambda y: np.full(N, "sick"), "one class|class", IGNORED),
+    "one class": (lambda y: np.full(N, "sick"), "class", IGNORED),
     "zero and minus zero": (lambda y: np.where(y == "sick", 0.0, -0.0), "class|constant", IGNORED),
     "NaN": (lambda y: np.where(y == "sick", 1.0, np.nan), "NaN|missing", {}),
     "None among them": (lambda y: np.where(y == "sick", "sick", None), f"missing|NaN|{MIXED}", IGNORED),

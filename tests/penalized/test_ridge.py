@@ -11,7 +11,7 @@ from ispca.penalized.ridge_coordinates import make_space
 
 
 def direct(X, outputs, penalty, gaussian):
-    """Minimise the penalized loss over standardised coefficients with dense Newton steps."""
+    """Minimize the penalized loss over standardized coefficients with dense Newton steps."""
     n, D = X.shape
     Z = np.column_stack([np.ones(n), (X - X.mean(axis=0)) / X.std(axis=0)])
     C = len(outputs)

@@ -170,14 +170,14 @@ def test_posteriors_that_have_not_converged_are_counted(data):
     result = compare({"short": model, **SMALL}, *data, cv=3, n_jobs=1)
     counts = dict(zip(result.table["method"], result.table["n_unconverged"], strict=True))
     assert counts == {"short": 3, "lasso": 0, "chance": 0}
-    assert "3 posteriors have not converged" in str(result)
+    assert "3 posteriors did not converge" in str(result)
 
 
 def test_as_text(data):
     text = str(compare({"svm": LinearSVC(), **SMALL}, *data, cv=4, n_jobs=1))
     lines = text.splitlines()
     assert lines[0] == "4 splits"
-    assert "difference to lasso" in lines[1]
+    assert "difference from lasso" in lines[1]
     assert [line.split()[0] for line in lines[2:]] == ["lasso", "chance", "svm"]
     assert "nan" not in text
 
@@ -244,14 +244,14 @@ def noted(tmp_path):
 
 def test_an_unknown_baseline(noted, data):
     named = {"ISPCA": noted, "ISPCA-small": noted, "ridge": noted}
-    refused(r"'ISPA' is not among the methods. Did you mean ISPCA", named, *data, baseline="ISPA")
+    refused(r"'ISPA' is not one of the methods. Did you mean ISPCA", named, *data, baseline="ISPA")
     refused("'zzz'.*ISPCA or ISPCA-small or ridge", named, *data, baseline="zzz")
     refused("baseline=3", named, *data, baseline=3)
 
 
 @pytest.mark.parametrize("metrics", ["f1", ["mlpd", "r2"], []])
 def test_an_unknown_measure(noted, data, metrics):
-    refused("metrics.*choose from mlpd, accuracy", noted, *data, metrics=metrics)
+    refused("metrics.*Choose from mlpd, accuracy", noted, *data, metrics=metrics)
 
 
 @pytest.mark.parametrize(
@@ -284,13 +284,13 @@ def test_missing_labels(noted, data, missing):
 def test_missing_values(values, value, word):
     X, y = values
     y[7] = value
-    refused(f"y has {word}.*leave", LinearRegression(), X, y)
+    refused(f"y contains {word}.*Drop", LinearRegression(), X, y)
 
 
 def test_unlike_lengths(noted, data):
     refused(re.escape("X of shape (60, 8) and y of shape (59,)"), noted, data[0], data[1][:59])
-    refused("do not fit", noted, data[0][:, 0], data[1])
-    refused("do not fit", noted, data[0], np.column_stack([data[1]] * 2))
+    refused("do not match", noted, data[0][:, 0], data[1])
+    refused("do not match", noted, data[0], np.column_stack([data[1]] * 2))
 
 
 def test_a_mixture_of_kinds(noted, data):
@@ -307,19 +307,19 @@ def test_a_class_of_one(noted, data):
 def test_targets_of_the_other_kind(noted, data, values):
     refused("fractions.*regressors", noted, *values)
     refused("labels.*classifiers", LinearRegression(), *data)
-    refused("one class only", noted, data[0], np.zeros(60))
+    refused("a single class", noted, data[0], np.zeros(60))
 
 
 @pytest.mark.parametrize(
     ("estimators", "words"),
     [
-        ({"a": LogisticRegression}, "'a' is.*pass one, not a class"),
+        ({"a": LogisticRegression}, "'a' is.*pass an instance, not a class"),
         (LogisticRegression, "not a class"),
         ({"a": "lasso"}, "'a' is 'lasso', not a scikit-learn estimator"),
-        ({"a": PCA()}, "'a' cannot predict: put a model after it"),
+        ({"a": PCA()}, "'a' cannot predict. Add a model"),
         ({"a": make_pipeline(PCA())}, "'a' cannot predict"),
         ({}, "at least one"),
-        ([("a", LogisticRegression()), ("a", LinearSVC())], "different name"),
+        ([("a", LogisticRegression()), ("a", LinearSVC())], "every name must be different"),
         ([LogisticRegression()], "dict of names"),
         (5, "dict of names"),
         ("lasso", "dict of names"),

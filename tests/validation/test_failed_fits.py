@@ -111,7 +111,7 @@ def test_failures_are_seen_wherever_the_method_is(data):
     text = str(result)
     line = next(line for line in text.splitlines() if line.startswith("some"))
     assert line.endswith(f"{count} of 10")
-    assert "In the splits where it failed, a method gets the scores of the base rate." in text
+    assert "Where a method failed, it gets the scores of the base rate." in text
     assert comparison_table(result)["n_failed"].tolist() == [count, 10, 0, 0]
     ax = plot_comparison(result)
     labels = [label.get_text() for label in ax.get_yticklabels()]

@@ -128,7 +128,7 @@ def test_nothing_is_fitted_again(data, log, tmp_path, container):
     assert len(fits(log)) == 12
 
 
-def test_used_and_fitted_objects_are_recognised(data, tmp_path):
+def test_used_and_fitted_objects_are_recognized(data, tmp_path):
     X, y = sp.csr_array(data[0]), data[1]
     model = LogisticRegression(max_iter=500)
     compare(model, X, y, cv=2, n_jobs=1, resume=tmp_path)
@@ -305,7 +305,7 @@ def test_a_file_as_resume_is_refused_before_any_fit(data, log, tmp_path):
 
 
 def test_resume_needs_a_seed(data, tmp_path):
-    with pytest.raises(ValueError, match="resume needs a random_state"):
+    with pytest.raises(ValueError, match="resume requires a fixed random_state"):
         compare(QUICK, *data, cv=2, resume=tmp_path, random_state=None)
 
 
@@ -317,7 +317,7 @@ def test_the_same_estimator_under_two_names_is_one_fit(data, log):
 
 def test_functions_without_a_name(data):
     named = {"twice": make_pipeline(FunctionTransformer(lambda X: 2 * X), GaussianNB())}
-    with pytest.raises(ValueError, match=r"'twice' cannot be pickled.*no lambda"):
+    with pytest.raises(ValueError, match=r"'twice' cannot be pickled.*Replace lambdas"):
         compare(named, *data, cv=2, n_jobs=1)
 
 

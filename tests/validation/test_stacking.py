@@ -1,4 +1,4 @@
-"""Stacking: the weights maximise their objective, the mixture is one, the folds see whole procedures."""
+"""Stacking: the weights maximize their objective, the mixture is one, the folds see whole procedures."""
 
 import pickle
 
@@ -275,7 +275,7 @@ def test_resuming(data, tmp_path):
     # The folds come from the directory; only the final fits are made again.
     assert len(log.read_text().splitlines()) == 14
     np.testing.assert_array_equal(first.weights_, again.weights_)
-    with pytest.raises(ValueError, match="resume needs a random_state"):
+    with pytest.raises(ValueError, match="resume requires a fixed random_state"):
         classifier(models, resume=folder, random_state=None).fit(*data)
 
 
@@ -440,7 +440,7 @@ def test_bad_parameters(data, change, words):
 
 
 def test_bad_data(data, values):
-    with pytest.raises(ValueError, match="are classifiers: use StackedClassifier"):
+    with pytest.raises(ValueError, match="are classifiers. Use StackedClassifier"):
         regressor(QUICK).fit(data[0], np.tile([0, 1], 30))
     with pytest.raises(ValueError, match="missing"):
         regressor().fit(values[0], np.where(values[1] > 4, np.nan, values[1]))

@@ -1,4 +1,4 @@
-"""What the penalized estimators share: parameters, the path, and which of its solutions is kept."""
+"""The common part of the penalized estimators: parameters, path, and choice of the penalty."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .records import Path
 
 
 class Penalized(BaseEstimator):
-    """What both estimators share."""
+    """Base class of both estimators."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "penalty": [StrOptions({"lasso", "ridge"})],

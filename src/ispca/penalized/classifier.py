@@ -16,16 +16,16 @@ from .base import Penalized
 class PenalizedClassifier(ClassifierMixin, Penalized):
     """Logistic (two classes) or softmax (more) regression with a lasso or ridge penalty.
 
-    The conventions are those of R's glmnet and cv.glmnet: features are standardised inside, the intercept is
+    The conventions are those of R's glmnet and cv.glmnet: features are standardized internally, the intercept is
     not penalized, and the penalty is chosen from a path by the cross-validated deviance. The folds here are
     stratified: each class is spread evenly over them.
 
     Parameters
     ----------
     penalty : {"lasso", "ridge"}, default="lasso"
-        Sum of absolute values, or half the sum of squares, of the standardised coefficients.
+        Sum of absolute values, or half the sum of squares, of the standardized coefficients.
     choice : {"one_standard_error", "best"}, default="one_standard_error"
-        The largest penalty whose deviance is within one standard error of the least, or the one of the least.
+        The largest penalty whose deviance is within one standard error of the minimum, or that of the minimum.
     n_lambdas : int, default=100
         Length of the path; it ends early when the deviance is explained or no longer falls.
     cv : int, splitter or iterable, default=10
@@ -43,11 +43,11 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     lambda_, lambda_best_, lambda_one_standard_error_ : float
-        The penalty in use, and the two choices.
+        The chosen penalty, and the two choices.
     lambdas_, cv_deviance_, cv_deviance_error_ : ndarray
         The path: penalties, mean deviance of held-out samples, and its standard error.
     n_nonzero_ : int
-        Features with a coefficient that is not zero.
+        Number of features with a nonzero coefficient.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -88,8 +88,8 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
         counts = np.bincount(codes)
         if counts.min() < 2:
             raise ValueError(
-                f"The class {classes.tolist()[counts.argmin()]!r} has one member only, which cannot be both "
-                "learnt from and held out: add samples of it or leave it out."
+                f"The class {classes.tolist()[counts.argmin()]!r} has a single sample, which cannot be both "
+                "trained on and held out. Add samples of this class or drop it."
             )
         family = "binomial" if len(classes) == 2 else "multinomial"
         self.coef_, self.intercept_ = self._fit_path(raw, X, codes, family, groups)

@@ -10,7 +10,7 @@ from .ridge_coordinates import Space
 
 MOST_NEWTON_STEPS = 50
 MOST_GRADIENTS = 100
-# A Newton step is solved to this share of its squared residual; the next one does the rest.
+# A Newton step is solved to this fraction of its squared residual; the next one does the rest.
 INEXACT = 1e-3
 # Half the Newton decrement is what the loss can still fall, here relative to the null model's.
 CONVERGED = 1e-13
@@ -61,10 +61,10 @@ class Batch:
         return np.maximum((mean * (1 - mean)).mean(axis=(0, 1)), 1e-8)
 
 
-def minimise(
+def minimize(
     batch: Batch, theta: Floats, intercept: Floats, penalties: Floats, null_loss: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Minimise loss + penalty / 2 |theta|^2 for each penalty.
+    """Minimize loss + penalty / 2 |theta|^2 for each penalty.
 
     Parameters
     ----------

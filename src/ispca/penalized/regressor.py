@@ -15,15 +15,15 @@ from .base import Penalized
 class PenalizedRegressor(RegressorMixin, Penalized):
     """Linear regression with a lasso or ridge penalty.
 
-    The conventions are those of R's glmnet and cv.glmnet: features are standardised inside, the intercept is
+    The conventions are those of R's glmnet and cv.glmnet: features are standardized internally, the intercept is
     not penalized, and the penalty is chosen from a path by the cross-validated squared error.
 
     Parameters
     ----------
     penalty : {"lasso", "ridge"}, default="lasso"
-        Sum of absolute values, or half the sum of squares, of the standardised coefficients.
+        Sum of absolute values, or half the sum of squares, of the standardized coefficients.
     choice : {"one_standard_error", "best"}, default="one_standard_error"
-        The largest penalty whose error is within one standard error of the least, or the one of the least.
+        The largest penalty whose error is within one standard error of the minimum, or that of the minimum.
     n_lambdas : int, default=100
         Length of the path; it ends early when the variance is explained or no longer falls.
     cv : int, splitter or iterable, default=10
@@ -39,13 +39,13 @@ class PenalizedRegressor(RegressorMixin, Penalized):
     intercept_ : float
         Intercept.
     residual_scale_ : float
-        Root of the cross-validated mean squared error at the penalty in use: the deviation of a prediction.
+        Root of the cross-validated mean squared error at the chosen penalty.
     lambda_, lambda_best_, lambda_one_standard_error_ : float
-        The penalty in use, and the two choices.
+        The chosen penalty, and the two choices.
     lambdas_, cv_deviance_, cv_deviance_error_ : ndarray
         The path: penalties, mean squared error of held-out samples, and its standard error.
     n_nonzero_ : int
-        Features with a coefficient that is not zero.
+        Number of features with a nonzero coefficient.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..reduction.records import Floats
-from .newton import Batch, minimise
+from .newton import Batch, minimize
 from .records import Fit, Problem
-from .ridge_coordinates import make_space, standardisation
+from .ridge_coordinates import make_space, standardization
 
-# The largest penalty is that of an elastic net with this share of lasso, as in glmnet: ridge has none of its own.
-LASSO_SHARE = 1e-3
+# The largest penalty is that of an elastic net with this fraction of lasso, as in glmnet.
+LASSO_FRACTION = 1e-3
 # Penalties solved together: products with matrices are faster than with vectors, but warm starts help too.
 TOGETHER = 20
 # glmnet's rules for the end of a path.
@@ -39,9 +39,9 @@ def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fi
     null = null_intercepts(problem.family, target.mean(axis=0))
     early = lambdas is None
     if lambdas is None:
-        first = _largest_gradient(problem, train, target - target.mean(axis=0)) / LASSO_SHARE
+        first = _largest_gradient(problem, train, target - target.mean(axis=0)) / LASSO_FRACTION
         lambdas = first * problem.ratio ** np.linspace(0, 1, problem.n_lambdas)
-    # glmnet standardises a numeric target too and measures the penalty there: solutions scale with the target.
+    # glmnet standardizes a numeric target too and measures the penalty there: solutions scale with the target.
     unit = target.std() if problem.family == "gaussian" else 1.0
     batch = Batch(space, problem.family, target, train)
     theta = np.zeros((len(space.variances), target.shape[1], len(lambdas)))
@@ -53,7 +53,7 @@ def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fi
         if start:
             theta[:, :, part] = theta[:, :, start - 1 : start]
             intercept[:, part] = intercept[:, start - 1 : start]
-        theta[:, :, part], intercept[:, part], loss = minimise(
+        theta[:, :, part], intercept[:, part], loss = minimize(
             batch, theta[:, :, part], intercept[:, part], lambdas[part] / unit, null_loss
         )
         explained[part] = 1 - loss / null_loss
@@ -77,7 +77,7 @@ def null_intercepts(family: str, mean: Floats) -> Floats:
     family : {"gaussian", "binomial", "multinomial"}
         Likelihood.
     mean : ndarray of shape (n_outputs,)
-        Mean of the target, or shares of the classes.
+        Mean of the target, or frequencies of the classes.
 
     Returns
     -------
@@ -99,8 +99,8 @@ def null_intercepts(family: str, mean: Floats) -> Floats:
 
 def _largest_gradient(problem: Problem, train: np.ndarray, residual: Floats) -> float:
     X = problem.X
-    centre, inverse = standardisation(X, train)
-    slope = X.T @ _spread(residual, train) - centre[:, None] * residual.sum(axis=0)
+    center, inverse = standardization(X, train)
+    slope = X.T @ _spread(residual, train) - center[:, None] * residual.sum(axis=0)
     return float(np.abs(slope * inverse[:, None]).max()) / len(residual)
 
 

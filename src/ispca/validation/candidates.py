@@ -1,4 +1,4 @@
-"""What is stacked by default: four reductions with the horseshoe model, lasso, ridge and the base rate."""
+"""Default candidates for stacking: four reductions with the horseshoe model, lasso, ridge and the base rate."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the mean of the target, and on demand its standard deviation.
+        """Return the mean of the target, and optionally its standard deviation.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only their number counts.
+            Only the number of samples is used.
         return_std : bool, default=False
             Whether to return the standard deviation too.
 

@@ -1,4 +1,4 @@
-"""Compare methods: each refitted whole in every split, and measured on what it has not seen."""
+"""Compare methods: each is refitted completely in every split and evaluated on the held-out samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
-from .._checks import check_container, check_mask, numeric_target
+from .._checks import check_container, check_mask, counted, numeric_target
 from .._messages import suggestion
 from .._splits import Split, make_splits
 from ..reduction.records import Floats
@@ -43,13 +43,13 @@ class Comparison:
         or the mean and standard deviation, of the split's training part. NaN where the measure does not apply,
         and for a method that failed in every split.
     predictions : list of list of Prediction or None
-        What each method said of the held-out samples, by split and method; None where the fit failed.
+        Predictions for the held-out samples, by split and method; None where the fit failed.
     splits : list of Split
         Training and test indices.
     errors : list of tuple
         Split, method and message of every fit that failed.
     limits : dict of str to tuple of float
-        Smallest and largest possible value of each measure, where its intervals are cut off.
+        Smallest and largest possible value of each measure; intervals are cut off there.
     """
 
     methods: list[str]
@@ -74,8 +74,8 @@ class Comparison:
     def table(self) -> np.recarray:
         """One row per method, best first by the main measure.
 
-        ``method``, then for every measure its mean over the splits and 95 % interval (``_low``, ``_high``) and
-        the paired difference to the baseline with its interval (``_difference``, ``_difference_low``,
+        ``method``, then for every measure its mean over the splits and 95% interval (``_low``, ``_high``) and
+        the paired difference from the baseline with its interval (``_difference``, ``_difference_low``,
         ``_difference_high``), the seconds of reduction and model per fit, the number of failed fits
         (``n_failed``), and the number of posteriors whose held-out log density has not converged. Where a fit
         failed, the method has the scores of the base rate; a method that failed in every split comes last.
@@ -102,7 +102,7 @@ class Comparison:
         return as_table({name: values[order] for name, values in columns.items()})
 
     def n_failed(self, method: str) -> int:
-        """Return in how many splits a method failed."""
+        """Return the number of splits in which a method failed."""
         return sum(name == method for _, name, _ in self.errors)
 
     def _mean(self, name: str) -> Floats:
@@ -153,13 +153,13 @@ def compare(
     timeout: float | None = None,
     random_state: Any = 0,
 ) -> Comparison:
-    """Refit whole procedures in every split, and compare them on the held-out samples.
+    """Refit complete procedures in every split, and compare them on the held-out samples.
 
     Parameters
     ----------
     estimators : dict of str to estimator, list of (name, estimator), or estimator
-        Any scikit-learn classifiers or regressors and pipelines. Reductions that ask for more components than
-        a training part can give get as many as it can.
+        Any scikit-learn classifiers, regressors or pipelines. A reduction with more components than a training
+        part supports uses as many as possible.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The features.
     y : array-like of shape (n_samples,)
@@ -168,29 +168,29 @@ def compare(
         A number of random splits with one fifth held out (stratified by class; by groups if given), any
         scikit-learn splitter, or pairs of training and test indices.
     groups : array-like of shape (n_samples,), optional
-        Samples of a group are never divided between training and test.
+        Samples of a group are never divided between training and test, nor in methods whose ``fit`` takes groups.
     metrics : str or list of str, optional
         For classes ``mlpd``, ``accuracy``, ``balanced_accuracy``, ``auc``, ``brier``, ``calibration_error``; for
-        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90 % intervals). By default all; the first is the
+        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90% intervals). By default all; the first is the
         main one.
     baseline : str, default="lasso"
-        The method the others are compared with; without a "lasso" the first one.
+        The method that the others are compared with; if there is no "lasso", the first one.
     n_jobs : int or None, default=-1
-        Worker processes, each with one thread. The numbers do not depend on it.
+        Worker processes, each with one thread. Results do not depend on it.
     resume : path, optional
-        A directory where each finished fit is kept; a comparison that was killed goes on from there.
-        Recorded failures are not tried again: delete the directory for that.
+        Directory in which finished fits are stored; an interrupted comparison continues from there.
+        Stored failures are not repeated; delete the directory to try again.
     timeout : float, optional
-        Seconds a fit with its predictions may take. A fit that takes longer is stopped, even in compiled code,
-        and counts as failed. It is not recorded in ``resume``, so that a later call with more time does it.
-        The fits run in processes of their own; the numbers stay the same.
+        Time limit in seconds for a fit with its predictions. A fit that takes longer is stopped, even in
+        compiled code, and counts as failed. It is not stored in ``resume``, so a later call with more time
+        repeats it. The fits run in separate processes, which does not change the results.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the splits and of every estimator whose own ``random_state`` is None.
 
     Returns
     -------
     result : Comparison
-        Its ``table`` and ``plot()`` tell the outcome; ``print(result)`` shows it.
+        See its ``table`` and ``plot()``; ``print(result)`` shows a summary.
 
     Examples
     --------
@@ -248,12 +248,14 @@ def named_estimators(estimators: Any) -> dict[str, Any]:
             "estimators must be a dict of names and estimators, a list of (name, estimator), or one estimator."
         ) from None
     if not named or len(named) < len(pairs):
-        raise ValueError("estimators needs at least one entry, and a different name for each.")
+        raise ValueError("estimators needs at least one entry, and every name must be different.")
     for name, estimator in named.items():
         if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
-            raise ValueError(f"{name!r} is {estimator!r}, not a scikit-learn estimator: pass one, not a class.")
+            raise ValueError(
+                f"{name!r} is {estimator!r}, not a scikit-learn estimator: pass an instance, not a class."
+            )
         if not hasattr(estimator, "predict"):
-            raise ValueError(f"{name!r} cannot predict: put a model after it, as in make_pipeline({name}, model).")
+            raise ValueError(f"{name!r} cannot predict. Add a model, as in make_pipeline({name}, model).")
     return named
 
 
@@ -265,17 +267,17 @@ def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
         y = y.ravel()
     if len(X.shape) != 2 or y.shape != (X.shape[0],):
         raise ValueError(
-            f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not fit: "
-            "X needs a row and y an entry per sample."
+            f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not match. "
+            "X needs one row and y one entry per sample."
         )
     if y.dtype.kind in "cMm":
         what = "complex" if y.dtype.kind == "c" else str(y.dtype)
-        raise ValueError(f"y holds {what} values: pass class labels or real numbers.")
+        raise ValueError(f"y contains {what} values. Pass class labels or real numbers.")
     n_missing = sum(map(_is_missing, y)) if y.dtype.kind in "fOM" else 0
     if n_missing:
-        raise ValueError(f"y has {n_missing} missing value(s) (NaN or None): leave these samples out.")
+        raise ValueError(f"y contains {counted(n_missing, 'missing value')} (NaN or None). Drop these samples.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"y has {np.isinf(y).sum()} infinite value(s): leave these samples out.")
+        raise ValueError(f"y contains {counted(int(np.isinf(y).sum()), 'infinite value')}. Drop these samples.")
     if y.dtype.kind == "O" and all(isinstance(item, Real) for item in y):
         y = np.array(y.tolist())
     return X, y
@@ -294,23 +296,23 @@ def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
     regressors = [name for name, estimator in named.items() if is_regressor(estimator)]
     neither = [name for name in named if name not in classifiers and name not in regressors]
     if neither:
-        raise ValueError(f"{neither[0]!r} is neither a classifier nor a regressor: leave it out.")
+        raise ValueError(f"{neither[0]!r} is neither a classifier nor a regressor. Remove it.")
     if classifiers and regressors:
         raise ValueError(
-            f"{classifiers[0]!r} is a classifier and {regressors[0]!r} a regressor: compare methods of one kind."
+            f"{classifiers[0]!r} is a classifier and {regressors[0]!r} a regressor. Compare methods of one kind."
         )
     if not classifiers:
         if y.dtype.kind not in "biuf":
-            raise ValueError("y holds labels, but the methods are regressors: pass numbers or use classifiers.")
+            raise ValueError("y contains labels, but the methods are regressors. Pass numbers or use classifiers.")
         if len(y):
             numeric_target(y)
         return False
     if type_of_target(y) == "continuous":
         raise ValueError(
-            "y holds fractions, but the methods are classifiers: pass class labels or use regressors."
+            "y contains fractions, but the methods are classifiers. Pass class labels or use regressors."
         )
     if len(np.unique(y)) < 2:
-        raise ValueError("y holds one class only: there is nothing to tell apart.")
+        raise ValueError("y contains a single class. Classification needs at least two.")
     return True
 
 
@@ -319,4 +321,4 @@ def _baseline(baseline: str, names: list[str]) -> str:
         return baseline
     if baseline == "lasso":
         return names[0]
-    raise ValueError(f"baseline={baseline!r} is not among the methods. {suggestion(baseline, names)}")
+    raise ValueError(f"baseline={baseline!r} is not one of the methods. {suggestion(baseline, names)}")

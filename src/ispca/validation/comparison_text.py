@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._checks import counted
 from .failed_fits import NEVER, RULE
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def comparison_text(result: Comparison) -> str:
     table = result.table
     main = result.main_metric
     second = next((name for name in SHOWN if name in result.scores and name != main), None)
-    header = ["method", main, "95 % interval", f"difference to {result.baseline}"]
+    header = ["method", main, "95% interval", f"difference from {result.baseline}"]
     if second:
         header.append(second)
     header.append("seconds")
@@ -47,13 +48,12 @@ def comparison_text(result: Comparison) -> str:
 def _remarks(result: Comparison) -> list[str]:
     remarks = []
     if result.errors:
-        n_failed = len(result.errors)
-        remarks.append(f"{n_failed} {'fit' if n_failed == 1 else 'fits'} failed: see .errors. {RULE}.")
+        remarks.append(f"{counted(len(result.errors), 'fit')} failed: see .errors. {RULE}.")
         if (result.table["n_failed"] == len(result.splits)).any():
             remarks.append(f"{NEVER}.")
     unconverged = int(result.table["n_unconverged"].sum())
     if unconverged:
-        remarks.append(f"{unconverged} posteriors have not converged: see n_unconverged in .table")
+        remarks.append(f"{counted(unconverged, 'posterior')} did not converge: see n_unconverged in .table.")
     return remarks
 
 

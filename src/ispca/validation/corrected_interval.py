@@ -13,7 +13,7 @@ CONFIDENCE = 0.95
 def interval(
     values: Floats, test_to_train: float, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[float, float, float]:
-    """Return the mean over splits and the ends of its 95 % interval.
+    """Return the mean over splits and the ends of its 95% interval.
 
     Training parts overlap, so the results of the splits are alike and their spread over the root of
     their number is too small an error; Nadeau and Bengio (2003) add the ratio of test to training size.

@@ -15,7 +15,7 @@ from .metrics import Measure, score_all
 from .prediction import Prediction, fit_and_predict
 from .prediction_checks import ImpossiblePrediction
 
-RULE = "In the splits where it failed, a method gets the scores of the base rate"
+RULE = "Where a method failed, it gets the scores of the base rate"
 NEVER = "A method that failed in every split is not ranked"
 
 

@@ -48,7 +48,7 @@ def paper_methods(
         model = kind(random_state=random_state)
     shared: dict[str, Any] = {"whiten": True, "random_state": random_state}
     if regression:
-        # Whole numbers as a target are a quantity here, not classes.
+        # An integer target is a quantity here, not classes.
         shared["family"] = "gaussian"
     reductions: dict[str, SupervisedComponents] = {
         "PCA": ISPCA(n_components, n_supervised=0, **shared),

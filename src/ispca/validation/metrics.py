@@ -24,12 +24,12 @@ def mean_log_density(observed: Any, prediction: Prediction, n_classes: int) -> f
 
 
 def accuracy(observed: Any, prediction: Prediction, n_classes: int) -> float | None:
-    """Return the share of samples whose class was predicted."""
+    """Return the fraction of samples classified correctly."""
     return float(np.mean(prediction.value == observed))
 
 
 def balanced_accuracy(observed: Any, prediction: Prediction, n_classes: int) -> float | None:
-    """Return the share of samples predicted right in a class, averaged over the classes."""
+    """Return the fraction of samples classified correctly in each class, averaged over the classes."""
     # Classes may be predicted that are not among the held-out samples; only these count.
     classes = np.unique(observed)
     right = [np.mean(prediction.value[observed == label] == label) for label in classes]
@@ -69,7 +69,7 @@ def calibration_error(observed: Any, prediction: Prediction, n_classes: int) -> 
 
 
 def r2(observed: Any, prediction: Prediction, n_classes: int) -> float | None:
-    """Return the share of the variance that is explained."""
+    """Return the fraction of variance explained."""
     return float(r2_score(observed, prediction.value)) if len(observed) > 1 else None
 
 
@@ -79,7 +79,7 @@ def rmse(observed: Any, prediction: Prediction, n_classes: int) -> float | None:
 
 
 def coverage(observed: Any, prediction: Prediction, n_classes: int) -> float | None:
-    """Return the share of samples inside their 90 % interval."""
+    """Return the fraction of observations inside their 90% interval."""
     if prediction.interval is None:
         return None
     low, high = prediction.interval.T
@@ -137,9 +137,9 @@ def choose_measures(metrics: Any, classification: bool) -> dict[str, Measure]:
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     unknown = [name for name in names if name not in known]
     if unknown or not names:
-        kind = "class labels" if classification else "numbers"
-        what = f"metrics holds {unknown[0]!r}, which" if unknown else "metrics is empty, which"
-        raise ValueError(f"{what} is no measure for a target of {kind}: choose from {', '.join(known)}.")
+        kind = "class labels" if classification else "a continuous target"
+        what = f"metrics contains {unknown[0]!r}, not a measure for {kind}" if unknown else "metrics is empty"
+        raise ValueError(f"{what}. Choose from {', '.join(known)}.")
     return {name: known[name] for name in names}
 
 

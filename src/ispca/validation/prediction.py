@@ -51,7 +51,7 @@ class Prediction:
     log_density : ndarray of shape (n,) or None
         Log predictive density of what was observed.
     interval : ndarray of shape (n, 2) or None
-        Ends of the central 90 % interval.
+        Ends of the central 90% interval.
     seconds_reduction, seconds_model : float
         Time to fit all steps but the last, and the last.
     posterior : dict or None

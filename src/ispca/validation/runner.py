@@ -51,7 +51,7 @@ class Work:
         return int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
 
     def keys(self) -> dict[tuple[int, str], str]:
-        """Return a name for each fit that tells its data, samples, estimator (parameters and code) and seed."""
+        """Return a key for each fit, made from its data, samples, estimator (parameters and code) and seed."""
         # Another version of the program may give other numbers: its fits are not mixed with these.
         data = joblib.hash((_content(self.X), self.y, FORMAT, version("ispca")))
         # Clones, because what an estimator has learned elsewhere does not count.
@@ -70,7 +70,7 @@ def _samples(split: Split) -> tuple[Any, ...]:
 
 
 def checked_timeout(timeout: Any) -> float | None:
-    """Return the seconds a fit may take; None for no limit."""
+    """Return the time limit of a fit in seconds; None for no limit."""
     if timeout is None:
         return None
     number = float(timeout) if isinstance(timeout, Real) and not isinstance(timeout, bool) else np.nan
@@ -82,11 +82,11 @@ def checked_timeout(timeout: Any) -> float | None:
 
 
 def resumable_seed(random_state: Any, resume: Any) -> int:
-    """Return the seed; a run that is to be resumed must have one that is the same next time."""
+    """Return the seed; a run that can be resumed needs one that stays the same."""
     if resume is not None and random_state is None:
         raise ValueError(
-            "resume needs a random_state: with None every run draws other splits and would find no finished fit "
-            "of the one before. Pass a whole number."
+            "resume requires a fixed random_state: with None, every run draws different splits and cannot reuse "
+            "the finished fits of the previous one. Pass an integer."
         )
     return integer_seed(random_state)
 
@@ -94,7 +94,7 @@ def resumable_seed(random_state: Any, resume: Any) -> int:
 def run(
     work: Work, resume: Any, n_jobs: int | None, label: str, timeout: float | None = None
 ) -> dict[tuple[int, str], Outcome]:
-    """Do the fits that are not in the store yet, and return all of them by split and method.
+    """Run the fits that are not stored yet, and return all of them by split and method.
 
     Fits that took longer than ``timeout`` seconds are not stored: with more time they may succeed.
     """
@@ -132,8 +132,8 @@ def _fingerprint(name: str, estimator: Any) -> str:
         return estimator_fingerprint(estimator)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(
-            f"{name!r} cannot be pickled, so it can neither be recognised again nor sent to workers: use "
-            f"functions defined by name in a module, no lambda. ({error})"
+            f"{name!r} cannot be pickled, so it can neither be identified nor sent to workers. Replace lambdas "
+            f"with functions defined in a module. ({error})"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Stability: over the splits, how often each feature is used, and how alike the components are."""
+"""Stability over splits: how often each feature is used, and how similar the components are."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Stability:
     Attributes
     ----------
     table : recarray
-        One row per feature, most used first: ``feature``, ``frequency`` (share of the splits in which any of the
-        first components uses it), and ``supervised_1``, ... (share for each).
+        One row per feature, most used first: ``feature``, ``frequency`` (fraction of splits in which any of the
+        first components uses it), and ``supervised_1``, ... (the same for each component).
     chance_frequency : float
         What ``frequency`` would be if as many features were used at random.
     components : recarray
@@ -91,18 +91,18 @@ def stability(
     n_jobs: int | None = -1,
     random_state: Any = 0,
 ) -> Stability:
-    """Refit a reduction on many parts of the data, and see what comes out the same.
+    """Refit a reduction on many parts of the data, and measure what stays the same.
 
     Parameters
     ----------
     reduction : ISPCA or SPCA
-        Not fitted; only its supervised components are looked at.
+        Not fitted; only its supervised components are examined.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The features.
     y : array-like of shape (n_samples,)
         The target.
     n_components : int, default=2
-        So many of the first supervised components are looked at.
+        Number of supervised components to examine, starting with the first.
     cv : int, splitter or iterable of pairs, default=50
         As in `compare`; the reduction is fitted to the training parts.
     groups : array-like of shape (n_samples,), optional
@@ -115,7 +115,7 @@ def stability(
     Returns
     -------
     result : Stability
-        Its ``table``, ``components`` and ``plot()`` tell the outcome.
+        See its ``table``, ``components`` and ``plot()``.
 
     Examples
     --------
@@ -128,9 +128,9 @@ def stability(
     True
     """
     if not isinstance(reduction, SupervisedComponents):
-        raise ValueError(f"reduction is {reduction!r}: pass ISPCA(...) or SPCA(...), not fitted.")
+        raise ValueError(f"reduction must be ISPCA(...) or SPCA(...), got {reduction!r}.")
     if n_components < 1:
-        raise ValueError(f"n_components={n_components} leaves nothing to look at: pass 1 or more.")
+        raise ValueError(f"n_components must be at least 1, got {n_components}.")
     X, y = checked_data(X, y)
     seed = integer_seed(random_state)
     classification = reduction.family != "gaussian" and type_of_target(y) in ("binary", "multiclass")
@@ -143,7 +143,7 @@ def stability(
     tasks = (one(reduction, X, y, permuted, split, n_components, int(s)) for split, s in pairs)
     fits = joblib.Parallel(n_jobs=n_jobs)(tasks)
     names = getattr(X, "columns", range(X.shape[1]))
-    return _summarise(fits, [str(name) for name in names])
+    return _summarize(fits, [str(name) for name in names])
 
 
 def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count: int, seed: int) -> _Fit:
@@ -170,7 +170,7 @@ def _without_test(fitted: Any, count: int) -> Any:
     return chance.set_params(n_features=kept, threshold=None, n_components=None, n_supervised=count)
 
 
-def _summarise(fits: list[_Fit], names: list[str]) -> Stability:
+def _summarize(fits: list[_Fit], names: list[str]) -> Stability:
     n_splits, n_features = len(fits), len(names)
     count = max(1, max(len(fit.used) for fit in fits))
     used = np.zeros((n_splits, count, n_features), dtype=bool)

@@ -22,13 +22,13 @@ BISECTIONS = 60
 
 
 class StackedClassifier(ClassifierMixin, Stacked):
-    """Mix the predictions of several methods, with weights from samples they have not seen.
+    """Mix the predictions of several methods, with weights from held-out samples.
 
-    No reduction wins everywhere, and picking one by cross-validation picks noise. Stacking mixes the
-    predicted probabilities instead: the weights maximise the log density of out-of-fold predictions, where
-    every candidate is refitted whole in every fold, under a Dirichlet prior that keeps them from extremes.
-    A mixture is less certain than its parts together could be, so one power of its probabilities is
-    learned from the same predictions.
+    No reduction wins everywhere, and selecting one by cross-validation often selects noise. Stacking mixes
+    the predicted probabilities instead. The weights maximize the log density of out-of-fold predictions,
+    with every candidate refitted completely in every fold, under a Dirichlet prior that keeps them from
+    extremes. A mixture is underconfident, so one exponent of its probabilities is estimated from the same
+    predictions.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class StackedClassifier(ClassifierMixin, Stacked):
         and ISPCA-small-residual (``ISPCA(test="residual")``), each with the horseshoe model; lasso and
         ridge on the original features; and the base rate.
     cv : int, splitter or iterable, default=5
-        Number of folds, or how to make them.
+        Number of folds, a scikit-learn splitter, or pairs of training and test indices.
     concentration : float, default=1.5
-        Of the Dirichlet prior: 1 is maximum likelihood, larger values draw the weights together.
+        Parameter of the Dirichlet prior: 1 is maximum likelihood, larger values give more equal weights.
     n_jobs : int or None, default=-1
         Worker processes. The result does not depend on it.
     resume : path, optional
-        A directory where finished fold fits are kept, to go on after an interruption.
+        Directory in which finished fold fits are stored, to continue after an interruption.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the folds and of every candidate whose own ``random_state`` is None.
 
@@ -54,7 +54,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
     weights_ : ndarray of shape (n_candidates,)
         Weights of the mixture.
     inverse_temperature_ : float
-        The power its probabilities are raised to: a mixture of good forecasts is too cautious.
+        Exponent of the mixed probabilities; values above 1 make them more extreme.
     cv_table_ : recarray
         Per candidate: weight, mean log density of the out-of-fold predictions and its error, seconds.
     estimators_ : dict of str to estimator
@@ -143,7 +143,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
 
 
 class StackedRegressor(RegressorMixin, Stacked):
-    """Mix the predictive distributions of several regressions, with weights from samples they have not seen.
+    """Mix the predictive distributions of several regressions, with weights from held-out samples.
 
     See StackedClassifier, whose parameters these are; the candidates' models are the Gaussian ones.
 
@@ -153,13 +153,13 @@ class StackedRegressor(RegressorMixin, Stacked):
         The candidates; each must give a predictive distribution (``predict(X, return_std=True)``, or
         ``log_predictive_density`` and ``predict_interval``). By default as in StackedClassifier.
     cv : int, splitter or iterable, default=5
-        Number of folds, or how to make them.
+        Number of folds, a scikit-learn splitter, or pairs of training and test indices.
     concentration : float, default=1.5
-        Of the Dirichlet prior: 1 is maximum likelihood, larger values draw the weights together.
+        Parameter of the Dirichlet prior: 1 is maximum likelihood, larger values give more equal weights.
     n_jobs : int or None, default=-1
         Worker processes. The result does not depend on it.
     resume : path, optional
-        A directory where finished fold fits are kept, to go on after an interruption.
+        Directory in which finished fold fits are stored, to continue after an interruption.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the folds and of every candidate whose own ``random_state`` is None.
 
@@ -213,7 +213,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         return mean, spread
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the mean of the mixture, and on demand its standard deviation.
+        """Return the mean of the mixture, and optionally its standard deviation.
 
         Parameters
         ----------
@@ -233,8 +233,8 @@ class StackedRegressor(RegressorMixin, Stacked):
             values = self._of_each(lambda estimator: possible_values(estimator.predict(X), count))
             return self.weights_ @ np.array(values)
         mean, spread = self._normal_parts(X)
-        centre = self.weights_ @ mean
-        return centre, np.sqrt(self.weights_ @ (spread**2 + (mean - centre) ** 2))
+        center = self.weights_ @ mean
+        return center, np.sqrt(self.weights_ @ (spread**2 + (mean - center) ** 2))
 
     def predict_interval(self, X: Any, probability: float = 0.9) -> Floats:
         """Return the central interval of the mixture, each candidate taken as normal.

@@ -1,4 +1,4 @@
-"""Stack candidates: fold by fold the whole procedure is refitted, and the mixture weights follow."""
+"""The common part of the stacking estimators: fold fits, weights, final fits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .record_array import as_table
 from .runner import Work, resumable_seed, run
 from .stacking_weights import stacking_weights
 
-# Weights need no long chains: predictions out of fold are averages over so many draws.
+# Weights do not need long chains: out-of-fold predictions are averages over the draws.
 FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
 
 
@@ -82,7 +82,7 @@ class Stacked(BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         if target_is_classes(named, y) != classification:
             kind, other = ("regressors", "Regressor") if classification else ("classifiers", "Classifier")
-            raise ValueError(f"The candidates of {type(self).__name__} are {kind}: use Stacked{other}.")
+            raise ValueError(f"The candidates of {type(self).__name__} are {kind}. Use Stacked{other}.")
         seed = resumable_seed(self.random_state, self.resume)
         groups = checked_groups(groups, len(y))
         splits = make_fold_splits(self.cv, X, y, groups, classification, seed)
@@ -92,7 +92,7 @@ class Stacked(BaseEstimator):
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
         named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
         if not named:
-            raise ValueError(f"Every candidate failed, so there is nothing to stack. {_first_error(outcomes)}")
+            raise ValueError(f"Every candidate failed, so nothing can be stacked. {_first_error(outcomes)}")
         predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
         log_density = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
         self.weights_ = stacking_weights(log_density, self.concentration)
@@ -110,7 +110,7 @@ class Stacked(BaseEstimator):
                 found.append(predict(estimator))
             except ImpossiblePrediction as error:
                 raise ValueError(
-                    f"The candidate {name!r} cannot predict these samples: {error} Fit the stack without it."
+                    f"The candidate {name!r} cannot predict these samples: {error} Refit the stack without it."
                 ) from error
         return found
 
@@ -156,8 +156,8 @@ def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
             return False
         if outcome.log_density is None or (outcome.probabilities is None and outcome.interval is None):
             raise ValueError(
-                f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked: it needs "
-                "predict_proba, or for regression predict(X, return_std=True)."
+                f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked. It needs "
+                "predict_proba or, for regression, predict(X, return_std=True)."
             )
         if outcome.probabilities is None:
             try:

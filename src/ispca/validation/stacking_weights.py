@@ -20,7 +20,7 @@ SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 def stacking_weights(log_density: Floats, concentration: float) -> Floats:
     """Return the posterior mode of the weights of a mixture under a symmetric Dirichlet prior.
 
-    Maximises ``sum_i log sum_k w_k p_ik + (concentration - 1) sum_k log w_k``, which is concave, by EM.
+    Maximizes ``sum_i log sum_k w_k p_ik + (concentration - 1) sum_k log w_k``, which is concave, by EM.
 
     Parameters
     ----------
