@@ -440,7 +440,7 @@ def test_bad_parameters(data, change, words):
 
 
 def test_bad_data(data, values):
-    with pytest.raises(ValueError, match="are classifiers. Use StackedClassifier"):
+    with pytest.raises(ValueError, match=r"are classifiers\. Use StackedClassifier"):
         regressor(QUICK).fit(data[0], np.tile([0, 1], 30))
     with pytest.raises(ValueError, match="missing"):
         regressor().fit(values[0], np.where(values[1] > 4, np.nan, values[1]))
