@@ -134,7 +134,7 @@ def test_an_error_at_every_call(scene, code, lasting):
             assert content(scene.out) == FRESH
         elif "finished results" in said:
             # The message names a folder that holds them.
-            where = Path(said.partition("finished results are in ")[2].split(":")[0].split(", but")[0])
+            where = Path(said.partition("finished results are in ")[2].split(", but")[0].removesuffix("."))
             assert content(where) == FRESH
         else:
             assert content(scene.out) == scene.before
