@@ -27,47 +27,15 @@ BANNED = {
     "posterior draws": r"\bkept draws\b",
     "as is": r"\bsuch as it is\b",
 }
-# Areas that still contain a pattern. Only remove entries: the test fails if one is no longer needed.
-ALLOWED: dict[str, set[str]] = {
-    "docs/cli.md": {"American spelling", "integer", "97%"},
-    "docs/validation.md": {"American spelling", "97%"},
-    "src/ispca/_checks.py": {"American spelling", "integer", "is not a", "plural"},
-    "src/ispca/_csv.py": {"appears"},
-    "src/ispca/anndata.py": {"integer"},
-    "src/ispca/commands": {"integer", "97%", "is not a", "appears", "associated beyond chance", "posterior draws"},
-    "src/ispca/datasets": {"American spelling", "97%", "is not a", "number of", "separates"},
-    "src/ispca/models": {"number of"},
-    "src/ispca/paper": {"American spelling", "97%", "number of", "separates", "posterior draws"},
-    "src/ispca/penalised": {"American spelling"},
-    "src/ispca/reduction": {"American spelling", "is not a", "appears", "number of", "plural"},
-    "src/ispca/screening.py": {"integer"},
-    "src/ispca/tables": {"American spelling", "integer", "is not a", "appears", "number of"},
-    "src/ispca/transformers.py": {"American spelling", "integer", "97%", "number of"},
-    "src/ispca/validation": {
-        "American spelling",
-        "integer",
-        "97%",
-        "is not a",
-        "number of",
-        "plural",
-        "correctly",
-        "separates",
-    },
-}
 
 
 def files():
-    """Yield the area and the path of every file with text for users or contributors."""
-    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        yield path.relative_to(ROOT).as_posix(), path
-    for path in sorted((ROOT / "docs" / "guide").glob("*.md")):
-        yield "docs/guide", path
-    for path in sorted((ROOT / "examples").glob("*.py")):
-        yield "examples", path
-    for path in sorted((ROOT / "src" / "ispca").rglob("*")):
-        if path.suffix in (".py", ".js"):
-            parts = path.relative_to(ROOT).parts
-            yield "/".join(parts[:3]), path
+    """Yield every file with text for users or contributors."""
+    yield from [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    yield from sorted((ROOT / "docs").glob("*.md"))
+    yield from sorted((ROOT / "docs" / "guide").glob("*.md"))
+    yield from sorted((ROOT / "examples").glob("*.py"))
+    yield from sorted(path for path in (ROOT / "src" / "ispca").rglob("*") if path.suffix in (".py", ".js"))
 
 
 def python_text(text):
@@ -104,35 +72,15 @@ def prose(path):
     yield from enumerate(text.splitlines(), 1)
 
 
-def findings():
-    found: dict[tuple[str, str], list[str]] = {}
-    for area, path in files():
-        for number, line in prose(path):
-            for name, pattern in BANNED.items():
-                if re.search(pattern, line, re.IGNORECASE):
-                    where = f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-                    found.setdefault((area, name), []).append(where)
-    return found
-
-
-@pytest.fixture(scope="module")
-def found():
-    return findings()
-
-
-def test_no_banned_pattern_is_used(found):
-    new = [
-        f"[{name}] {line}"
-        for (area, name), lines in found.items()
-        if name not in ALLOWED.get(area, set())
-        for line in lines
+def test_no_banned_pattern_is_used():
+    found = [
+        f"[{name}] {path.relative_to(ROOT).as_posix()}:{number}: {line.strip()}"
+        for path in files()
+        for number, line in prose(path)
+        for name, pattern in BANNED.items()
+        if re.search(pattern, line, re.IGNORECASE)
     ]
-    assert not new, "Rewrite these lines:\n" + "\n".join(new)
-
-
-def test_no_allowance_outlives_its_need(found):
-    unused = [(area, name) for area, names in ALLOWED.items() for name in names if (area, name) not in found]
-    assert not unused, f"Remove these entries from ALLOWED: {unused}"
+    assert not found, "Rewrite these lines:\n" + "\n".join(found)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,8 @@ from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from ._messages import count, listing
 from .reduction.design import feature_blocks
-
-# How many names or columns an error message lists before it says how many more there are.
-LISTED = 5
 
 # Of X and of a numeric target: larger values, and columns that vary by less, are refused everywhere. Squares of
 # squares stay inside double precision, and all values inside single precision.
@@ -87,9 +85,9 @@ def check_container(X: Any) -> Any:
         raise ValueError(f"{what}: pass a matrix of real numbers.")
     if hasattr(X, "columns"):
         counts = Counter(str(name) for name in X.columns)
-        repeated = sorted(repr(name) for name, count in counts.items() if count > 1)
+        repeated = sorted(repr(name) for name, number in counts.items() if number > 1)
         if repeated:
-            raise ValueError(f"X has several columns named {_listing(repeated)}: give each column its own name.")
+            raise ValueError(f"X has several columns named {listing(repeated)}: give each column its own name.")
     return check_sparse_structure(X) if sp.issparse(X) else X
 
 
@@ -100,7 +98,7 @@ def check_mask(values: Any, name: str) -> Any:
     n_masked = int(np.ma.getmaskarray(values).sum())
     if n_masked:
         raise ValueError(
-            f"{name} has {counted(n_masked, 'masked value')}: fill them, or drop these samples or columns first."
+            f"{name} has {count(n_masked, 'masked value')}: fill them, or drop these samples or columns first."
         )
     return values.data
 
@@ -152,7 +150,7 @@ def check_columns(X: Any) -> None:
     bad = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if _not_numeric(dtype)]
     if bad:
         raise ValueError(
-            f"X has {counted(len(bad), 'column')} not made of real numbers: {_listing(bad)}. "
+            f"X has {count(len(bad), 'column')} not made of real numbers: {listing(bad)}. "
             "Drop them or convert them to numbers."
         )
     if any(getattr(dtype, "fill_value", 0) != 0 for dtype in dtypes):
@@ -217,7 +215,7 @@ def _refuse(bad: np.ndarray, sizes: np.ndarray, what: str, estimator: Any) -> No
     names = getattr(estimator, "feature_names_in_", np.arange(len(bad)))
     columns = [f"{names[j]!s} ({sizes[j]:.2g})" for j in np.flatnonzero(bad)]
     raise ValueError(
-        f"X has {what} in {counted(len(columns), 'column')}: {_listing(columns)}. Rescale X, for example to "
+        f"X has {what} in {count(len(columns), 'column')}: {listing(columns)}. Rescale X, for example to "
         "standard deviation 1."
     )
 
@@ -232,8 +230,8 @@ def _refuse_missing(X: Any, estimator: Any) -> None:
     names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
     raise ValueError(
-        f"X contains NaN or infinity: {counted(bad.sum(), 'value')} in {counted(len(columns), 'column')}, "
-        f"{_listing(columns)}. Impute them, or drop these columns or samples."
+        f"X contains NaN or infinity: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
+        f"{listing(columns)}. Impute them, or drop these columns or samples."
     )
 
 
@@ -307,19 +305,9 @@ def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarra
     known = set() if names is None else set(names)
     unknown = [repr(str(name)) for name in given if name not in known]
     if unknown:
-        raise ValueError(f"exclude contains names that are not features of X: {_listing(unknown)}.")
+        raise ValueError(f"exclude contains names that are not features of X: {listing(unknown)}.")
     mask[np.isin(names, given)] = True
     return mask
-
-
-def counted(count: int, noun: str) -> str:
-    """Return the number with the noun in singular or plural."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _listing(items: list[str]) -> str:
-    more = f" and {len(items) - LISTED} more" if len(items) > LISTED else ""
-    return ", ".join(items[:LISTED]) + more
 
 
 def integer_seed(random_state: Any) -> int:

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from ._checks import counted
+from ._messages import count
 from .reduction.records import Indices
 
 # The paper holds out one fifth.
@@ -103,10 +103,10 @@ def _seeded(cv: Any, seed: int) -> Any:
     return cv
 
 
-def _random_splits(count: int, y: Any, groups: Any, classification: bool, seed: int) -> Any:
-    if count < 1:
-        raise ValueError(f"cv={count} makes no splits. Pass a positive number of random splits.")
-    options = {"n_splits": count, "test_size": TEST_FRACTION, "random_state": seed % 2**32}
+def _random_splits(n_splits: int, y: Any, groups: Any, classification: bool, seed: int) -> Any:
+    if n_splits < 1:
+        raise ValueError(f"cv={n_splits} makes no splits. Pass a positive number of random splits.")
+    options = {"n_splits": n_splits, "test_size": TEST_FRACTION, "random_state": seed % 2**32}
     if groups is not None:
         return GroupShuffleSplit(**options)
     if not classification:
@@ -134,7 +134,7 @@ def _checked(number: int, pair: Any, n_samples: int, groups: Any) -> Split:
     both = np.intersect1d(train, test)
     if len(both):
         raise ValueError(
-            f"Split {number} of cv has {counted(len(both), 'sample')} in both parts (for example {both[0]}). "
+            f"Split {number} of cv has {count(len(both), 'sample')} in both parts (for example {both[0]}). "
             "Training samples cannot be held out."
         )
     if groups is None:
@@ -142,7 +142,7 @@ def _checked(number: int, pair: Any, n_samples: int, groups: Any) -> Split:
     divided = np.intersect1d(groups[train], groups[test])
     if len(divided):
         raise ValueError(
-            f"Split {number} of cv divides {counted(len(divided), 'group')} (for example {divided[0]}) between "
+            f"Split {number} of cv divides {count(len(divided), 'group')} (for example {divided[0]}) between "
             "training and test. Use a splitter that keeps groups together, such as GroupKFold, or omit groups."
         )
     return Split(train, test, groups[train])

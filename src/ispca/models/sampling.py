@@ -14,12 +14,12 @@ from ..reduction.user_warnings import notify
 from .diagnostics import LARGEST_DIVERGENT_SHARE, Diagnostics, bulk_ess, r_hat, tail_ess
 from .posterior import Posterior, log_likelihood
 
-# The chains are continued until there are so many times the draws asked for.
+# Chains that have not converged are extended up to this multiple of the requested draws.
 LARGEST_EXTENSION = 4
 RETRY_TARGET = 0.99
-# The log predictive density is watched on so many training samples at the most.
+# Largest number of training samples on which the log predictive density is monitored.
 WATCHED_SAMPLES = 500
-# From so many samples per feature the blocked sampler is the faster one (docs/speed.md).
+# Samples per feature, and samples, from which the blocked sampler is faster (docs/speed.md).
 BLOCKED_SAMPLES_PER_FEATURE = 12
 BLOCKED_SAMPLES = 200
 

@@ -111,7 +111,7 @@ class Standardized:
     def _standardize(
         self, mean: Floats, deviation: Floats, n_below: Indices, precision: float, center: bool, scale: bool
     ) -> None:
-        # A spread that is pure rounding error of the mean is no spread.
+        # A spread that is pure rounding error of the mean counts as zero.
         self.deviation = np.where(deviation > CONSTANT_TOLERANCE * np.abs(mean), deviation, 0.0)
         self.n_below = n_below
         self.mean = mean if center else np.zeros_like(mean)

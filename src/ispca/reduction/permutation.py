@@ -45,7 +45,7 @@ class Permutations:
     workers: Workers
 
     def pieces(self, n_columns: int) -> list[tuple[int, int]]:
-        """Return the borders of the pieces for a response of so many columns."""
+        """Return the borders of the pieces for a response with this number of columns."""
         # A piece is held permuted, projected and in single precision, beside its products.
         fitting = self.memory_budget // (64 * self.n_samples * n_columns)
         first, later = max(1, min(FIRST_PIECE, fitting)), max(1, min(PIECE, fitting))

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import type_of_target
 
-from .._checks import check_container, check_mask, counted, numeric_target
-from .._messages import suggestion
+from .._checks import check_container, check_mask, numeric_target
+from .._messages import count, suggestion
 from .._splits import Split, make_splits
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
@@ -275,9 +275,9 @@ def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
         raise ValueError(f"y contains {what} values. Pass class labels or real numbers.")
     n_missing = sum(map(_is_missing, y)) if y.dtype.kind in "fOM" else 0
     if n_missing:
-        raise ValueError(f"y contains {counted(n_missing, 'missing value')} (NaN or None). Drop these samples.")
+        raise ValueError(f"y contains {count(n_missing, 'missing value')} (NaN or None). Drop these samples.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"y contains {counted(int(np.isinf(y).sum()), 'infinite value')}. Drop these samples.")
+        raise ValueError(f"y contains {count(int(np.isinf(y).sum()), 'infinite value')}. Drop these samples.")
     if y.dtype.kind == "O" and all(isinstance(item, Real) for item in y):
         y = np.array(y.tolist())
     return X, y

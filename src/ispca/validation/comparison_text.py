@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._checks import counted
+from .._messages import count
 from .failed_fits import NEVER, RULE
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def comparison_text(result: Comparison) -> str:
 def _remarks(result: Comparison) -> list[str]:
     remarks = []
     if result.errors:
-        remarks.append(f"{counted(len(result.errors), 'fit')} failed: see .errors. {RULE}.")
+        remarks.append(f"{count(len(result.errors), 'fit')} failed: see .errors. {RULE}.")
         if (result.table["n_failed"] == len(result.splits)).any():
             remarks.append(f"{NEVER}.")
     unconverged = int(result.table["n_unconverged"].sum())
     if unconverged:
-        remarks.append(f"{counted(unconverged, 'posterior')} did not converge: see n_unconverged in .table.")
+        remarks.append(f"{count(unconverged, 'posterior')} did not converge: see n_unconverged in .table.")
     return remarks
 
 

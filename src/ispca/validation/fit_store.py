@@ -111,7 +111,7 @@ class Store:
 
 
 def _checksum(key: str, record: dict[str, Any]) -> str:
-    """Hash a record with the key it belongs to: under another name it is no record."""
+    """Hash a record together with its key, so that a record under another key is invalid."""
     # Numbers are read as they were written, so that the same record gives the same text again.
     return hashlib.sha256(json.dumps([key, record], sort_keys=True).encode()).hexdigest()
 

@@ -120,7 +120,7 @@ class Stacked(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         candidates: list[Any] = []
-        with suppress(TypeError, ValueError):  # what is no list of candidates is refused in fit
+        with suppress(TypeError, ValueError):  # fit refuses anything but a list of candidates
             candidates = [get_tags(item) for item in dict(self.estimators or {}).values()]
         inputs = [item.input_tags for item in candidates if not item.no_validation]
         # Candidates that fail on such data are left out.
