@@ -11,7 +11,9 @@ from sklearn.pipeline import Pipeline
 
 from .._csv import open_csv, write_labelled
 from ..models import original_coefficients
+from ..models.coefficients import feature_spreads
 from ..persistence import save_model
+from ..pipelines import take_apart
 from ..report import write_report
 from ..report.parts import Context
 from ..report.writing import SUFFIXES
@@ -43,11 +45,12 @@ def write_files(
     folder: Path, model: Pipeline, table: Table, scores: np.ndarray, request: ReportRequest
 ) -> list[dict[str, Any]]:
     """Write every file of a fit into a folder; return the strongest features."""
-    names = component_names(model[0])
+    reduction = take_apart(model).reduction
+    names = component_names(reduction)
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
     _write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
     labels = ((name,) for name in table.features)
-    _write_csv(folder / LOADINGS, ["feature", *names], labels, model[0].components_.T)
+    _write_csv(folder / LOADINGS, ["feature", *names], labels, reduction.components_.T)
     coefficients = original_coefficients(model)
     rows, n_intercepts = coefficient_rows(model, coefficients)
     _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))
@@ -97,7 +100,7 @@ def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]]
 
     Intercepts come first, then the original features, the largest effect per standard deviation first.
     """
-    spread = np.concatenate([[0.0], model[0].scale_])
+    spread = np.concatenate([[0.0], feature_spreads(model)])
     per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
     # Each class begins with its intercept; a feature may bear the same name.
     intercept = np.arange(len(table)) % len(spread) == 0

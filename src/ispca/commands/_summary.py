@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from ..pipelines import take_apart
 from ..tables import Table
 from ..tables.records import count, listing
 from ._files import written_files
@@ -17,7 +18,8 @@ def summary_values(
     model: Pipeline, table: Table, folder: Path, seconds: float, strongest: list[dict[str, Any]], format: str
 ) -> dict[str, Any]:
     """Return everything the summary tells."""
-    reduction, regression = model[0], model[1]
+    parts = take_apart(model)
+    reduction, regression = parts.reduction, parts.model
     classes: dict[str, int] | None = None
     if table.kind == "classification" and table.target is not None:
         labels, counts = np.unique(table.target, return_counts=True)

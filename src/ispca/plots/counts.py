@@ -19,7 +19,7 @@ def component_table(model: Any) -> np.recarray:
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        A fitted reduction, or a fitted pipeline with one.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        A fitted reduction, or a fitted pipeline with one.
     max_components : int, default=60
         Only so many of the first components.
     ax : matplotlib Axes, optional

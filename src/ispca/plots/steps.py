@@ -23,7 +23,7 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        A fitted reduction, or a fitted pipeline with one.
     X, y : array-like
         The data of the fit.
     max_steps : int, default=12
@@ -81,7 +81,7 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        A fitted reduction, or a fitted pipeline with one.
     X, y : array-like
         The data of the fit.
     max_steps : int, default=12

@@ -19,7 +19,7 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        A fitted reduction, or a fitted pipeline with one.
     X, y : array-like
         The data of the fit.
     step : int, default=1
@@ -71,7 +71,7 @@ def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None)
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted; a pipeline begins with the reduction.
+        A fitted reduction, or a fitted pipeline with one.
     X, y : array-like
         The data of the fit.
     step : int, default=1

@@ -69,8 +69,11 @@ def data_section(parts: Parts) -> dict[str, Any]:
 
 
 def _size_facts(parts: Parts) -> list[list[str]]:
-    X = parts.X
+    X: Any = parts.original_X if sp.issparse(parts.original_X) else np.asarray(parts.original_X)
     facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{X.shape[1]:,}"]]
+    if parts.before:
+        steps = ", ".join(type(step).__name__ for step in parts.before)
+        facts.append(["Preprocessing", f"{steps}: {parts.X.shape[1]:,} features left"])
     if parts.reduction is not None:
         unused = int(np.count_nonzero(~parts.reduction.feature_mask_))
         why = " (constant, decided by a single sample, or excluded)" if unused else ""

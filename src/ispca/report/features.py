@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..models.coefficients import feature_columns, original_coefficients
+from ..models.coefficients import feature_columns, feature_spreads, original_coefficients
 from ..tables.records import count
 from .parts import Parts, column
-from .text import clean, number, numbers, section, table
+from .text import clean, clean_all, number, numbers, section, table
 
 # Rows of all tables of features together, and of one of them.
 MOST_ROWS, MOST_FEATURES = 10_000, 300
@@ -90,30 +90,35 @@ def coefficients_section(parts: Parts) -> dict[str, Any]:
     if parts.model is None:
         why = "There is no model after the reduction, so there are no coefficients: " + HOW_TO_MODEL
         return section("The coefficients", [why])
-    found, places, factors = _largest(parts)
+    found, names, factors, n_features = _largest(parts)
     several = parts.classes is not None and len(parts.classes) > 2
     rows: list[list[Any]] = []
-    for row, place, factor in zip(found, places, factors, strict=True):
-        name = [parts.features[place]] + ([clean(row["target_class"])] if several else [])
+    for row, feature, factor in zip(found, names, factors, strict=True):
+        name = [feature] + ([clean(row["target_class"])] if several else [])
         effects = [number(row[field] * factor) for field in ("mean", "q5", "q95")]
         rows.append([*name, *effects, number(100 * row["p_sign"], 3)])
-    total = parts.reduction.n_features_in_ * (len(parts.labels) if several else 1)
+    total = n_features * (len(parts.labels) if several else 1)
     columns = [("Feature", "text")] + ([("Class", "text")] if several else [])
     columns += [("Effect", "number"), ("90 % from", "number"), ("to", "number"), ("Sign sure, %", "number")]
     caption = f"The {len(rows):,} largest of {total:,} coefficients" if total > len(rows) else "All coefficients"
     text = [_effect_text(parts), INTERVAL_TEXT]
+    if len(found) and (steps := found["transformed_by"][0]):
+        text.insert(1, f"The features are those that the preprocessing returns ({steps}), not the original ones.")
     return section("The coefficients", text, tables=[table("coefficients", caption, columns, rows)])
 
 
-def _largest(parts: Parts) -> tuple[Any, list[int], list[float]]:
-    """Return the largest coefficients, the columns they belong to, and the standard deviations of these."""
+def _largest(parts: Parts) -> tuple[Any, list[str], list[float], int]:
+    """Return the largest coefficients, their features, the deviations of these, and the number of features."""
     found = parts.context.coefficients
     found = original_coefficients(parts.pipeline) if found is None else found
-    columns = feature_columns(found, parts.reduction.n_features_in_)
-    scale = np.where(columns < 0, 0.0, parts.reduction.scale_[columns])
+    spreads = feature_spreads(parts.pipeline)
+    columns = feature_columns(found, len(spreads))
+    scale = np.where(columns < 0, 0.0, spreads[columns])
     order = np.argsort(-np.abs(found["mean"]) * scale, kind="stable")
     order = order[columns[order] >= 0][:MOST_COEFFICIENTS]
-    return found[order], columns[order].tolist(), scale[order].tolist()
+    # Without earlier steps the names are those of the report, which may have been given by the user.
+    names = clean_all(found["feature"][order])[0] if parts.before else [parts.features[j] for j in columns[order]]
+    return found[order], names, scale[order].tolist(), len(spreads)
 
 
 HOW_TO_MODEL = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,15 +12,15 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._components import SupervisedComponents
 from ..models.base import Horseshoe
+from ..pipelines import FittedParts, take_apart
 from ..plots.inputs import all_classes, check_target
 from ..validation.comparison import Comparison
 from .text import clean_all
 
 TAKES = (
-    "A report is made of a fitted ISPCA or SPCA, of a fitted pipeline of one and HorseshoeClassifier or "
-    "HorseshoeRegressor, or of what ispca.validation.compare returned"
+    "A report is made of a fitted ISPCA or SPCA, of a fitted pipeline with one and HorseshoeClassifier or "
+    "HorseshoeRegressor after it, or of what ispca.validation.compare returned"
 )
 
 
@@ -41,12 +41,18 @@ class Context:
 
 @dataclass(frozen=True)
 class Parts:
-    """Everything the sections are made from. ``classes`` is None for a quantity or where no target is known."""
+    """Everything the sections are made from.
+
+    ``X`` and ``features`` are what the reduction sees, ``original_X`` is what the pipeline takes. ``classes`` is
+    None for a quantity or where no target is known.
+    """
 
     reduction: Any
     model: Any
     pipeline: Any
+    before: tuple[Any, ...]
     comparison: Comparison | None
+    original_X: Any
     X: Any
     y: np.ndarray | None
     classes: np.ndarray | None
@@ -55,6 +61,11 @@ class Parts:
     samples: list[str]
     n_renamed: int
     context: Context
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """The steps of the fit in order."""
+        return tuple(step for step in (*self.before, self.reduction, self.model) if step is not None)
 
     @property
     def labels(self) -> list[str]:
@@ -71,7 +82,9 @@ def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: 
     if comparison is not None and not isinstance(comparison, Comparison):
         kind = type(comparison).__name__
         raise ValueError(f"comparison must be what ispca.validation.compare returned, not {kind}.")
-    reduction, model = _reduction_and_model(fitted)
+    taken = take_apart(fitted)
+    _check_parts(fitted, taken)
+    reduction, model = taken.reduction, taken.model
     if X is None and reduction is not None:
         raise ValueError("The report shows the samples: pass the data of the fit as X.")
     X = _plain(X)
@@ -79,31 +92,30 @@ def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: 
     checked = None if y is None else check_target(y, n if X is not None else len(y))
     known = reduction if reduction is not None else model
     classes = None if checked is None else all_classes(known, checked)
-    cleaned = clean_all([] if reduction is None else _feature_names(reduction, names))
+    cleaned = clean_all([] if reduction is None else _feature_names(taken, names))
     who = clean_all([] if X is None else _sample_names(X, n, samples))
-    Z = None
+    Z, seen = None, X
     if reduction is not None:
-        _check_width(X, reduction)
-        Z = _transformed(reduction, X) if context.scores is None else np.asarray(context.scores, np.float64)
+        _check_width(X, taken.n_features_in)
+        seen = _ignoring_names(taken.reduction_input, X)
+        scores = _ignoring_names(reduction.transform, seen) if context.scores is None else context.scores
+        Z = np.asarray(scores, dtype=np.float64)
     return Parts(
-        *(reduction, model, fitted if isinstance(fitted, Pipeline) else None, comparison),
-        *(_without_names(X), checked, classes, Z),
+        *(reduction, model, fitted if isinstance(fitted, Pipeline) else None, taken.before, comparison),
+        *(X if taken.before else _without_names(X), _without_names(seen), checked, classes, Z),
         *(cleaned[0], who[0], cleaned[1] + who[1], context),
     )
 
 
-def _reduction_and_model(fitted: Any) -> tuple[Any, Any]:
+def _check_parts(fitted: Any, parts: FittedParts) -> None:
     if fitted is None:
-        return None, None
-    steps = [step for _, step in fitted.steps] if isinstance(fitted, Pipeline) else [fitted]
-    first = isinstance(steps[0], SupervisedComponents)
-    last = len(steps) == 1 or (len(steps) == 2 and isinstance(steps[1], Horseshoe))
-    if not (first and last):
-        names = ", ".join(type(step).__name__ for step in steps)
+        return
+    model = parts.model is None or isinstance(parts.model, Horseshoe)
+    if parts.reduction is None or not model or parts.between:
+        names = ", ".join(type(step).__name__ for step in parts.steps)
         raise ValueError(f"{TAKES}, not of {names}.")
-    for step in steps:
+    for step in parts.steps:
         check_is_fitted(step)
-    return steps[0], steps[1] if len(steps) == 2 else None
 
 
 def _plain(X: Any) -> Any:
@@ -117,16 +129,16 @@ def _without_names(X: Any) -> Any:
     return X if X is None or sp.issparse(X) else np.asarray(X)
 
 
-def _feature_names(reduction: Any, names: Any) -> Any:
+def _feature_names(parts: FittedParts, names: Any) -> Any:
     """Return the names as they are: an array of texts would be as wide as the longest of them."""
-    count = reduction.n_features_in_
-    if names is None:
-        return getattr(reduction, "feature_names_in_", range(count))
-    if len(names) != count:
+    count = parts.n_features_in
+    if names is not None and len(names) != count:
         raise ValueError(
             f"feature_names has {len(names)} entries, but there are {count} features: pass one for each."
         )
-    return names
+    if not parts.before:
+        return getattr(parts.reduction, "feature_names_in_", range(count)) if names is None else names
+    return parts.reduction_input_names(names)
 
 
 def _sample_names(X: Any, n_samples: int, names: Any) -> Any:
@@ -140,17 +152,17 @@ def _sample_names(X: Any, n_samples: int, names: Any) -> Any:
     return names
 
 
-def _transformed(reduction: Any, X: Any) -> np.ndarray:
+def _ignoring_names(transform: Callable[[Any], Any], X: Any) -> Any:
     with warnings.catch_warnings():
         # The names may have been lost on the way here; the width has been checked.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return np.asarray(reduction.transform(X), dtype=np.float64)
+        return transform(X)
 
 
-def _check_width(X: Any, reduction: Any) -> None:
-    if len(X.shape) != 2 or X.shape[1] != reduction.n_features_in_:
+def _check_width(X: Any, count: int) -> None:
+    if len(X.shape) != 2 or X.shape[1] != count:
         raise ValueError(
-            f"X has shape {tuple(X.shape)}, but the fit saw {reduction.n_features_in_} features: "
+            f"X has shape {tuple(X.shape)}, but the fit saw {count} features: "
             "pass the data of the fit, a row per sample."
         )
 

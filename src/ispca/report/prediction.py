@@ -54,7 +54,9 @@ def cross_validate(parts: Parts, cv: Any, n_jobs: int | None, random_state: int)
         LASSO: linear(penalty="lasso", choice="best"),
         BASE: BaseRateRegressor() if regression else DummyClassifier(strategy="prior"),
     }
-    return compare(methods, parts.X, parts.y, cv=cv, baseline=BASE, n_jobs=n_jobs, random_state=random_state)
+    return compare(
+        methods, parts.original_X, parts.y, cv=cv, baseline=BASE, n_jobs=n_jobs, random_state=random_state
+    )
 
 
 def prediction_section(parts: Parts, comparison: Comparison | None) -> dict[str, Any]:

@@ -52,8 +52,7 @@ def repeat_section(parts: Parts, cv: Any) -> dict[str, Any]:
 
 
 def _open_seed(parts: Parts) -> bool:
-    steps = [parts.reduction] + ([parts.model] if parts.model is not None else [])
-    return any(step.random_state is None for step in steps)
+    return any(getattr(step, "random_state", 0) is None for step in parts.steps)
 
 
 def _code(parts: Parts, cv: Any) -> str:
@@ -65,18 +64,31 @@ def _code(parts: Parts, cv: Any) -> str:
         lines = ["from ispca.validation import compare", ""]
         lines += [f"result = compare({{{methods}}}, X, y, cv={splits})", "print(result)"]
         return "\n".join([needed, *lines])
-    steps = [parts.reduction] + ([] if parts.model is None else [parts.model])
-    kinds = ", ".join(sorted(type(step).__name__ for step in steps))
+    steps = parts.steps
+    ours = [step for step in steps if _module(step) == "ispca"]
+    kinds = ", ".join(sorted({type(step).__name__ for step in ours}))
     lines = [needed, f"from ispca import {kinds}", "from ispca.report import write_report"]
+    others = {f"from {_module(step)} import {type(step).__name__}" for step in steps if step not in ours}
     calls = [estimator_code(step) for step in steps]
-    if len(steps) == 2:
-        lines += ["from sklearn.pipeline import make_pipeline", "", "model = make_pipeline("]
+    if len(steps) > 1:
+        lines += sorted({*others, "from sklearn.pipeline import make_pipeline"})
+        lines += ["", "model = make_pipeline("]
         lines += [f"    {call}," for call in calls] + [")"]
     else:
         lines += ["", f"model = {calls[0]}"]
     lines.append("model.fit(X, y)")
     lines.append(f'write_report(model, X, y, "report.html", cv={_splits(cv)})')
     return "\n".join(lines)
+
+
+def _module(step: Any) -> str:
+    """Return the module from which the class of a step is imported."""
+    public: list[str] = []
+    for name in type(step).__module__.split("."):
+        if name.startswith("_"):
+            break
+        public.append(name)
+    return public[0] if public[0] == "ispca" else ".".join(public)
 
 
 def _splits(cv: Any) -> str:
