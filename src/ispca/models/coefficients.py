@@ -125,7 +125,7 @@ def _draws(regression: Horseshoe) -> tuple[Floats, Floats]:
     """Return the draws of coefficients (draw, output, feature) and intercepts (draw, output)."""
     posterior = regression.posterior_
     coef, intercept = posterior.flat("coef"), posterior.flat("intercept")
-    if coef.ndim == 3:
+    if posterior.family == "multinomial":
         return coef - coef.mean(axis=1, keepdims=True), intercept - intercept.mean(axis=1, keepdims=True)
     return coef[:, None], intercept[:, None]
 

@@ -110,14 +110,14 @@ def _run(
     sample = load_engine().sample
     y = np.asarray(problem.y, dtype=np.float64)
     result = sample(problem.model, problem.Z, y, **options)
-    posterior = Posterior.from_engine(result)
+    posterior = Posterior.from_engine(result, problem.model)
     diagnostics = diagnose(problem, posterior, sampler, target)
     for _ in range(LARGEST_EXTENSION - 1):
         divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_SHARE * diagnostics.n_draws
         if diagnostics.converged or divergent or not settings.retry:
             break
         result = sample(problem.model, problem.Z, y, **options, state=result["state"])
-        posterior = posterior.extended(Posterior.from_engine(result))
+        posterior = posterior.extended(Posterior.from_engine(result, problem.model))
         diagnostics = diagnose(problem, posterior, sampler, target)
     return posterior, diagnostics
 
@@ -126,13 +126,13 @@ def diagnose(problem: Problem, posterior: Posterior, sampler: str, target: float
     """Watch what is identified: contrasts between classes, scales, and the fit to the data."""
     shape = posterior.tau.shape
     coef, intercept = posterior.coef, posterior.intercept
-    if coef.ndim == 4:
+    if posterior.family == "multinomial":
         # A shift common to all classes changes no prediction and mixes slowly: it is taken out.
         coef = coef - coef.mean(axis=2, keepdims=True)
         intercept = intercept - intercept.mean(axis=2, keepdims=True)
     watched = {"coefficient": coef.reshape(*shape, -1), "intercept": intercept.reshape(*shape, -1)}
     watched["log tau"] = np.log(posterior.tau)[:, :, None]
-    if posterior.sigma is not None:
+    if posterior.family == "gaussian":
         watched["log sigma"] = np.log(posterior.sigma)[:, :, None]
     some = slice(None, None, -(-len(problem.Z) // WATCHED_SAMPLES))
     density = log_likelihood(posterior, problem.Z[some], problem.y[some]).sum(axis=0)

@@ -102,8 +102,10 @@ def _check_horseshoe(estimator: Any, width: int) -> None:
         raise ContentError("its draws or their diagnostics are missing")
     classifies = isinstance(estimator, HorseshoeClassifier)
     outputs: tuple[int, ...] = ()
+    family = "gaussian"
     if classifies:
         many = _check_classes(_attribute(estimator, "classes_"))
+        family = "binomial" if many == 2 else "multinomial"
         outputs = (many,) if many > 2 else ()
         _finite(_attribute(estimator, "coef_"), (many if many > 2 else 1, width), "coef_")
         _finite(_attribute(estimator, "intercept_"), (many if many > 2 else 1,), "intercept_")
@@ -113,11 +115,13 @@ def _check_horseshoe(estimator: Any, width: int) -> None:
         _finite(_attribute(estimator, "coef_"), (width,), "coef_")
         if not _number(_attribute(estimator, "intercept_")):
             raise ContentError("its intercept_ is not a finite number")
-    _check_posterior(posterior, outputs, width, with_noise=not classifies)
+    if posterior.family != family:
+        raise ContentError(f"its draws are not those of a {family} model")
+    _check_posterior(posterior, outputs, width)
     _check_diagnostics(diagnostics)
 
 
-def _check_posterior(posterior: Posterior, outputs: tuple[int, ...], width: int, with_noise: bool) -> None:
+def _check_posterior(posterior: Posterior, outputs: tuple[int, ...], width: int) -> None:
     draws = getattr(posterior.tau, "shape", ())
     if len(draws) != 2 or 0 in draws:
         raise ContentError("it has no draws")
@@ -128,7 +132,7 @@ def _check_posterior(posterior: Posterior, outputs: tuple[int, ...], width: int,
     _check_array(posterior.tau, "f", draws, "tau")
     _check_array(posterior.slab, "f", draws, "slab")
     _check_array(posterior.divergent, "b", draws, "divergent")
-    if with_noise:
+    if posterior.family == "gaussian":
         _finite(posterior.sigma, draws, "sigma")
     elif posterior.sigma is not None:
         raise ContentError("it has a noise, although it predicts classes")

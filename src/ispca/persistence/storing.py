@@ -17,8 +17,8 @@ from .limits import LARGEST_COUNT, ContentError, parse_json
 from .nodes import Content, decode_model, encode
 
 NAME = "ispca model"
-# Raised when files of this version can no longer be read by older programs.
-VERSION = 1
+# Raised whenever the content of files changes; files of other versions are refused.
+VERSION = 2
 
 
 class ModelFileError(ValueError):
@@ -176,6 +176,11 @@ def _checked(description: Any) -> dict[str, Any]:
     version = description.get("version")
     if type(version) is not int or version < 1:
         raise ContentError(f"its version must be a positive integer, got {version!r:.40}")
+    if version < VERSION:
+        raise ContentError(
+            f"it was written by an older version of ispca ({description.get('written_by')!r:.40}), whose files can "
+            "no longer be read. Fit the model again"
+        )
     if version > VERSION:
         raise ContentError(
             f"it was written by a newer version of ispca ({description.get('written_by')!r:.40}). "
