@@ -18,7 +18,7 @@ def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
         "local_scale": posterior.local_scale,
         "slab": posterior.slab,
     }
-    if posterior.family == "gaussian":
+    if posterior.sigma is not None:
         draws["sigma"] = posterior.sigma
     by_class = ["class"] if posterior.family == "multinomial" else []
     dims = {"intercept": by_class, "coef": [*by_class, "feature"], "local_scale": [*by_class, "feature"]}

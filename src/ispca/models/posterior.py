@@ -69,7 +69,7 @@ class Posterior:
 
     def extended(self, other: Posterior) -> Posterior:
         """Append later draws of the same chains."""
-        joined = {
+        joined: dict[str, Any] = {
             field.name: np.concatenate([getattr(self, field.name), getattr(other, field.name)], axis=1)
             for field in fields(self)
             if isinstance(getattr(self, field.name), np.ndarray)

@@ -132,7 +132,7 @@ def diagnose(problem: Problem, posterior: Posterior, sampler: str, target: float
         intercept = intercept - intercept.mean(axis=2, keepdims=True)
     watched = {"coefficient": coef.reshape(*shape, -1), "intercept": intercept.reshape(*shape, -1)}
     watched["log tau"] = np.log(posterior.tau)[:, :, None]
-    if posterior.family == "gaussian":
+    if posterior.sigma is not None:
         watched["log sigma"] = np.log(posterior.sigma)[:, :, None]
     some = slice(None, None, -(-len(problem.Z) // WATCHED_SAMPLES))
     density = log_likelihood(posterior, problem.Z[some], problem.y[some]).sum(axis=0)

@@ -178,8 +178,8 @@ def _checked(description: Any) -> dict[str, Any]:
         raise ContentError(f"its version must be a positive integer, got {version!r:.40}")
     if version < VERSION:
         raise ContentError(
-            f"it was written by an older version of ispca ({description.get('written_by')!r:.40}), whose files can "
-            "no longer be read. Fit the model again"
+            f"it was written by an older version of ispca ({description.get('written_by')!r:.40}), whose files "
+            "can no longer be read. Fit the model again"
         )
     if version > VERSION:
         raise ContentError(
