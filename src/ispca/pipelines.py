@@ -85,12 +85,28 @@ class FittedParts:
         steps = (*self.before, self.reduction, *self.between)
         return _transformed([step for step in steps if step is not None], X)
 
+    def fold_before(self) -> tuple[tuple[Any, ...], Columns]:
+        """Return the steps before the reduction as `fold` does."""
+        following = self.model if self.reduction is None else self.reduction
+        return fold(self.before, following.n_features_in_)
+
+    def names_after_others(self, names: Sequence[Any] | None = None) -> list[str]:
+        """Return the names of the features that the steps return which cannot be folded; numbers if unknown."""
+        others, columns = self.fold_before()
+        if not others:
+            return self.feature_names_in() if names is None else [str(name) for name in names]
+        given = None if names is None else np.asarray(names, dtype=object)
+        for step in others:
+            try:
+                given = step.get_feature_names_out(getattr(step, "feature_names_in_", given))
+            except (AttributeError, ValueError):
+                given = None
+        return [str(name) for name in (range(columns.n_inputs) if given is None else given)]
+
     def reduction_input_names(self, names: Sequence[Any] | None = None) -> list[str]:
         """Return the names of the features that the reduction sees; ``names`` are those of the original ones."""
-        names = self.feature_names_in() if names is None else names
-        others, columns = fold(self.before, self.n_features_in)
-        names = names_after(others, names)
-        return [str(names[source]) for source in columns.source]
+        names = self.names_after_others(names)
+        return [names[source] for source in self.fold_before()[1].source]
 
 
 def take_apart(fitted: Any) -> FittedParts:
@@ -138,15 +154,15 @@ def _transformed(steps: Sequence[Any], X: Any) -> Any:
     return X
 
 
-def fold(steps: Sequence[Any], width: int) -> tuple[tuple[Any, ...], Columns]:
+def fold(steps: Sequence[Any], n_outputs: int) -> tuple[tuple[Any, ...], Columns]:
     """Return the steps up to the last one that is not linear, and the linear ones after it as one step.
 
     Parameters
     ----------
     steps : sequence of transformers
         Fitted steps.
-    width : int
-        The number of features that the first of them takes.
+    n_outputs : int
+        The number of features that the last of them returns.
 
     Returns
     -------
@@ -155,27 +171,19 @@ def fold(steps: Sequence[Any], width: int) -> tuple[tuple[Any, ...], Columns]:
     columns : Columns
         The rest.
     """
-    last_other = max((place for place, step in enumerate(steps) if _columns(step) is None), default=-1)
-    others, linear = tuple(steps[: last_other + 1]), steps[last_other + 1 :]
-    columns = Columns.identity(_output_width(others[-1]) if others else width)
+    linear: list[Columns] = []
+    for step in reversed(steps):
+        found = linear_columns(step)
+        if found is None:
+            break
+        linear.insert(0, found)
+    columns = Columns.identity(linear[0].n_inputs if linear else n_outputs)
     for step in linear:
-        columns = columns.then(_columns(step))  # type: ignore[arg-type]
-    return others, columns
+        columns = columns.then(step)
+    return tuple(steps[: len(steps) - len(linear)]), columns
 
 
-def _output_width(step: Any) -> int:
-    return len(step.get_feature_names_out())
-
-
-def names_after(steps: Sequence[Any], names: Sequence[Any]) -> Sequence[Any]:
-    """Return the names of the features that the steps make of features with these names."""
-    for step in steps:
-        known = getattr(step, "feature_names_in_", None)
-        names = step.get_feature_names_out(known if known is not None else np.asarray(names, dtype=object))
-    return names
-
-
-def _columns(step: Any) -> Columns | None:
+def linear_columns(step: Any) -> Columns | None:
     """Return a step as a linear one, or None if it is not known to be one."""
     if hasattr(step, "get_support"):
         kept = step.get_support()

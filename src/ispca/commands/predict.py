@@ -17,7 +17,7 @@ from .._csv import open_csv, write_table
 from .._progress import waiting
 from .._terminal import show
 from ..persistence import ModelFileError, load_model
-from ..pipelines import FittedParts, fold, take_apart
+from ..pipelines import FittedParts, take_apart
 from ..tables import Table, TableError, read_table
 from ..tables.missing import fill
 from ..tables.records import count, listing
@@ -152,7 +152,7 @@ def _without_missing(
 
 def _training_means(parts: FittedParts) -> np.ndarray:
     """Return the mean of each feature in the training data; features that the model does not use have none."""
-    others, columns = fold(parts.before, parts.n_features_in)
+    others, columns = parts.fold_before()
     if parts.reduction is None or others:
         raise TableError("The model does not contain the training means: pass --missing rows.")
     means = np.zeros(columns.n_inputs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..pipelines import Columns, FittedParts, fold, names_after, take_apart
+from ..pipelines import Columns, FittedParts, fold, take_apart
 from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
 from .base import Horseshoe
@@ -90,10 +90,6 @@ class _Chain:
     others: tuple[Any, ...]
     columns: Columns
 
-    @property
-    def names(self) -> list[str]:
-        return [str(name) for name in names_after(self.others, self.parts.feature_names_in())]
-
 
 def _chain(fitted: Any) -> _Chain:
     parts = take_apart(fitted)
@@ -112,13 +108,13 @@ def _chain(fitted: Any) -> _Chain:
         raise ValueError(
             f"The coefficients of this {type(model).__name__} are not those of a linear predictor of X."
         )
-    if parts.reduction is not None and fold(parts.between, parts.reduction.n_components_)[0]:
+    if fold(parts.between, model.n_features_in_)[0]:
         names = ", ".join(type(step).__name__ for step in parts.between)
         raise ValueError(
             f"The steps between reduction and model ({names}) are not all linear, so there are no coefficients of "
             "the features. Move them before the reduction, or remove them."
         )
-    return _Chain(parts, *fold(parts.before, parts.n_features_in))
+    return _Chain(parts, *parts.fold_before())
 
 
 def _draws(regression: Horseshoe) -> tuple[Floats, Floats]:
@@ -152,9 +148,9 @@ def _labels(regression: Any, n_outputs: int) -> list[str]:
 
 def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
     """Summarize the draws of one class, a block of features at a time."""
-    columns, reduction, names = chain.columns, chain.parts.reduction, chain.names
+    columns, reduction, names = chain.columns, chain.parts.reduction, chain.parts.names_after_others()
     if reduction is not None and chain.parts.between:
-        between = fold(chain.parts.between, reduction.n_components_)[1]
+        between = fold(chain.parts.between, chain.parts.model.n_features_in_)[1]
         coef, intercept = between.carry_back(coef, intercept)
     summarize = _summary if isinstance(chain.parts.model, Horseshoe) else _estimate
     n_features = len(columns.source)
