@@ -26,13 +26,15 @@ class ModelFileError(ValueError):
 
 
 def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> None:
-    """Write a fitted reduction, horseshoe model or pipeline of them to a file, without pickle.
+    """Write a fitted estimator of the package, or a pipeline with one, to a file, without pickle.
 
     Parameters
     ----------
-    model : Pipeline, ISPCA, SPCA, HorseshoeClassifier or HorseshoeRegressor
-        A fitted model. All posterior draws are kept, in double precision, so that a loaded model predicts the same
-        numbers. A ``random_state`` that is not an integer is stored as None.
+    model : estimator or Pipeline
+        A fitted reduction, model or stack of this package, or a pipeline of them and of scikit-learn's scalers,
+        SimpleImputer, VarianceThreshold and SelectKBest. All posterior draws are kept, in double precision, so
+        that a loaded model predicts the same numbers. A ``random_state`` that is not an integer and the ``resume``
+        of a stack are stored as None, and a ``cv`` that is not an integer as 5.
     path : path
         The file; it appears when it is complete, in the place of one that may be there.
     details : dict, optional
@@ -101,13 +103,13 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> Any:
 
     Returns
     -------
-    model : Pipeline, ISPCA, SPCA, HorseshoeClassifier or HorseshoeRegressor
+    model : estimator or Pipeline
         The fitted model; it predicts the same numbers as the one that was stored.
 
     Raises
     ------
     ModelFileError
-        If the file is something else, cut off, altered, damaged, too large, or written by a newer version.
+        If the file is something else, cut off, altered, damaged, too large, or written by another version.
         Nothing in it is executed.
 
     Examples
