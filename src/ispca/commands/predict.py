@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.utils import get_tags
+from sklearn.impute import SimpleImputer
 
 from .._csv import open_csv, write_table
 from .._progress import waiting
@@ -130,7 +130,7 @@ def _without_missing(
     kept = np.arange(X.shape[0])
     if np.isfinite(values).all():
         return X, kept
-    if missing == "error" and get_tags(parts.steps[0]).input_tags.allow_nan:
+    if missing == "error" and any(isinstance(step, SimpleImputer) for step in parts.before):
         # The model replaces missing values itself.
         return X, kept
     dense = X if isinstance(X, np.ndarray) else X.toarray()
