@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler, StandardScaler
 
-from ispca import ISPCA, HorseshoeClassifier
+from ispca import ISPCA, HorseshoeClassifier, original_coefficients
 from ispca.datasets import make_expression
 from ispca.pipelines import fold, take_apart
 from ispca.plots import heatmap_table, loading_table, permutation_table, plot_coefficients, score_table
@@ -119,6 +119,22 @@ def test_a_report_of_a_pipeline_with_preprocessing(problem):
         "    SimpleImputer(),",
     ):
         assert line in code.splitlines()
+
+
+def test_a_report_of_a_model_without_a_posterior(problem):
+    _, frame, y = problem
+    reduction = ISPCA(2, n_permutations=100, random_state=0)
+    model = make_pipeline(SimpleImputer(), reduction, LogisticRegression()).fit(frame, y)
+    summary = summarize(model, frame, y, cv=None)
+    assert "LogisticRegression" in summary["asked"]["text"][-1]
+    table = summary["coefficients"]["tables"][0]
+    largest = max(table["rows"], key=lambda row: abs(row[1]))
+    coefficients = {row["feature"]: row["mean"] for row in original_coefficients(model)[1:]}
+    place = frame.columns.get_loc(largest[0])
+    assert largest[1] == pytest.approx(coefficients[largest[0]] * model[1].scale_[place], rel=1e-3)
+    assert len(table["columns"]) == 2
+    assert "no posterior" in summary["convergence"]["text"][0]
+    assert "Electronic Journal" not in str(summary["repeat"])
 
 
 def test_comparing_pipelines_with_preprocessing(problem):

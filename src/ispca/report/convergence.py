@@ -19,6 +19,8 @@ def convergence_section(parts: Parts) -> dict[str, Any]:
     """Return the verdict on the chains, the numbers behind it, and what to do."""
     if parts.model is None:
         return section(TITLE, ["There is no model after the reduction, so nothing was sampled: " + HOW_TO_MODEL])
+    if not parts.has_posterior:
+        return section(TITLE, [f"{type(parts.model).__name__} has no posterior, so there are no chains to check."])
     found = parts.model.diagnostics_
     chains = int(parts.model.n_chains)
     r_hat, bulk, tail = float(found.r_hat.max()), float(found.bulk_ess.min()), float(found.tail_ess.min())

@@ -36,7 +36,9 @@ def asked_section(parts: Parts) -> dict[str, Any]:
         f"{name} looks for such combinations, called components. A supervised component is made from the features "
         "that go with the target; an unsupervised one from whatever varies most in what is left.",
     ]
-    if parts.model is not None:
+    if parts.model is not None and not parts.has_posterior:
+        text.append(f"A linear model ({type(parts.model).__name__}) then predicts the target from the components.")
+    elif parts.model is not None:
         text.append(
             "A Bayesian regression then predicts the target from the components. Its prior (the horseshoe) "
             "expects that few components matter and shrinks the others towards nothing."

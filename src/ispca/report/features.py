@@ -95,13 +95,16 @@ def coefficients_section(parts: Parts) -> dict[str, Any]:
     rows: list[list[Any]] = []
     for row, feature, factor in zip(found, names, factors, strict=True):
         name = [feature] + ([clean(row["target_class"])] if several else [])
-        effects = [number(row[field] * factor) for field in ("mean", "q5", "q95")]
-        rows.append([*name, *effects, number(100 * row["p_sign"], 3)])
+        rows.append([*name, number(row["mean"] * factor)])
+        if parts.has_posterior:
+            rows[-1] += [number(row[end] * factor) for end in ("q5", "q95")] + [number(100 * row["p_sign"], 3)]
     total = n_features * (len(parts.labels) if several else 1)
     columns = [("Feature", "text")] + ([("Class", "text")] if several else [])
-    columns += [("Effect", "number"), ("90 % from", "number"), ("to", "number"), ("Sign sure, %", "number")]
+    columns.append(("Effect", "number"))
+    if parts.has_posterior:
+        columns += [("90 % from", "number"), ("to", "number"), ("Sign sure, %", "number")]
     caption = f"The {len(rows):,} largest of {total:,} coefficients" if total > len(rows) else "All coefficients"
-    text = [_effect_text(parts), INTERVAL_TEXT]
+    text = [_effect_text(parts), *([INTERVAL_TEXT] if parts.has_posterior else [])]
     if len(found) and (steps := found["transformed_by"][0]):
         text.insert(1, f"The features are those that the preprocessing returns ({steps}), not the original ones.")
     return section("The coefficients", text, tables=[table("coefficients", caption, columns, rows)])
@@ -135,6 +138,8 @@ INTERVAL_TEXT = (
 def _effect_text(parts: Parts) -> str:
     if parts.classes is None:
         of = "the target"
+    elif not parts.has_posterior:
+        of = f"the linear predictor of {type(parts.model).__name__}"
     elif len(parts.classes) == 2:
         of = f"the log odds of “{parts.labels[1]}” (positive: speaks for it, negative: for “{parts.labels[0]}”)"
     else:

@@ -19,8 +19,8 @@ from ..validation.comparison import Comparison
 from .text import clean_all
 
 TAKES = (
-    "A report is made of a fitted ISPCA or SPCA, of a fitted pipeline with one and HorseshoeClassifier or "
-    "HorseshoeRegressor after it, or of what ispca.validation.compare returned"
+    "A report is made of a fitted ISPCA or SPCA, of a fitted pipeline with one and a linear model such as "
+    "HorseshoeClassifier after it, or of what ispca.validation.compare returned"
 )
 
 
@@ -61,6 +61,11 @@ class Parts:
     samples: list[str]
     n_renamed: int
     context: Context
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the model is Bayesian, so that there are intervals and chains."""
+        return isinstance(self.model, Horseshoe)
 
     @property
     def steps(self) -> tuple[Any, ...]:
@@ -110,12 +115,12 @@ def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: 
 def _check_parts(fitted: Any, parts: FittedParts) -> None:
     if fitted is None:
         return
-    model = parts.model is None or isinstance(parts.model, Horseshoe)
-    if parts.reduction is None or not model or parts.between:
-        names = ", ".join(type(step).__name__ for step in parts.steps)
-        raise ValueError(f"{TAKES}, not of {names}.")
     for step in parts.steps:
         check_is_fitted(step)
+    linear = parts.model is None or hasattr(parts.model, "coef_")
+    if parts.reduction is None or not linear or parts.between:
+        names = ", ".join(type(step).__name__ for step in parts.steps)
+        raise ValueError(f"{TAKES}, not of {names}.")
 
 
 def _plain(X: Any) -> Any:

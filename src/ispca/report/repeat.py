@@ -33,7 +33,7 @@ def versions() -> dict[str, str]:
 
 def repeat_section(parts: Parts, cv: Any) -> dict[str, Any]:
     """Return the references and the code."""
-    references = [PAPER] + ([PRIOR] if parts.model is not None else [])
+    references = [PAPER] + ([PRIOR] if parts.has_posterior else [])
     text = ["Please cite the method, and say which version of the program you used."]
     if parts.reduction is not None and _open_seed(parts):
         text.append("No random seed was set, so that numbers will differ a little when this is run again.")

@@ -40,7 +40,7 @@ def summarize(
     Parameters
     ----------
     fitted : Pipeline, ISPCA, SPCA or Comparison
-        A fitted pipeline of a reduction and a horseshoe model, a fitted reduction, or what
+        A fitted pipeline with a reduction and a linear model after it, a fitted reduction, or what
         `ispca.validation.compare` returned.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data of the fit. Not needed for a comparison.

@@ -55,7 +55,7 @@ def write_report(
     Parameters
     ----------
     fitted : Pipeline, ISPCA, SPCA or Comparison
-        A fitted pipeline of a reduction and a horseshoe model, a fitted reduction, or what
+        A fitted pipeline with a reduction and a linear model after it, a fitted reduction, or what
         `ispca.validation.compare` returned.
     X, y : array-like
         The data of the fit; not needed for a comparison.
