@@ -115,7 +115,7 @@ def sort_out(fitted: Any, X: Any, y: Any, comparison: Any, names: Any, samples: 
 def _check_parts(fitted: Any, parts: FittedParts) -> None:
     if fitted is None:
         return
-    for step in parts.steps:
+    for step in parts.steps if parts.reduction is not None else ():
         check_is_fitted(step)
     linear = parts.model is None or hasattr(parts.model, "coef_")
     if parts.reduction is None or not linear or parts.between:
