@@ -16,6 +16,7 @@ LAYERS = (
     {"_checks"},
     {"_components", "screening"},
     {"transformers"},
+    {"pipelines"},
     {"models", "penalized"},
     {"validation"},
     {"plots"},
