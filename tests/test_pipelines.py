@@ -82,7 +82,7 @@ def test_linear_steps_are_one_step_and_others_stay():
 def test_plots_of_a_pipeline_with_preprocessing(problem):
     model, frame, y = problem
     scores = score_table(model, frame, y)
-    np.testing.assert_allclose(scores["component_1"], model[:-1].transform(frame)[:, 0])
+    np.testing.assert_allclose(scores["supervised_1"], model[:-1].transform(frame)[:, 0])
     kept = model[0][-1].get_support()
     table = loading_table(model)
     assert set(table["feature"]) == set(frame.columns[kept])
@@ -103,16 +103,16 @@ def test_a_plot_of_estimates_says_that_they_are_estimates(problem):
 
 def test_a_report_of_a_pipeline_with_preprocessing(problem):
     model, frame, y = problem
-    summary = summarize(model, frame, y, cv=None)
+    summary = summarize(model, frame, y)
     facts = dict(summary["data"]["facts"])
     assert facts["Features"] == "60"
-    assert facts["Preprocessing"] == "SimpleImputer, StandardScaler, SelectKBest: 40 features left"
+    assert facts["Preprocessing"] == "SimpleImputer, StandardScaler, SelectKBest: 40 features remain"
     names = {row[0] for row in summary["coefficients"]["tables"][0]["rows"]}
     assert names == set(frame.columns)
     leading = summary["features"]["tables"][0]["rows"][0]
     kept = frame.columns[model[0][-1].get_support()]
     assert leading[1] in kept
-    code = summary["repeat"]["code"][-1]["code"]
+    code = summary["reproducibility"]["code"][-1]["code"]
     for line in (
         "from sklearn.preprocessing import StandardScaler",
         "    SelectKBest(k=40),",
@@ -125,8 +125,8 @@ def test_a_report_of_a_model_without_a_posterior(problem):
     _, frame, y = problem
     reduction = ISPCA(2, n_permutations=100, random_state=0)
     model = make_pipeline(SimpleImputer(), reduction, LogisticRegression()).fit(frame, y)
-    summary = summarize(model, frame, y, cv=None)
-    assert "LogisticRegression" in summary["asked"]["text"][-1]
+    summary = summarize(model, frame, y)
+    assert "LogisticRegression" in summary["question"]["text"][-1]
     table = summary["coefficients"]["tables"][0]
     largest = max(table["rows"], key=lambda row: abs(row[1]))
     coefficients = {row["feature"]: row["mean"] for row in original_coefficients(model)[1:]}
@@ -134,7 +134,7 @@ def test_a_report_of_a_model_without_a_posterior(problem):
     assert largest[1] == pytest.approx(coefficients[largest[0]] * model[1].scale_[place], rel=1e-3)
     assert len(table["columns"]) == 2
     assert "no posterior" in summary["convergence"]["text"][0]
-    assert "Electronic Journal" not in str(summary["repeat"])
+    assert "Electronic Journal" not in str(summary["reproducibility"])
 
 
 def test_comparing_pipelines_with_preprocessing(problem):

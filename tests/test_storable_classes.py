@@ -183,7 +183,7 @@ STACK_FORGERIES = {
     "parameter is a number": (lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso=1), "candidates"),
     "foreign blank": (
         lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso={"blank": "Popen", "parameters": {}}),
-        "does not belong",
+        "not allowed",
     ),
     "blank step": (
         lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso={"blank pipeline": [["x", 1]]}),
@@ -241,7 +241,7 @@ STEP_FORGERIES = {
     "foreign function": (
         SelectKBest(f_regression, k=5),
         lambda s, a: s["parameters"].update(score_func={"function": "eval"}),
-        "does not belong",
+        "not allowed",
     ),
     "infinite statistics": (
         SimpleImputer(),

@@ -129,7 +129,7 @@ def test_preprocessing_and_missing_values(training, table_of, tmp_path, capsys):
         imputed = make_pipeline(SimpleImputer(), *map(clone, steps)).fit(X, y)
     save_model(scaled, tmp_path / "scaled")
     assert main(["predict", str(tmp_path / "scaled"), data]) == 3
-    assert "gene1 (1), are missing" in capsys.readouterr().err
+    assert "1 missing or infinite value in 1 column: gene1 (1)." in capsys.readouterr().err
     assert main(["predict", str(tmp_path / "scaled"), data, "--missing", "mean"]) == 0
     by_mean = parsed(capsys.readouterr().out)[1]
     save_model(imputed, tmp_path / "imputed")
@@ -157,7 +157,7 @@ def test_lasso_and_stacks(training, data, table_of, tmp_path, capsys):
     holes[2][5] = "NA"
     path = str(write(tmp_path / "holes.csv", holes))
     assert main(["predict", str(tmp_path / "model"), path, "--missing", "mean"]) == 3
-    assert "does not contain the training means: pass --missing rows" in capsys.readouterr().err
+    assert "does not contain the means of the training data. Pass --missing rows" in capsys.readouterr().err
 
 
 def test_files_that_are_no_models(fitted, data, tmp_path, one_line):

@@ -16,14 +16,14 @@ from .base import Penalized
 class PenalizedClassifier(ClassifierMixin, Penalized):
     """Logistic (two classes) or softmax (more) regression with a lasso or ridge penalty.
 
-    The conventions are those of R's glmnet and cv.glmnet: features are standardised inside, the intercept is
+    The conventions are those of R's glmnet and cv.glmnet: features are standardized inside, the intercept is
     not penalized, and the penalty is chosen from a path by the cross-validated deviance. The folds here are
     stratified: each class is spread evenly over them.
 
     Parameters
     ----------
     penalty : {"lasso", "ridge"}, default="lasso"
-        Sum of absolute values, or half the sum of squares, of the standardised coefficients.
+        Sum of absolute values, or half the sum of squares, of the standardized coefficients.
     choice : {"one_standard_error", "best"}, default="one_standard_error"
         The largest penalty whose deviance is within one standard error of the least, or the one of the least.
     n_lambdas : int, default=100

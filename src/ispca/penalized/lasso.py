@@ -19,10 +19,10 @@ SPARSE_TOLERANCE = 1e-11
 
 @dataclass(frozen=True)
 class Design:
-    """X as the engine wants it: by columns, the dense one standardised to keep rounding small."""
+    """X as the engine wants it: by columns, the dense one standardized to keep rounding small."""
 
     arguments: dict[str, Any]
-    centre: Floats
+    center: Floats
     scale: Floats
 
     def original(self, fit: dict[str, Any], position: int) -> tuple[Floats, Floats]:
@@ -32,7 +32,7 @@ class Design:
         coef = np.zeros(n_outputs * len(self.scale))
         coef[fit["index"][part]] = fit["values"][part]
         coef = coef.reshape(n_outputs, -1) / self.scale
-        level = fit["intercepts"][position] - coef @ self.centre
+        level = fit["intercepts"][position] - coef @ self.center
         return coef, level if n_outputs == 1 else level - level.mean()
 
 
@@ -53,15 +53,15 @@ def make_design(X: Any) -> Design:
         }
         return Design(arguments, np.zeros(n_features), np.ones(n_features))
     columns = np.array(X.T, dtype=np.float64, order="C")
-    centre = columns.mean(axis=1)
-    columns -= centre[:, None]
+    center = columns.mean(axis=1)
+    columns -= center[:, None]
     scale = np.sqrt(np.einsum("ij,ij->i", columns, columns) / columns.shape[1])
     # What is left of a constant column is the rounding of its mean.
-    scale[scale <= 1e-13 * np.abs(centre)] = 0
+    scale[scale <= 1e-13 * np.abs(center)] = 0
     columns[scale == 0] = 0
     scale[scale == 0] = 1
     columns /= scale[:, None]
-    return Design({"X": columns}, centre, scale)
+    return Design({"X": columns}, center, scale)
 
 
 def fit_lasso(problem: Problem, design: Design, train: np.ndarray, lambdas: Floats | None) -> Fit:

@@ -64,7 +64,7 @@ class Batch:
 def minimise(
     batch: Batch, theta: Floats, intercept: Floats, penalties: Floats, null_loss: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Minimise loss + penalty / 2 |theta|^2 for each penalty.
+    """Minimize loss + penalty / 2 |theta|^2 for each penalty.
 
     Parameters
     ----------

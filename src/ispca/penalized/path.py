@@ -27,7 +27,7 @@ def cross_validated_path(
     family : {"gaussian", "binomial", "multinomial"}
         Likelihood.
     penalty : {"lasso", "ridge"}
-        Sum of absolute values or half the sum of squares of the standardised coefficients.
+        Sum of absolute values or half the sum of squares of the standardized coefficients.
     folds : ndarray of int of shape (n_samples,)
         Fold of each sample.
     n_lambdas : int, default=100

@@ -15,13 +15,13 @@ from .base import Penalized
 class PenalizedRegressor(RegressorMixin, Penalized):
     """Linear regression with a lasso or ridge penalty.
 
-    The conventions are those of R's glmnet and cv.glmnet: features are standardised inside, the intercept is
+    The conventions are those of R's glmnet and cv.glmnet: features are standardized inside, the intercept is
     not penalized, and the penalty is chosen from a path by the cross-validated squared error.
 
     Parameters
     ----------
     penalty : {"lasso", "ridge"}, default="lasso"
-        Sum of absolute values, or half the sum of squares, of the standardised coefficients.
+        Sum of absolute values, or half the sum of squares, of the standardized coefficients.
     choice : {"one_standard_error", "best"}, default="one_standard_error"
         The largest penalty whose error is within one standard error of the least, or the one of the least.
     n_lambdas : int, default=100

@@ -7,7 +7,7 @@ import numpy as np
 from ..reduction.records import Floats
 from .newton import Batch, minimise
 from .records import Fit, Problem
-from .ridge_coordinates import make_space, standardisation
+from .ridge_coordinates import make_space, standardization
 
 # The largest penalty is that of an elastic net with this share of lasso, as in glmnet: ridge has none of its own.
 LASSO_SHARE = 1e-3
@@ -41,7 +41,7 @@ def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fi
     if lambdas is None:
         first = _largest_gradient(problem, train, target - target.mean(axis=0)) / LASSO_SHARE
         lambdas = first * problem.ratio ** np.linspace(0, 1, problem.n_lambdas)
-    # glmnet standardises a numeric target too and measures the penalty there: solutions scale with the target.
+    # glmnet standardizes a numeric target too and measures the penalty there: solutions scale with the target.
     unit = target.std() if problem.family == "gaussian" else 1.0
     batch = Batch(space, problem.family, target, train)
     theta = np.zeros((len(space.variances), target.shape[1], len(lambdas)))
@@ -99,8 +99,8 @@ def null_intercepts(family: str, mean: Floats) -> Floats:
 
 def _largest_gradient(problem: Problem, train: np.ndarray, residual: Floats) -> float:
     X = problem.X
-    centre, inverse = standardisation(X, train)
-    slope = X.T @ _spread(residual, train) - centre[:, None] * residual.sum(axis=0)
+    center, inverse = standardization(X, train)
+    slope = X.T @ _spread(residual, train) - center[:, None] * residual.sum(axis=0)
     return float(np.abs(slope * inverse[:, None]).max()) / len(residual)
 
 

@@ -1,4 +1,4 @@
-"""The standardised features as a linear map in few coordinates, for fits with a ridge penalty."""
+"""The standardized features as a linear map in few coordinates, for fits with a ridge penalty."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEGLIGIBLE = 1e-13
 
 @dataclass(frozen=True)
 class Space:
-    """A map Z from coordinates to samples that spans the standardised features, with orthonormal penalty.
+    """A map Z from coordinates to samples that spans the standardized features, with orthonormal penalty.
 
     A ridge solution lies in the span of the samples (Hastie and Tibshirani, 2004), so min(n, D) rotated
     coordinates hold it: there Z'Z is diagonal, which makes the perfect preconditioner.
@@ -34,7 +34,7 @@ class Space:
 
 
 def make_space(X: Any, train: np.ndarray) -> Space:
-    """Return the space of the features, standardised by the training samples.
+    """Return the space of the features, standardized by the training samples.
 
     Parameters
     ----------
@@ -48,18 +48,18 @@ def make_space(X: Any, train: np.ndarray) -> Space:
     space : Space
         The cheapest of three forms.
     """
-    centre, inverse = standardisation(X, train)
+    center, inverse = standardization(X, train)
     n_train, n_features = int(train.sum()), X.shape[1]
     if sp.issparse(X):
         cost = NONZERO_COST * X.nnz + FEATURE_COST * n_features
         if cost < n_train * min(n_train, n_features):
-            return _sparse_space(X, train, centre, inverse)
+            return _sparse_space(X, train, center, inverse)
         if n_features < n_train:
             X = X.toarray()
-    return (_wide_space if n_features >= n_train else _tall_space)(X, train, centre, inverse)
+    return (_wide_space if n_features >= n_train else _tall_space)(X, train, center, inverse)
 
 
-def standardisation(X: Any, train: np.ndarray) -> tuple[Floats, Floats]:
+def standardization(X: Any, train: np.ndarray) -> tuple[Floats, Floats]:
     """Return the means of the columns and the inverses of their deviations over the training samples.
 
     Parameters
@@ -71,28 +71,28 @@ def standardisation(X: Any, train: np.ndarray) -> tuple[Floats, Floats]:
 
     Returns
     -------
-    centre, inverse : ndarray of shape (n_features,)
+    center, inverse : ndarray of shape (n_features,)
         The inverse is 0 for a constant column.
     """
     n_train = train.sum()
     if sp.issparse(X):
         weight = train / n_train
-        centre = np.asarray(X.T @ weight, dtype=np.float64).ravel()
+        center = np.asarray(X.T @ weight, dtype=np.float64).ravel()
         squares = np.asarray(X.astype(np.float64).power(2).T @ weight).ravel()
-        variance = squares - centre**2
+        variance = squares - center**2
         variance[variance <= NEGLIGIBLE * squares] = 0
     else:
-        centre, variance = np.empty(X.shape[1]), np.empty(X.shape[1])
+        center, variance = np.empty(X.shape[1]), np.empty(X.shape[1])
         for block in feature_blocks(X.shape[1]):
             part = X[train, block].astype(np.float64)
-            centre[block] = part.mean(axis=0)
-            part -= centre[block]
+            center[block] = part.mean(axis=0)
+            part -= center[block]
             variance[block] = np.einsum("ij,ij->j", part, part) / n_train
         # What is left of a constant column is the rounding of its mean.
-        variance[variance <= (1e-13 * centre) ** 2] = 0
+        variance[variance <= (1e-13 * center) ** 2] = 0
     inverse = np.zeros(len(variance))
     np.divide(1, np.sqrt(variance), out=inverse, where=variance > 0)
-    return centre, inverse
+    return center, inverse
 
 
 def _scaled(X: Any, inverse: Floats) -> Any:
@@ -101,14 +101,14 @@ def _scaled(X: Any, inverse: Floats) -> Any:
     return rows
 
 
-def _sparse_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> Space:
+def _sparse_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> Space:
     scaled = _scaled(X, inverse)
     transposed = sp.csr_array(scaled[train].T)
-    shift = (centre * inverse)[:, None]
+    shift = (center * inverse)[:, None]
 
     def original(theta: Floats) -> tuple[Floats, Floats]:
         coef = (inverse[:, None] * theta).T
-        return coef, -coef @ centre
+        return coef, -coef @ center
 
     return Space(
         lambda theta: scaled @ theta - shift.T @ theta,
@@ -118,25 +118,25 @@ def _sparse_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) ->
     )
 
 
-def _blocks(X: Any, centre: Floats, inverse: Floats) -> Any:
-    """Yield blocks of columns, standardised, and where they stand."""
+def _blocks(X: Any, center: Floats, inverse: Floats) -> Any:
+    """Yield blocks of columns, standardized, and where they stand."""
     if sp.issparse(X):
         X = sp.csc_array(X)
     for block in feature_blocks(X.shape[1]):
         part = X[:, block]
-        yield block, ((part.toarray() if sp.issparse(X) else part) - centre[block]) * inverse[block]
+        yield block, ((part.toarray() if sp.issparse(X) else part) - center[block]) * inverse[block]
 
 
-def _wide_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> Space:
+def _wide_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> Space:
     gram = np.zeros((X.shape[0], int(train.sum())))
     if sp.issparse(X):
         scaled = _scaled(X, inverse)
-        mean = centre * inverse
+        mean = center * inverse
         product = scaled @ mean
         gram += (scaled @ scaled[train].T).toarray()
         gram += mean @ mean - product[:, None] - product[train]
     else:
-        for _, part in _blocks(X, centre, inverse):
+        for _, part in _blocks(X, center, inverse):
             gram += part @ part[train].T
     values, vectors = scipy.linalg.eigh(gram[train])
     kept = values > NEGLIGIBLE * max(values[-1], 0)
@@ -145,20 +145,20 @@ def _wide_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> S
     def original(theta: Floats) -> tuple[Floats, Floats]:
         dual = vectors @ theta
         coef = np.empty((theta.shape[1], X.shape[1]))
-        for block, part in _blocks(X, centre, inverse):
+        for block, part in _blocks(X, center, inverse):
             coef[:, block] = dual.T @ part[train] * inverse[block]
-        return coef, -coef @ centre
+        return coef, -coef @ center
 
     return _rotated(gram @ vectors, train, values, original)
 
 
-def _tall_space(X: Any, train: np.ndarray, centre: Floats, inverse: Floats) -> Space:
-    standard = (X - centre) * inverse
+def _tall_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> Space:
+    standard = (X - center) * inverse
     values, vectors = scipy.linalg.eigh(standard[train].T @ standard[train])
 
     def original(theta: Floats) -> tuple[Floats, Floats]:
         coef = (inverse[:, None] * (vectors @ theta)).T
-        return coef, -coef @ centre
+        return coef, -coef @ center
 
     return _rotated(standard @ vectors, train, np.maximum(values, 0), original)
 

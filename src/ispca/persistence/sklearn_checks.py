@@ -81,7 +81,7 @@ def _check_imputer(step: Any, width: int) -> None:
     if np.isinf(step.statistics_).any():
         raise ContentError("its statistics_ contains infinity")
     if step.add_indicator or vars(step).get("indicator_") is not None:
-        raise ContentError("an imputer with add_indicator=True does not belong in a model file")
+        raise ContentError("an imputer with add_indicator=True is not allowed in a model file")
     if not isinstance(step.missing_values, int | float):
         raise ContentError("its missing_values is not a number")
 
@@ -100,7 +100,7 @@ def _check_best(step: Any, width: int) -> None:
 def _check_function(step: Any, width: int) -> None:
     parameters = (step.func, step.inverse_func, step.kw_args, step.inv_kw_args)
     if any(value is not None for value in parameters):
-        raise ContentError("a FunctionTransformer with a function does not belong in a model file")
+        raise ContentError("a FunctionTransformer with a function is not allowed in a model file")
 
 
 def check_dummy(model: Any, width: int) -> None:
@@ -112,7 +112,7 @@ def check_dummy(model: Any, width: int) -> None:
     simple = model.strategy in ("prior", "most_frequent") and attribute(model, "_strategy") == model.strategy
     if not single or not simple or attribute(model, "sparse_output_") is not False:
         raise ContentError(
-            "only a DummyClassifier with the strategy prior or most_frequent belongs in a model file"
+            "only a DummyClassifier with the strategy prior or most_frequent is allowed in a model file"
         )
     if (prior < 0).any() or abs(prior.sum() - 1) > ROUNDING:
         raise ContentError("its class_prior_ is not a distribution")
