@@ -9,10 +9,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor
+from ispca import (
+    ISPCA,
+    SPCA,
+    HorseshoeClassifier,
+    HorseshoeRegressor,
+    PenalizedClassifier,
+    PenalizedRegressor,
+    StackedClassifier,
+    StackedRegressor,
+)
 from ispca.persistence import save_model
+from ispca.validation.candidates import BaseRateRegressor
 
 
 def make_models() -> list[bytes]:
@@ -25,7 +39,29 @@ def make_models() -> list[bytes]:
     frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(6)])
     short = {"n_draws": 4, "n_warmup": 4, "n_chains": 2, "retry": False, "random_state": 0}
     reduction: dict[str, Any] = {"n_components": 2, "n_permutations": 20, "random_state": 0}
+    stack: dict[str, Any] = {"cv": 2, "n_jobs": 1, "random_state": 0}
+    lasso = {"n_lambdas": 5, "cv": 3, "random_state": 0}
+    short_path = make_pipeline(StandardScaler(), ISPCA(**reduction, whiten=True), HorseshoeClassifier(**short))
+    scaled = [StandardScaler(), MinMaxScaler(clip=True), MaxAbsScaler(), RobustScaler()]
+    selected = [
+        SimpleImputer(),
+        VarianceThreshold(0.1),
+        SelectKBest(k=4),
+        FunctionTransformer(None),
+        "passthrough",
+    ]
     pairs = [
+        (PenalizedClassifier(**lasso), frame, two),
+        (PenalizedClassifier(penalty="ridge", **lasso), X, three),
+        (PenalizedRegressor(**lasso), frame, value),
+        (make_pipeline(*scaled, SPCA(**reduction, n_features=3), PenalizedRegressor(**lasso)), frame, value),
+        (make_pipeline(*selected, ISPCA(**reduction), HorseshoeClassifier(**short)), X, two),
+        (StackedClassifier({"short": short_path, "base": DummyClassifier()}, **stack), frame, two),
+        (
+            StackedRegressor([("lasso", PenalizedRegressor(**lasso)), ("base", BaseRateRegressor())], **stack),
+            X,
+            value,
+        ),
         (ISPCA(**reduction, alpha=None), frame, three),
         (ISPCA(**reduction, exclude=[5]), X, value),
         (SPCA(**reduction, n_features=3), frame, two),

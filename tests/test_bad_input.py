@@ -438,16 +438,18 @@ def test_bad_data_at_transform(kind, X, y):
 
 
 @BOTH
-def test_bad_data_at_inverse_transform_and_original_coef(kind, X, y):
+def test_bad_data_at_inverse_transform_and_original_coefficients(kind, X, y):
     estimator = kind(n_components=2, random_state=0, alpha=0.9).fit(X, y)
     with pytest.raises(ValueError, match="2"):
         estimator.inverse_transform(np.zeros((4, 3)))
     with pytest.raises(ValueError, match="2"):
-        estimator.original_coef(np.zeros(3))
+        estimator.original_coefficients(np.zeros(3))
 
 
 @BOTH
-@pytest.mark.parametrize("method", ["transform", "inverse_transform", "original_coef", "get_feature_names_out"])
+@pytest.mark.parametrize(
+    "method", ["transform", "inverse_transform", "original_coefficients", "get_feature_names_out"]
+)
 def test_methods_before_fit(kind, method, X):
     arguments = () if method == "get_feature_names_out" else (X,)
     with pytest.raises(NotFittedError, match="not fitted"):

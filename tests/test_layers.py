@@ -16,6 +16,7 @@ LAYERS = (
     {"_checks", "_ranking"},
     {"_splits", "_transformer_base", "screening"},
     {"transformers"},
+    {"pipelines"},
     {"models", "penalized"},
     {"validation"},
     {"plots"},

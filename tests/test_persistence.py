@@ -61,6 +61,7 @@ def test_predictions_are_the_same_bit_by_bit(problem, tmp_path, many, reduction)
     else:
         assert np.array_equal(loaded[1].predict_interval(Z), pipeline[1].predict_interval(Z))
     assert np.array_equal(original_coefficients(loaded), original_coefficients(pipeline))
+    assert loaded[1].posterior_.family == {0: "gaussian", 2: "binomial", 3: "multinomial"}[many]
     assert str(loaded[1].diagnostics_) == str(pipeline[1].diagnostics_)
     assert np.array_equal(loaded[0].inverse_transform(Z), pipeline[0].inverse_transform(Z))
     assert loaded.get_params().keys() == pipeline.get_params().keys()
@@ -167,6 +168,9 @@ def put(arrays, node, values):
 
 FORGERIES = {
     "newer": (lambda d, a: d.update(version=99), "newer version"),
+    "older": (lambda d, a: d.update(version=1), "older version .* Fit the model again"),
+    "family of another model": (lambda d, a: draws(d).update(family="gaussian"), "not those of a binomial model"),
+    "family is a number": (lambda d, a: draws(d).update(family=3), "not those of a binomial model"),
     "version 0": (lambda d, a: d.update(version=0), "positive integer"),
     "negative version": (lambda d, a: d.update(version=-1), "positive integer"),
     "version true": (lambda d, a: d.update(version=True), "positive integer"),

@@ -336,42 +336,42 @@ def test_inverse_transform_is_the_least_squares_reconstruction(expression):
     np.testing.assert_allclose(estimator.inverse_transform(Z), expected, atol=1e-8)
 
 
-def test_original_coef_of_one_model(estimator, expression):
+def test_original_coefficients_of_one_model(estimator, expression):
     X, _, numbers = expression
     Z = estimator.fit_transform(X, numbers)
     model = LinearRegression().fit(Z, numbers)
-    coef, intercept = estimator.original_coef(model.coef_, model.intercept_)
+    coef, intercept = estimator.original_coefficients(model.coef_, model.intercept_)
     assert coef.shape == (X.shape[1],)
     np.testing.assert_allclose(X @ coef + intercept, model.predict(Z), atol=1e-9)
 
 
-def test_original_coef_of_one_vector_per_class(expression):
+def test_original_coefficients_of_one_vector_per_class(expression):
     X, _, numbers = expression
     y = np.digitize(numbers, np.quantile(numbers, [1 / 3, 2 / 3]))
     estimator = ISPCA(5, random_state=0, whiten=True)
     Z = estimator.fit_transform(X, y)
     model = LogisticRegression().fit(Z, y)
-    coef, intercept = estimator.original_coef(model.coef_, model.intercept_)
+    coef, intercept = estimator.original_coefficients(model.coef_, model.intercept_)
     assert coef.shape == (3, X.shape[1])
     assert intercept.shape == (3,)
     np.testing.assert_allclose(X @ coef.T + intercept, model.decision_function(Z), atol=1e-9)
 
 
-def test_original_coef_of_posterior_draws(expression, rng):
+def test_original_coefficients_of_posterior_draws(expression, rng):
     X, labels, _ = expression
     estimator = ISPCA(5, random_state=0)
     Z = estimator.fit_transform(X, labels)
     draws, intercepts = rng.normal(size=(4, 25, 5)), rng.normal(size=(4, 25))
-    coef, intercept = estimator.original_coef(draws, intercepts)
+    coef, intercept = estimator.original_coefficients(draws, intercepts)
     assert coef.shape == (4, 25, X.shape[1])
     assert intercept.shape == (4, 25)
     np.testing.assert_allclose(coef @ X.T + intercept[..., None], draws @ Z.T + intercepts[..., None], atol=1e-9)
 
 
-def test_original_coef_without_intercept(expression):
+def test_original_coefficients_without_intercept(expression):
     X, labels, _ = expression
     estimator = ISPCA(2, random_state=0).fit(X, labels)
-    coef, intercept = estimator.original_coef([1.0, 2.0])
+    coef, intercept = estimator.original_coefficients([1.0, 2.0])
     np.testing.assert_allclose(X @ coef + intercept, estimator.transform(X) @ [1.0, 2.0], atol=1e-9)
 
 

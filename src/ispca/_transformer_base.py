@@ -226,7 +226,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         lengths = np.sqrt(self.explained_variance_) if self.whiten else 1.0
         return (Z * lengths) @ loadings * self.scale_ + self.mean_
 
-    def original_coef(self, coef: Any, intercept: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def original_coefficients(self, coef: Any, intercept: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Carry a linear model on the new features back to the original features and units.
 
         Parameters
@@ -250,7 +250,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         >>> rng = np.random.default_rng(0)
         >>> X = rng.normal(5, 2, (30, 100)); y = X[:, 0] + X[:, 1]
         >>> ispca = ISPCA(n_components=2, random_state=0).fit(X, y)
-        >>> coef, intercept = ispca.original_coef([1.0, -0.5], 3.0)
+        >>> coef, intercept = ispca.original_coefficients([1.0, -0.5], 3.0)
         >>> np.allclose(X @ coef + intercept, ispca.transform(X) @ [1.0, -0.5] + 3.0)
         True
         """

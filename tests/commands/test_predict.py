@@ -3,12 +3,20 @@
 import csv
 import io
 import json
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from ispca import ISPCA, HorseshoeRegressor, PenalizedRegressor, StackedRegressor
 from ispca.cli import main
 from ispca.persistence import load_model, save_model
+from ispca.validation.candidates import BaseRateRegressor
 
 
 def parsed(text):
@@ -98,6 +106,58 @@ def test_out_and_quiet(fitted, data, tmp_path, capsys):
     assert "Wrote predictions for 40 samples" in capsys.readouterr().out
     assert out.read_text() == first
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data.csv", "predictions.csv"]
+
+
+@pytest.fixture
+def training(table_of):
+    header, *records = table_of[0]()
+    frame = pd.DataFrame([row[4:] for row in records], columns=header[4:]).astype(float)
+    return frame, frame["gene0"].to_numpy() + frame["gene1"].to_numpy()
+
+
+def test_preprocessing_and_missing_values(training, table_of, tmp_path, capsys):
+    X, y = training
+    rows, write = table_of
+    holes = rows()
+    holes[2][5] = "NA"
+    data = str(write(tmp_path / "holes.csv", holes))
+    short = {"n_draws": 20, "n_warmup": 40, "n_chains": 2, "retry": False, "random_state": 0}
+    steps = [StandardScaler(), ISPCA(2, whiten=True, random_state=0), HorseshoeRegressor(**short)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scaled = make_pipeline(*steps).fit(X, y)
+        imputed = make_pipeline(SimpleImputer(), *map(clone, steps)).fit(X, y)
+    save_model(scaled, tmp_path / "scaled")
+    assert main(["predict", str(tmp_path / "scaled"), data]) == 3
+    assert "1 missing or infinite value in 1 column: gene1 (1)." in capsys.readouterr().err
+    assert main(["predict", str(tmp_path / "scaled"), data, "--missing", "mean"]) == 0
+    by_mean = parsed(capsys.readouterr().out)[1]
+    save_model(imputed, tmp_path / "imputed")
+    assert main(["predict", str(tmp_path / "imputed"), data]) == 0
+    by_model = parsed(capsys.readouterr().out)[1]
+    filled = X.copy()
+    filled.loc[1, "gene1"] = X["gene1"].mean()
+    for records in (by_mean, by_model):
+        np.testing.assert_allclose([float(row[1]) for row in records], scaled.predict(filled))
+
+
+def test_lasso_and_stacks(training, data, table_of, tmp_path, capsys):
+    X, y = training
+    lasso = PenalizedRegressor(random_state=0)
+    stack = StackedRegressor({"lasso": lasso, "base rate": BaseRateRegressor()}, cv=2, n_jobs=1, random_state=0)
+    for model in (lasso.fit(X, y), stack.fit(X, y)):
+        save_model(model, tmp_path / "model")
+        assert main(["predict", str(tmp_path / "model"), str(data)]) == 0
+        values = np.array([row[1:] for row in parsed(capsys.readouterr().out)[1]], dtype=float)
+        np.testing.assert_array_equal(values[:, 0], model.predict(X))
+        assert (values[:, 2] < values[:, 0]).all()
+        assert (values[:, 0] < values[:, 3]).all()
+    rows, write = table_of
+    holes = rows()
+    holes[2][5] = "NA"
+    path = str(write(tmp_path / "holes.csv", holes))
+    assert main(["predict", str(tmp_path / "model"), path, "--missing", "mean"]) == 3
+    assert "does not contain the means of the training data. Pass --missing rows" in capsys.readouterr().err
 
 
 def test_files_that_are_no_models(fitted, data, tmp_path, one_line):

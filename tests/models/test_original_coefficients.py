@@ -1,15 +1,35 @@
-"""original_coefficients: the draws carried back through the reduction, in the original units."""
+"""original_coefficients: a linear model carried back through the steps before it, in the original units."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.decomposition import PCA
+from sklearn.base import clone, is_classifier
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_regression
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, MultiTaskLasso, Ridge
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import LinearSVC
 
-from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
+from ispca import (
+    ISPCA,
+    SPCA,
+    HorseshoeClassifier,
+    HorseshoeRegressor,
+    PenalizedClassifier,
+    PenalizedRegressor,
+    original_coefficients,
+)
 from ispca.models import coefficients as coefficients_module
 
 SETTINGS = {"random_state": 0, "n_draws": 400}
@@ -69,7 +89,7 @@ def test_summaries_are_those_of_the_draws(expression):
     model = pipeline(HorseshoeClassifier).fit(X, labels)
     table = original_coefficients(model)
     reduction, draws = model[0], model[-1].posterior_
-    coef, intercept = reduction.original_coef(draws.flat("coef"), draws.flat("intercept"))
+    coef, intercept = reduction.original_coefficients(draws.flat("coef"), draws.flat("intercept"))
     everything = np.column_stack([intercept, coef])
     np.testing.assert_allclose(table["mean"], everything.mean(axis=0), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(table["sd"], everything.std(axis=0), rtol=1e-9)
@@ -109,7 +129,17 @@ def test_names_of_a_data_frame(expression):
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(X.shape[1])])
     table = pd.DataFrame(original_coefficients(pipeline(HorseshoeClassifier).fit(frame, labels)))
     assert table["feature"].tolist() == ["(intercept)", *frame.columns]
-    assert list(table.columns) == ["feature", "target_class", "mean", "sd", "q5", "q95", "p_sign"]
+    assert list(table.columns) == [
+        "feature",
+        "target_class",
+        "mean",
+        "sd",
+        "q5",
+        "q95",
+        "p_sign",
+        "transformed_by",
+    ]
+    assert set(table["transformed_by"]) == {""}
 
 
 def test_a_model_alone_keeps_its_coefficients():
@@ -131,24 +161,117 @@ def test_signs_are_probabilities_and_relevant_features_stand_out(expression):
     assert np.abs(relevant).mean() > 2 * np.abs(rest).mean()
 
 
-def fitted(*steps):
+LINEAR_STEPS = {
+    "StandardScaler": StandardScaler(),
+    "only centered": StandardScaler(with_std=False),
+    "MinMaxScaler": MinMaxScaler((-2, 3)),
+    "MaxAbsScaler": MaxAbsScaler(),
+    "RobustScaler": RobustScaler(),
+    "only scaled": RobustScaler(with_centering=False),
+    "SimpleImputer": SimpleImputer(),
+    "VarianceThreshold": VarianceThreshold(0.8),
+    "SelectKBest": SelectKBest(f_regression, k=4),
+    "FunctionTransformer": FunctionTransformer(None),
+    "passthrough": "passthrough",
+}
+LINEAR_MODELS = {
+    "LogisticRegression": LogisticRegression(),
+    "LinearSVC": LinearSVC(),
+    "Ridge": Ridge(),
+    "lasso": PenalizedClassifier(penalty="lasso", choice="best", random_state=0),
+    "ridge": PenalizedRegressor(penalty="ridge", random_state=0),
+    "HorseshoeRegressor": HorseshoeRegressor(**SETTINGS),
+}
+
+
+def predictors(model, X):
+    values = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+    return values.reshape(len(X), -1)
+
+
+def check_table(model, X):
+    """Evaluate the table of a pipeline on the original features, class by class."""
+    table = original_coefficients(model)
+    assert set(table["transformed_by"]) == {""}
+    assert len(table) % (X.shape[1] + 1) == 0
+    tables = table.reshape(-1, X.shape[1] + 1)
+    found = np.column_stack([linear_predictor(part, X) for part in tables])
+    np.testing.assert_allclose(found, predictors(model, X), rtol=1e-8, atol=1e-8)
+    return table
+
+
+@pytest.mark.parametrize("reduced", [True, False])
+@pytest.mark.parametrize("step", LINEAR_STEPS)
+def test_linear_steps_are_undone(step, reduced):
+    X, y = small()
+    reduction = ISPCA(3, whiten=True, random_state=0) if reduced else "passthrough"
+    model = make_pipeline(clone(LINEAR_STEPS[step], safe=False), reduction, Ridge()).fit(X, y)
+    table = check_table(model, X)
+    assert np.isnan(table["sd"]).all()
+    assert np.isnan(table["p_sign"]).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("last", LINEAR_MODELS)
+def test_any_linear_model(last, n_classes):
+    X, y = small()
+    codes = np.digitize(y, [0] if n_classes == 2 else [-1, 1])
+    last = clone(LINEAR_MODELS[last])
+    target = codes if is_classifier(last) else y
+    steps = [SimpleImputer(), VarianceThreshold(0.8), StandardScaler(), SPCA(3, random_state=0), MinMaxScaler()]
+    model = make_pipeline(*steps, last).fit(X, target)
+    table = check_table(model, X)
+    if is_classifier(last):
+        assert set(table["target_class"]) == ({"1"} if n_classes == 2 else {"0", "1", "2"})
+
+
+def test_intervals_are_in_the_original_units():
+    X, y = small()
+    model = make_pipeline(StandardScaler(), SelectKBest(f_regression, k=4), HorseshoeRegressor(**SETTINGS)).fit(
+        X, y
+    )
+    table = check_table(model, X)
+    kept = model[1].get_support()
+    scale, draws = model[0].scale_[kept], model[-1].posterior_.flat("coef")
+    np.testing.assert_allclose(table["sd"][1:][kept], draws.std(axis=0) / scale)
+    np.testing.assert_allclose(table["q5"][1:][kept], np.quantile(draws, 0.05, axis=0) / scale, rtol=1e-5)
+    for name in ("mean", "sd", "q5", "q95"):
+        assert not table[name][1:][~kept].any()
+
+
+def test_other_steps_give_coefficients_of_what_they_return():
+    X, y = small()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = make_pipeline(PolynomialFeatures(2), StandardScaler(), ISPCA(3, random_state=0), Ridge()).fit(frame, y)
+    table = original_coefficients(model)
+    assert set(table["transformed_by"]) == {"PolynomialFeatures"}
+    names = model[0].get_feature_names_out()
+    assert table["feature"].tolist() == ["(intercept)", *names]
+    np.testing.assert_allclose(linear_predictor(table, model[0].transform(frame)), model.predict(frame))
+
+
+def small():
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(40, 6))
-    return make_pipeline(*steps).fit(X, (X[:, 0] > 0).astype(int))
+    X = rng.normal(size=(40, 6)) * [1, 2, 3, 0.5, 1, 1] + [0, 5, -3, 1, 0, 10]
+    return X, X[:, 0] + X[:, 1] - 5 + 0.1 * rng.normal(size=40)
 
 
 @pytest.mark.parametrize(
-    "steps",
+    ("steps", "message"),
     [
-        (StandardScaler(), HorseshoeClassifier(**SETTINGS)),
-        (StandardScaler(), ISPCA(2, random_state=0), HorseshoeClassifier(**SETTINGS)),
-        (PCA(2), HorseshoeClassifier(**SETTINGS)),
-        (ISPCA(2, random_state=0), LogisticRegression()),
+        ((ISPCA(2, random_state=0),), "has no linear predictor"),
+        ((StandardScaler(), KNeighborsRegressor()), "KNeighborsRegressor has no linear predictor"),
+        ((PLSRegression(2),), "not those of a linear predictor"),
+        ((ISPCA(2, random_state=0), PolynomialFeatures(2), Ridge()), "between reduction and model"),
+        ((MultiTaskLasso(),), "2 linear predictors"),
     ],
 )
-def test_other_pipelines_are_refused(steps):
-    with pytest.raises(ValueError, match="ISPCA or SPCA and HorseshoeClassifier"):
-        original_coefficients(fitted(*steps))
+def test_other_pipelines_are_refused(steps, message):
+    X, y = small()
+    target = np.column_stack([y, y]) if isinstance(steps[-1], MultiTaskLasso) else y
+    model = make_pipeline(*steps).fit(X, target)
+    with pytest.raises(ValueError, match=message):
+        original_coefficients(model)
 
 
 def test_unfitted_pipelines_are_refused():

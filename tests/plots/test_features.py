@@ -210,7 +210,7 @@ def test_wrong_input_of_heatmap_and_coefficients_is_named(two, four_model):
         plot_heatmap(reduction, data.data[:, :3])
     with pytest.raises(ValueError, match="target_class='class 9' has no coefficients: choose from class 1, "):
         plot_coefficients(four_model, target_class="class 9")
-    with pytest.raises(ValueError, match="takes a fitted pipeline"):
+    with pytest.raises(ValueError, match="ISPCA has no linear predictor"):
         plot_coefficients(reduction)
     with pytest.raises(ValueError, match="feature_names has 2 entries"):
         coefficient_table(four_model, feature_names=["a", "b"])

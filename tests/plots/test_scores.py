@@ -182,9 +182,7 @@ def test_wrong_models_and_data_are_named(two):
     data, reduction = two
     with pytest.raises(ValueError, match="not fitted yet"):
         plot_scores(ISPCA(), data.data)
-    with pytest.raises(
-        ValueError, match="needs a fitted ISPCA or SPCA, or a pipeline that starts with one; got S"
-    ):
+    with pytest.raises(ValueError, match="needs a fitted ISPCA or SPCA, or a pipeline with one; got S"):
         plot_scores(StandardScaler().fit(data.data), data.data)
     with pytest.raises(ValueError, match="X has 249 features, but ISPCA is expecting 250"):
         plot_scores(reduction, data.data[:, 1:])

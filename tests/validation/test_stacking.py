@@ -158,6 +158,15 @@ def test_weights_come_from_out_of_fold_predictions(data):
     assert (table.seconds > 0).all()
 
 
+def test_the_log_probability_of_observed_classes(data):
+    X, y = data
+    stack = classifier().fit(X, y)
+    expected = np.log(stack.predict_proba(X)[np.arange(60), np.searchsorted(stack.classes_, y)])
+    np.testing.assert_allclose(stack.log_predictive_density(X, y), expected)
+    with pytest.raises(ValueError, match="maybe"):
+        stack.log_predictive_density(X, np.where(np.arange(60) == 3, "maybe", y))
+
+
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 5))
 def test_the_inverse_temperature_fits_the_pool_best(seed, n_classes):

@@ -11,8 +11,9 @@ from sklearn.pipeline import Pipeline
 
 from .._csv import open_csv, write_labelled
 from ..models import original_coefficients
-from ..models.coefficients import rank_coefficients
+from ..models.coefficients import feature_spreads, rank_coefficients
 from ..persistence import save_model
+from ..pipelines import take_apart
 from ..readers import Table
 from ..report import write_report
 from ..report.input_checks import Context
@@ -44,11 +45,12 @@ def write_files(
     folder: Path, model: Pipeline, table: Table, scores: np.ndarray, request: ReportRequest
 ) -> list[dict[str, Any]]:
     """Write all files of a fit into a folder; return the strongest features."""
-    names = model[0].get_feature_names_out()
+    reduction = take_apart(model).reduction
+    names = reduction.get_feature_names_out()
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
     _write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
     labels = ((name,) for name in table.features)
-    _write_csv(folder / LOADINGS, ["feature", *names], labels, model[0].components_.T)
+    _write_csv(folder / LOADINGS, ["feature", *names], labels, reduction.components_.T)
     coefficients = original_coefficients(model)
     rows, n_intercepts = coefficient_rows(model, coefficients)
     _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))
@@ -91,10 +93,11 @@ def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]]
 
     Intercepts come first, then the original features in decreasing order of effect per standard deviation.
     """
-    spread = np.concatenate([[0.0], model[0].scale_])
+    spreads = feature_spreads(model)
+    spread = np.concatenate([[0.0], spreads])
     per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
     # Each class starts with its intercept. Names do not tell, because a feature may be called the same.
     intercept = np.arange(len(table)) % len(spread) == 0
-    order = np.concatenate([np.flatnonzero(intercept), rank_coefficients(table, model[0].scale_)])
+    order = np.concatenate([np.flatnonzero(intercept), rank_coefficients(table, spreads)])
     columns = [table["feature"], table["target_class"], per_sd, *(table[name] for name in COLUMNS[3:])]
     return list(zip(*(column[order].tolist() for column in columns), strict=True)), int(intercept.sum())

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from .._messages import count, listing
 from .._text import p_value_text
+from ..pipelines import take_apart
 from ..readers import Table
 from ._files import written_files
 
@@ -18,7 +19,8 @@ def summary_values(
     model: Pipeline, table: Table, folder: Path, seconds: float, strongest: list[dict[str, Any]], format: str
 ) -> dict[str, Any]:
     """Return the values of the summary."""
-    reduction, regression = model[0], model[1]
+    parts = take_apart(model)
+    reduction, regression = parts.reduction, parts.model
     classes: dict[str, int] | None = None
     if table.kind == "classification" and table.target is not None:
         labels, counts = np.unique(table.target, return_counts=True)

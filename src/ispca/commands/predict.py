@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
+from scipy.stats import norm
+from sklearn.impute import SimpleImputer
 
 from .._csv import open_csv, write_table
 from .._messages import count, listing
 from .._progress import waiting
 from .._terminal import show
-from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..persistence import ModelFileError, load_model
+from ..pipelines import FittedParts, take_apart
 from ..readers import Table, TableError, read_table
 from ..readers.missing import fill
 from ._console import Console, add_data_options, add_missing_option, add_output_options, finite, reading
@@ -70,32 +71,36 @@ def run(args: argparse.Namespace) -> int:
 def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Return the columns of the output: sample names and predictions."""
     with console.silence():
-        model = load_pipeline(args.model, args.max_memory)
-        names = tuple(str(name) for name in model[0].feature_names_in_)
+        model = load_predictor(args.model, args.max_memory)
+        parts = take_apart(model)
+        names = tuple(parts.feature_names_in())
         with reading(args.data) as update:
             options = {"id": args.id, "transpose": args.transpose, "known": names, "progress": update}
             table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
         for note in table.notes:
             console.note(note)
-        X, kept = matched(table, names, model[0].mean_, args, console)
+        X, kept = matched(table, names, parts, args, console)
         with waiting("Predicting"):
             columns = predictions(model, X)
     return {"id": table.ids[kept], **columns}
 
 
-def load_pipeline(path: Path, max_bytes: int | None = None) -> Pipeline:
-    """Load a model written by ispca fit."""
+def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
+    """Load a model that predicts and contains the names of its features."""
     model = load_model(path, max_bytes=max_bytes)
-    known = isinstance(model, Pipeline) and len(model.steps) == 2
-    if not known or not isinstance(model[1], HorseshoeClassifier | HorseshoeRegressor):
-        raise ModelFileError(f"{path} contains no predictive model. Use one written by ispca fit.")
-    if not hasattr(model[0], "feature_names_in_"):
-        raise ModelFileError(f"{path} does not contain feature names. Use a model written by ispca fit.")
+    parts = take_apart(model)
+    if parts.model is None:
+        raise ModelFileError(f"{path} contains no predictive model.", "Use one written by ispca fit.")
+    if not hasattr(parts.steps[0], "feature_names_in_"):
+        raise ModelFileError(
+            f"{path} does not contain feature names.",
+            "Use a model written by ispca fit or one fitted to a data frame.",
+        )
     return model
 
 
 def matched(
-    table: Table, names: tuple[str, ...], means: np.ndarray, args: argparse.Namespace, console: Console
+    table: Table, names: tuple[str, ...], parts: FittedParts, args: argparse.Namespace, console: Console
 ) -> tuple[Any, np.ndarray]:
     """Return the features of the model in its order, and the samples that remain."""
     where = args.data.name
@@ -118,15 +123,18 @@ def matched(
         console.note(f"{count(extra, 'column')} of {where} ignored, because the model does not use them.")
     order = np.array([place[name] for name in names])
     X = table.X if np.array_equal(order, np.arange(table.X.shape[1])) else table.X[:, order]
-    return _without_missing(X, names, means, args.missing, console)
+    return _without_missing(X, names, parts, args.missing, console)
 
 
 def _without_missing(
-    X: Any, names: tuple[str, ...], means: np.ndarray, missing: str, console: Console
+    X: Any, names: tuple[str, ...], parts: FittedParts, missing: str, console: Console
 ) -> tuple[Any, np.ndarray]:
     values = X if isinstance(X, np.ndarray) else X.data
     kept = np.arange(X.shape[0])
     if np.isfinite(values).all():
+        return X, kept
+    if missing == "error" and any(isinstance(step, SimpleImputer) for step in parts.before):
+        # The model replaces missing values itself.
         return X, kept
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     bad = ~np.isfinite(dense)
@@ -144,24 +152,42 @@ def _without_missing(
             raise TableError("Every sample has missing values.", "Pass --missing mean.")
         console.note(f"{count(X.shape[0] - len(kept), 'sample')} with missing values left out.")
         return X[kept], kept
+    means = _training_means(parts)
     console.note(f"{values} replaced by the mean of the training data in {where}: {listing(columns)}.")
     return fill(X, means), kept
 
 
-def predictions(model: Pipeline, X: Any) -> dict[str, Any]:
+def _training_means(parts: FittedParts) -> np.ndarray:
+    """Return the mean of each feature in the training data, 0 for features that the model does not use."""
+    others, columns = parts.fold_before()
+    if parts.reduction is None or others:
+        raise TableError("The model does not contain the means of the training data.", "Pass --missing rows.")
+    means = np.zeros(columns.n_inputs)
+    means[columns.source] = (parts.reduction.mean_ - columns.shift) / columns.slope
+    return means
+
+
+def predictions(model: Any, X: Any) -> dict[str, Any]:
     """Return the predictions, one entry per output column."""
     with warnings.catch_warnings():
         # The names were already compared.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        Z = model[0].transform(X)
-    last = model[1]
-    if isinstance(last, HorseshoeClassifier):
-        probabilities = last.predict_proba(Z)
-        columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
-        return columns | {f"p({label})": probabilities[:, c] for c, label in enumerate(last.classes_)}
-    mean, deviation = last.predict(Z, return_std=True)
-    low, high = last.predict_interval(Z, PROBABILITY).T
-    return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
+        parts = take_apart(model)
+        last, Z = parts.model, parts.model_input(X)
+        if hasattr(last, "classes_"):
+            probabilities = last.predict_proba(Z)
+            columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
+            return columns | {f"p({label})": probabilities[:, c] for c, label in enumerate(last.classes_)}
+        mean, deviation = last.predict(Z, return_std=True)
+        low, high = _interval(last, Z, mean, deviation)
+        return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
+
+
+def _interval(model: Any, Z: Any, mean: np.ndarray, deviation: np.ndarray) -> Any:
+    """Return the ends of the central interval: that of the model, or else of a normal distribution."""
+    if hasattr(model, "predict_interval"):
+        return model.predict_interval(Z, PROBABILITY).T
+    return norm.ppf([[(1 - PROBABILITY) / 2], [(1 + PROBABILITY) / 2]], mean, deviation)
 
 
 def as_csv(columns: dict[str, Any]) -> str:

@@ -2,6 +2,8 @@
 
 from .classifier import HorseshoeClassifier
 from .coefficients import original_coefficients
+from .diagnostics import Diagnostics
+from .posterior import Posterior
 from .regressor import HorseshoeRegressor
 
-__all__ = ["HorseshoeClassifier", "HorseshoeRegressor", "original_coefficients"]
+__all__ = ["Diagnostics", "HorseshoeClassifier", "HorseshoeRegressor", "Posterior", "original_coefficients"]

@@ -20,7 +20,7 @@ def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     }
     if posterior.sigma is not None:
         draws["sigma"] = posterior.sigma
-    by_class = ["class"] if posterior.coef.ndim == 4 else []
+    by_class = ["class"] if posterior.family == "multinomial" else []
     dims = {"intercept": by_class, "coef": [*by_class, "feature"], "local_scale": [*by_class, "feature"]}
     coords = {"feature": list(features)} | ({"class": list(classes)} if by_class else {})
     groups = {"posterior": draws, "sample_stats": {"diverging": posterior.divergent}}

@@ -117,7 +117,7 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
         probabilities = np.empty((len(Z), len(self.classes_)))
         for part in self.posterior_.blocks(Z):
             eta = self.posterior_.linear_predictor(Z[part])
-            if eta.ndim == 2:
+            if self.posterior_.family == "binomial":
                 probabilities[part, 1] = expit(eta).mean(axis=1)
                 probabilities[part, 0] = expit(-eta).mean(axis=1)
             else:

@@ -1,42 +1,48 @@
-"""Coefficients in the original features: the posterior draws carried back through the reduction."""
+"""Coefficients of the original features: a linear model carried back through the steps before it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._ranking import largest_first
+from ..pipelines import Columns, FittedParts, fold, take_apart
 from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
-from .classifier import HorseshoeClassifier
-from .regressor import HorseshoeRegressor
+from .base import Horseshoe
 
 # Draws x features made at a time.
 BLOCK_NUMBERS = 2**21
 INTERCEPT = "(intercept)"
-COLUMNS = ("feature", "target_class", "mean", "sd", "q5", "q95", "p_sign")
+COLUMNS = ("feature", "target_class", "mean", "sd", "q5", "q95", "p_sign", "transformed_by")
 
 
 def original_coefficients(model: Any) -> np.recarray:
-    """Return the coefficients of a fitted pipeline in the original features and units.
+    """Return the coefficients of a fitted linear model in the original features and units.
 
     Parameters
     ----------
-    model : Pipeline, HorseshoeClassifier or HorseshoeRegressor
-        A pipeline of ISPCA or SPCA and a horseshoe model, or such a model alone.
+    model : Pipeline or estimator
+        A model with a linear predictor, such as HorseshoeClassifier or LogisticRegression, alone or at the end of
+        a pipeline. ISPCA or SPCA and scikit-learn's scalers, imputers and feature selection before it are undone.
 
     Returns
     -------
     table : recarray
         One row per feature (and class, where there are more than two) and for the intercept: ``feature``,
-        ``target_class``, ``mean``, ``sd``, ``q5``, ``q95`` and ``p_sign``, the posterior probability that the
-        coefficient has the sign of its mean. The rows of a class stay together: first its intercept, named
-        ``(intercept)``, then the features in the order of the columns. A feature may have that name too, so
-        tell the intercept by its place. ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a frame. For
-        more than two classes the coefficients are contrasts to the average class.
+        ``target_class``, ``mean``, ``sd``, ``q5``, ``q95``, ``p_sign`` and ``transformed_by``. ``p_sign`` is the
+        posterior probability that the coefficient has the sign of its mean. For models without a posterior,
+        ``mean`` is the estimate and the other numbers are NaN. ``transformed_by`` is empty for coefficients of the
+        original features. Otherwise it names the steps that are not linear, and the coefficients are those of the
+        features that these steps return.
+
+        The rows of a class stay together: first its intercept, named ``(intercept)``, then the features in the
+        order of the columns. A feature may have that name too, so identify the intercept by its place.
+        ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a frame. For more than two classes the
+        coefficients of a posterior are contrasts to the average class.
 
     Examples
     --------
@@ -49,24 +55,16 @@ def original_coefficients(model: Any) -> np.recarray:
     >>> len(table), str(table.feature[0])
     (301, '(intercept)')
     """
-    reduction, regression = _parts(model)
-    posterior = regression.posterior_
-    coef, intercept = posterior.flat("coef"), posterior.flat("intercept")
-    labels = [""]
-    if coef.ndim == 3:
-        coef = coef - coef.mean(axis=1, keepdims=True)
-        intercept = intercept - intercept.mean(axis=1, keepdims=True)
-        labels = [str(label) for label in regression.classes_]
-    elif hasattr(regression, "classes_"):
-        labels = [str(regression.classes_[1])]
-    coef, intercept = coef.reshape(len(coef), len(labels), -1), intercept.reshape(len(intercept), len(labels))
-    names = _feature_names(reduction, regression)
-    tables = [_table(coef[:, i], intercept[:, i], reduction, names, label) for i, label in enumerate(labels)]
+    chain = _chain(model)
+    regression = chain.parts.model
+    coef, intercept = _draws(regression) if isinstance(regression, Horseshoe) else _estimates(regression)
+    labels = _labels(regression, coef.shape[1])
+    tables = [_table(coef[:, i], intercept[:, i], chain, label) for i, label in enumerate(labels)]
     return np.concatenate(tables).view(np.recarray)
 
 
 def feature_columns(table: Any, n_features: int) -> Indices:
-    """Return the column of X that each row of a table of coefficients belongs to, and -1 for intercepts."""
+    """Return the feature that each row of a table of coefficients belongs to, and -1 for intercepts."""
     # By place: a feature may be named like the intercept.
     columns: Indices = np.arange(len(table)) % (n_features + 1) - 1
     return columns
@@ -79,44 +77,122 @@ def rank_coefficients(table: Any, scale: Floats) -> Indices:
     return order[columns[order] >= 0]
 
 
-def _parts(model: Any) -> tuple[Any, Any]:
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    regression = steps[-1]
-    reduction = steps[0] if len(steps) == 2 else None
-    known = isinstance(regression, HorseshoeClassifier | HorseshoeRegressor)
-    if not known or len(steps) > 2 or (reduction is not None and not hasattr(reduction, "original_coef")):
+def feature_spreads(model: Any) -> Floats:
+    """Return the standard deviation of each feature of a table of coefficients, as the reduction uses it.
+
+    It is that of the training samples in the units of the table, 0 for features that an earlier step drops,
+    and one unit of the features that the model sees if no reduction scales them.
+    """
+    chain = _chain(model)
+    columns, reduction = chain.columns, chain.parts.reduction
+    spreads = np.zeros(columns.n_inputs)
+    spreads[columns.source] = (1.0 if reduction is None else reduction.scale_) / columns.slope
+    return spreads
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """A fitted object with its first steps sorted: those that are not linear, and the others as one step."""
+
+    parts: FittedParts
+    others: tuple[Any, ...]
+    columns: Columns
+
+
+def _chain(fitted: Any) -> _Chain:
+    parts = take_apart(fitted)
+    model = parts.model
+    if model is not None:
+        check_is_fitted(model)
+    if model is None or not (hasattr(model, "coef_") and hasattr(model, "intercept_")):
+        name = type(fitted).__name__ if model is None else type(model).__name__
         raise ValueError(
-            "original_coefficients takes a fitted pipeline of ISPCA or SPCA and HorseshoeClassifier or "
-            "HorseshoeRegressor, or the horseshoe model alone; other steps cannot be carried back."
+            f"{name} has no linear predictor (coef_ and intercept_). Pass a linear model, such as "
+            "HorseshoeClassifier or LogisticRegression, or a fitted pipeline that ends with one."
         )
-    check_is_fitted(regression)
-    return reduction, regression
+    # Partial least squares centers X itself, and support vector machines compare pairs of classes.
+    pairwise = hasattr(model, "support_vectors_") and len(getattr(model, "classes_", ())) > 2
+    if pairwise or hasattr(model, "x_rotations_"):
+        raise ValueError(
+            f"The coefficients of this {type(model).__name__} are not those of a linear predictor of X."
+        )
+    if fold(parts.between, model.n_features_in_)[0]:
+        names = ", ".join(type(step).__name__ for step in parts.between)
+        raise ValueError(
+            f"The steps between reduction and model ({names}) are not all linear, so there are no coefficients of "
+            "the features. Move them before the reduction, or remove them."
+        )
+    return _Chain(parts, *parts.fold_before())
 
 
-def _feature_names(reduction: Any, regression: Any) -> list[str]:
-    first = regression if reduction is None else reduction
-    return [str(name) for name in getattr(first, "feature_names_in_", range(first.n_features_in_))]
+def _draws(regression: Horseshoe) -> tuple[Floats, Floats]:
+    """Return the draws of coefficients (draw, output, feature) and intercepts (draw, output)."""
+    posterior = regression.posterior_
+    coef, intercept = posterior.flat("coef"), posterior.flat("intercept")
+    if posterior.family == "multinomial":
+        return coef - coef.mean(axis=1, keepdims=True), intercept - intercept.mean(axis=1, keepdims=True)
+    return coef[:, None], intercept[:, None]
 
 
-def _table(coef: Floats, intercept: Floats, reduction: Any, names: list[str], label: str) -> Any:
+def _estimates(regression: Any) -> tuple[Floats, Floats]:
+    """Return the estimates in the shape of a single draw."""
+    coef = regression.coef_.toarray() if hasattr(regression.coef_, "toarray") else regression.coef_
+    coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+    intercept = np.broadcast_to(np.asarray(regression.intercept_, dtype=np.float64).ravel(), (len(coef),))
+    return coef[None], intercept[None]
+
+
+def _labels(regression: Any, n_outputs: int) -> list[str]:
+    """Return the class that each linear predictor belongs to; a single one of a regression has none."""
+    classes = getattr(regression, "classes_", None)
+    if classes is None and n_outputs == 1:
+        return [""]
+    if classes is not None and n_outputs == 1 and len(classes) == 2:
+        return [str(classes[1])]
+    if classes is None or len(classes) != n_outputs:
+        raise ValueError(f"The {n_outputs} linear predictors of this model do not belong to one target's classes.")
+    return [str(label) for label in classes]
+
+
+def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
     """Summarize the draws of one class, a block of features at a time."""
-    n_features = len(names)
+    columns, reduction, names = chain.columns, chain.parts.reduction, chain.parts.names_after_others()
+    if reduction is not None and chain.parts.between:
+        between = fold(chain.parts.between, chain.parts.model.n_features_in_)[1]
+        coef, intercept = between.carry_back(coef, intercept)
+    summarize = _summary if isinstance(chain.parts.model, Horseshoe) else _estimate
+    n_features = len(columns.source)
     width = max(1, BLOCK_NUMBERS // len(coef))
-    parts = [slice(start, start + width) for start in range(0, n_features, width)]
+    blocks = [slice(start, start + width) for start in range(0, n_features, width)]
 
-    def summarize(part: slice) -> tuple[Floats, Floats | float]:
+    def carry_back(part: slice) -> tuple[Floats, Floats]:
         # Draws of a feature lie together: that is how the quantiles are found fastest.
+        shift = columns.shift[part]
         if reduction is None:
-            return _summary(np.ascontiguousarray(coef[:, part].T)), 0.0
-        draws = (reduction.components_[:, part] / reduction.scale_[part]).T @ coef.T
-        return _summary(draws), reduction.mean_[part] @ draws
+            draws = np.array(coef[:, part].T, order="C")
+        else:
+            draws = (reduction.components_[:, part] / reduction.scale_[part]).T @ coef.T
+            shift = shift - reduction.mean_[part]
+        constant = shift @ draws
+        draws *= columns.slope[part, None]
+        return summarize(draws), constant
 
     with workers() as threads:
-        blocks = threads.map(summarize, parts, 100.0 * n_features * len(coef))
-    constant = intercept - sum(shift for _, shift in blocks)
-    summary = np.concatenate([_summary(constant[None]), *(rows for rows, _ in blocks)], axis=1)
-    fields: list[Any] = [np.array([INTERCEPT, *names]), np.full(n_features + 1, label), *summary]
-    return np.rec.fromarrays(fields, names=",".join(COLUMNS))  # type: ignore[call-overload]
+        found = threads.map(carry_back, blocks, 100.0 * n_features * len(coef))
+    constant = intercept + sum(part for _, part in found)
+    # Features that an earlier step leaves out have a coefficient of zero.
+    rows = np.repeat(summarize(np.zeros((1, len(coef)))), columns.n_inputs, axis=1)
+    rows[:, columns.source] = np.concatenate([part for part, _ in found], axis=1)
+    summary = np.concatenate([summarize(constant[None]), rows], axis=1)
+    n_rows = columns.n_inputs + 1
+    transformed_by = ", ".join(type(step).__name__ for step in chain.others)
+    fields: list[Any] = [np.array([INTERCEPT, *names]), np.full(n_rows, label), *summary]
+    return np.rec.fromarrays([*fields, np.full(n_rows, transformed_by)], names=",".join(COLUMNS))  # type: ignore[call-overload]
+
+
+def _estimate(draws: Floats) -> Floats:
+    """Return the row of a summary for a model that says nothing about its uncertainty."""
+    return np.concatenate([draws.T, np.full((4, len(draws)), np.nan)])
 
 
 def _summary(draws: Floats) -> Floats:

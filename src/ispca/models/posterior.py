@@ -13,6 +13,8 @@ from ..reduction.records import Floats, Mask
 
 # Linear predictors are made for blocks of samples of about this many numbers.
 BLOCK_NUMBERS = 2**21
+# What the engine calls the family of a model.
+ENGINE_FAMILIES = {"gaussian": "gaussian", "logistic": "binomial", "softmax": "multinomial"}
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Posterior:
 
     Attributes
     ----------
+    family : {"gaussian", "binomial", "multinomial"}
+        Distribution of the target. Only multinomial draws have a class axis.
     intercept : ndarray of shape (chain, draw) or (chain, draw, class)
         Intercepts.
     coef : ndarray of shape (chain, draw, feature) or (chain, draw, class, feature)
@@ -35,6 +39,7 @@ class Posterior:
         Whether the transition to the draw diverged.
     """
 
+    family: str
     intercept: Floats
     coef: Floats
     tau: Floats
@@ -44,14 +49,15 @@ class Posterior:
     sigma: Floats | None = None
 
     @classmethod
-    def from_engine(cls, result: dict[str, Any]) -> Posterior:
+    def from_engine(cls, result: dict[str, Any], model: str) -> Posterior:
         """Name and shape what the engine returns; a single output has no class axis."""
-        single = result["coef"].shape[2] == 1
+        family = ENGINE_FAMILIES[model]
 
         def shaped(draws: Floats) -> Floats:
-            return draws[:, :, 0] if single else draws
+            return draws if family == "multinomial" else draws[:, :, 0]
 
         return cls(
+            family=family,
             intercept=shaped(result["intercept"]),
             coef=shaped(result["coef"]),
             tau=np.exp(result["log_tau"]),
@@ -63,10 +69,10 @@ class Posterior:
 
     def extended(self, other: Posterior) -> Posterior:
         """Append later draws of the same chains."""
-        joined = {
+        joined: dict[str, Any] = {
             field.name: np.concatenate([getattr(self, field.name), getattr(other, field.name)], axis=1)
             for field in fields(self)
-            if getattr(self, field.name) is not None
+            if isinstance(getattr(self, field.name), np.ndarray)
         }
         return replace(self, **joined)
 
@@ -108,10 +114,10 @@ class Posterior:
 def log_likelihood(posterior: Posterior, Z: Floats, y: Any) -> Floats:
     """Return log p(y_i | draw), shape (n, draw); y holds class numbers, or values for a Gaussian model."""
     eta = posterior.linear_predictor(Z)
-    if posterior.sigma is not None:
+    if posterior.family == "gaussian":
         sigma = posterior.flat("sigma")
         return -0.5 * ((y[:, None] - eta) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
-    if eta.ndim == 2:
+    if posterior.family == "binomial":
         return log_expit(np.where(y[:, None] == 1, eta, -eta))
     chosen = np.take_along_axis(eta, np.asarray(y)[:, None, None], axis=2)[:, :, 0]
     return chosen - logsumexp(eta, axis=2)

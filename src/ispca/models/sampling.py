@@ -110,14 +110,14 @@ def _run(
     sample = load_engine().sample
     y = np.asarray(problem.y, dtype=np.float64)
     result = sample(problem.model, problem.Z, y, **options)
-    posterior = Posterior.from_engine(result)
+    posterior = Posterior.from_engine(result, problem.model)
     diagnostics = diagnose(problem, posterior, sampler, target)
     for _ in range(LARGEST_EXTENSION - 1):
         divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_SHARE * diagnostics.n_draws
         if diagnostics.converged or divergent or not settings.retry:
             break
         result = sample(problem.model, problem.Z, y, **options, state=result["state"])
-        posterior = posterior.extended(Posterior.from_engine(result))
+        posterior = posterior.extended(Posterior.from_engine(result, problem.model))
         diagnostics = diagnose(problem, posterior, sampler, target)
     return posterior, diagnostics
 
@@ -126,7 +126,7 @@ def diagnose(problem: Problem, posterior: Posterior, sampler: str, target: float
     """Watch what is identified: contrasts between classes, scales, and the fit to the data."""
     shape = posterior.tau.shape
     coef, intercept = posterior.coef, posterior.intercept
-    if coef.ndim == 4:
+    if posterior.family == "multinomial":
         # A shift common to all classes changes no prediction and mixes slowly: it is taken out.
         coef = coef - coef.mean(axis=2, keepdims=True)
         intercept = intercept - intercept.mean(axis=2, keepdims=True)

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
-from ..models.base import Horseshoe
+from .._transformer_base import SupervisedComponents
 from ..models.classifier import HorseshoeClassifier
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
+from ..models.regressor import HorseshoeRegressor
+from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..reduction.records import Step
-from ..transformers import SPCA
+from ..transformers import ISPCA, SPCA
+from ..validation import StackedClassifier, StackedRegressor
+from ..validation.candidates import BaseRateRegressor
 from .limits import ContentError, check_memory
+from .sklearn_checks import PREPROCESSING, check_dummy, check_preprocessing, output_width
+from .stacking_checks import check_stack
+from .values import (
+    attribute,
+    check_array,
+    check_classes,
+    check_finite,
+    check_indices,
+    check_text,
+    integer,
+    is_flag,
+    is_number,
+)
 
 BYTES_PER_CHARACTER = 4
+# What is made of every feature without looking at it: a few arrays of numbers.
+BYTES_PER_FEATURE = 64
 
 
 def check_pipeline(pipeline: Pipeline) -> None:
@@ -28,33 +48,46 @@ def check_pipeline(pipeline: Pipeline) -> None:
         raise ContentError("its pipeline has no steps, or two steps of the same name")
     if any(not isinstance(name, str) or not name or "__" in name or hasattr(Pipeline, name) for name in names):
         raise ContentError("a step of its pipeline has an invalid name")
-    parts = [part for _, part in pipeline.steps]
+    parts = [part for _, part in pipeline.steps if part != "passthrough"]
+    if not parts:
+        raise ContentError("its pipeline has no steps, or two steps of the same name")
     for part, following in pairwise(parts):
-        if isinstance(part, Horseshoe) or part.n_components_ != following.n_features_in_:
+        if _output_width(part) != following.n_features_in_:
             raise ContentError("the steps of its pipeline do not fit together")
+
+
+def _output_width(step: Any) -> int | None:
+    """Return the number of features that a step returns, None for a model."""
+    if isinstance(step, SupervisedComponents):
+        return int(step.n_components_)
+    return output_width(step) if isinstance(step, PREPROCESSING) else None
 
 
 def check_estimator(estimator: Any, limit: int | None = None) -> None:
     """Refuse invalid parameters and inconsistent fitted attributes."""
-    try:
-        estimator._validate_params()
-    except InvalidParameterError as error:
-        raise ContentError(f"{error!s:.300}".rstrip(".")) from None
-    width = _integer(estimator, "n_features_in_", 1)
+    check_parameters(estimator)
+    width = integer(estimator, "n_features_in_", 1)
+    if limit is not None:
+        check_memory(BYTES_PER_FEATURE * width, limit)
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
-        _check_text(names, (width,), "feature_names_in_")
-    if isinstance(estimator, Horseshoe):
-        _check_horseshoe(estimator, width)
-    else:
-        _check_reduction(estimator, width)
+        check_text(names, (width,), "feature_names_in_")
+    CHECKS[type(estimator)](estimator, width)
     if limit is not None:
         _check_tables(estimator, width, names, limit)
 
 
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters with unknown values."""
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        raise ContentError(f"{error!s:.300}".rstrip(".")) from None
+
+
 def _check_reduction(estimator: Any, width: int) -> None:
-    many = _integer(estimator, "n_components_", 0)
-    supervised = _integer(estimator, "n_supervised_", 0)
+    many = integer(estimator, "n_components_", 0)
+    supervised = integer(estimator, "n_supervised_", 0)
     if supervised > many:
         raise ContentError("its n_supervised_ is larger than its n_components_")
     shapes = {
@@ -67,15 +100,15 @@ def _check_reduction(estimator: Any, width: int) -> None:
         "scale_": (width,),
     }
     for name, shape in shapes.items():
-        _finite(_attribute(estimator, name), shape, name)
+        check_finite(attribute(estimator, name), shape, name)
     if (estimator.scale_ <= 0).any() or (estimator.explained_variance_ < 0).any():
         raise ContentError("its scale_ or explained_variance_ is out of range")
-    _check_array(_attribute(estimator, "feature_mask_"), "b", (width,), "feature_mask_")
+    check_array(attribute(estimator, "feature_mask_"), "b", (width,), "feature_mask_")
     if hasattr(estimator, "classes_"):
-        _check_classes(estimator.classes_)
+        check_classes(estimator.classes_)
     if isinstance(estimator, SPCA):
-        _check_indices(_attribute(estimator, "selected_"), width, "selected_")
-    steps = _attribute(estimator, "steps_")
+        check_indices(attribute(estimator, "selected_"), width, "selected_")
+    steps = attribute(estimator, "steps_")
     if not isinstance(steps, list) or not all(isinstance(step, Step) for step in steps):
         raise ContentError("its steps_ are not a list of steps")
     for step in steps:
@@ -83,54 +116,54 @@ def _check_reduction(estimator: Any, width: int) -> None:
 
 
 def _check_step(step: Step, width: int) -> None:
-    _integer(step, "n_permutations", 0)
-    _check_indices(step.features, width, "features")
-    if _integer(step, "n_features", 0) != len(step.features):
+    integer(step, "n_permutations", 0)
+    check_indices(step.features, width, "features")
+    if integer(step, "n_features", 0) != len(step.features):
         raise ContentError("the number of features of a step does not match its list")
     numbers = (step.p_value, step.threshold, step.component_score)
     flags = (step.accepted, step.stopped_early)
     labels = str | int | float | np.generic | None
-    sound = _number(step.score) and all(value is None or _number(value) for value in numbers)
+    sound = is_number(step.score) and all(value is None or is_number(value) for value in numbers)
     # Every component has a score; only the final test that found nothing has none.
     scored = not step.accepted or step.component_score is not None
-    if not (sound and scored and all(map(_flag, flags)) and isinstance(step.target_class, labels)):
+    if not (sound and scored and all(map(is_flag, flags)) and isinstance(step.target_class, labels)):
         raise ContentError("a step contains invalid values")
 
 
 def _check_horseshoe(estimator: Any, width: int) -> None:
-    posterior, diagnostics = _attribute(estimator, "posterior_"), _attribute(estimator, "diagnostics_")
+    posterior, diagnostics = attribute(estimator, "posterior_"), attribute(estimator, "diagnostics_")
     if not isinstance(posterior, Posterior) or not isinstance(diagnostics, Diagnostics):
         raise ContentError("its posterior draws or diagnostics are missing")
     classifies = isinstance(estimator, HorseshoeClassifier)
     outputs: tuple[int, ...] = ()
+    family = "gaussian"
     if classifies:
-        many = _check_classes(_attribute(estimator, "classes_"))
+        many = check_classes(attribute(estimator, "classes_"))
+        family = "binomial" if many == 2 else "multinomial"
         outputs = (many,) if many > 2 else ()
-        _finite(_attribute(estimator, "coef_"), (many if many > 2 else 1, width), "coef_")
-        _finite(_attribute(estimator, "intercept_"), (many if many > 2 else 1,), "intercept_")
+        check_finite(attribute(estimator, "coef_"), (many if many > 2 else 1, width), "coef_")
+        check_finite(attribute(estimator, "intercept_"), (many if many > 2 else 1,), "intercept_")
     else:
-        if hasattr(estimator, "classes_"):
-            raise ContentError("it has classes, but it is a regressor")
-        _finite(_attribute(estimator, "coef_"), (width,), "coef_")
-        if not _number(_attribute(estimator, "intercept_")):
-            raise ContentError("its intercept_ is not a finite number")
-    _check_posterior(posterior, outputs, width, with_noise=not classifies)
+        _check_numeric_target(estimator, width)
+    if posterior.family != family:
+        raise ContentError(f"its posterior draws are not those of a {family} model")
+    _check_posterior(posterior, outputs, width)
     _check_diagnostics(diagnostics)
 
 
-def _check_posterior(posterior: Posterior, outputs: tuple[int, ...], width: int, with_noise: bool) -> None:
+def _check_posterior(posterior: Posterior, outputs: tuple[int, ...], width: int) -> None:
     draws = getattr(posterior.tau, "shape", ())
     if len(draws) != 2 or 0 in draws:
         raise ContentError("it has no posterior draws")
-    _finite(posterior.coef, (*draws, *outputs, width), "coef")
-    _finite(posterior.intercept, (*draws, *outputs), "intercept")
+    check_finite(posterior.coef, (*draws, *outputs, width), "coef")
+    check_finite(posterior.intercept, (*draws, *outputs), "intercept")
     # These are not used for prediction, and a prior scale may have overflowed.
-    _check_array(posterior.local_scale, "f", (*draws, *outputs, width), "local_scale")
-    _check_array(posterior.tau, "f", draws, "tau")
-    _check_array(posterior.slab, "f", draws, "slab")
-    _check_array(posterior.divergent, "b", draws, "divergent")
-    if with_noise:
-        _finite(posterior.sigma, draws, "sigma")
+    check_array(posterior.local_scale, "f", (*draws, *outputs, width), "local_scale")
+    check_array(posterior.tau, "f", draws, "tau")
+    check_array(posterior.slab, "f", draws, "slab")
+    check_array(posterior.divergent, "b", draws, "divergent")
+    if posterior.family == "gaussian":
+        check_finite(posterior.sigma, draws, "sigma")
     elif posterior.sigma is not None:
         raise ContentError("it has a noise scale, but it is a classifier")
 
@@ -144,22 +177,11 @@ def _check_diagnostics(diagnostics: Diagnostics) -> None:
     ):
         raise ContentError("the quantities of its diagnostics are not names")
     for name in ("r_hat", "bulk_ess", "tail_ess"):
-        _check_array(getattr(diagnostics, name), "f", (len(quantities),), name)
-    _integer(diagnostics, "n_draws", 1)
-    _integer(diagnostics, "n_divergent", 0)
-    if not isinstance(diagnostics.sampler, str) or not _number(diagnostics.target_accept):
+        check_array(getattr(diagnostics, name), "f", (len(quantities),), name)
+    integer(diagnostics, "n_draws", 1)
+    integer(diagnostics, "n_divergent", 0)
+    if not isinstance(diagnostics.sampler, str) or not is_number(diagnostics.target_accept):
         raise ContentError("its diagnostics contain invalid values")
-
-
-def _check_classes(classes: Any) -> int:
-    """Return the number of classes; they must be at least two, distinct and sorted."""
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1:
-        raise ContentError("its classes_ are not a list of labels")
-    if classes.dtype.kind in "OU":
-        _check_text(classes, classes.shape, "classes_")
-    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
-        raise ContentError("its classes_ are not at least two distinct, sorted labels")
-    return len(classes)
 
 
 def _check_tables(estimator: Any, width: int, names: Any, limit: int) -> None:
@@ -172,45 +194,50 @@ def _check_tables(estimator: Any, width: int, names: Any, limit: int) -> None:
     check_memory(BYTES_PER_CHARACTER * characters * (width + 1) * many, limit)
 
 
-def _check_text(values: Any, shape: tuple[int, ...], name: str) -> None:
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "OU" or values.shape != shape:
-        raise ContentError(f"its {name} are not text of shape {shape}")
+def _check_penalized(estimator: Any, width: int) -> None:
+    if isinstance(estimator, PenalizedClassifier):
+        many = check_classes(attribute(estimator, "classes_"))
+        n_outputs = many if many > 2 else 1
+        check_finite(attribute(estimator, "coef_"), (n_outputs, width), "coef_")
+        check_finite(attribute(estimator, "intercept_"), (n_outputs,), "intercept_")
+    else:
+        _check_numeric_target(estimator, width)
+        if not is_number(attribute(estimator, "residual_scale_")) or estimator.residual_scale_ < 0:
+            raise ContentError("its residual_scale_ is not a standard deviation")
+    shape = getattr(attribute(estimator, "lambdas_"), "shape", ())[:1]
+    for name in ("lambdas_", "cv_deviance_", "cv_deviance_error_"):
+        check_array(attribute(estimator, name), "f", shape, name)
+    if not all(is_number(attribute(estimator, f"lambda_{name}")) for name in ("", "best_", "one_standard_error_")):
+        raise ContentError("its penalties are not finite numbers")
+    integer(estimator, "n_nonzero_", 0)
 
 
-def _check_indices(values: Any, width: int, name: str) -> None:
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
-        raise ContentError(f"its {name} are not indices")
-    if values.size and not 0 <= values.min() <= values.max() < width:
-        raise ContentError(f"its {name} contain indices out of range")
+def _check_numeric_target(estimator: Any, width: int) -> None:
+    if hasattr(estimator, "classes_"):
+        raise ContentError("it has classes, but it is a regressor")
+    check_finite(attribute(estimator, "coef_"), (width,), "coef_")
+    if not is_number(attribute(estimator, "intercept_")):
+        raise ContentError("its intercept_ is not a finite number")
 
 
-def _check_array(values: Any, kind: str, shape: tuple[int, ...], name: str) -> None:
-    if not isinstance(values, np.ndarray) or values.dtype.kind != kind or values.shape != shape:
-        raise ContentError(f"its {name} is not an array of the expected type and shape {shape}")
+def _check_base_rate(estimator: Any, width: int) -> None:
+    if not is_number(attribute(estimator, "mean_")) or not is_number(attribute(estimator, "deviation_")):
+        raise ContentError("its mean_ or deviation_ is not a finite number")
+    if estimator.deviation_ <= 0 or hasattr(estimator, "classes_"):
+        raise ContentError("its deviation_ is out of range")
 
 
-def _finite(values: Any, shape: tuple[int, ...], name: str) -> None:
-    _check_array(values, "f", shape, name)
-    if not np.isfinite(values).all():
-        raise ContentError(f"its {name} contains NaN or infinity")
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    if name not in vars(owner):
-        raise ContentError(f"its {name} is missing")
-    return vars(owner)[name]
-
-
-def _integer(owner: Any, name: str, least: int) -> int:
-    value = _attribute(owner, name)
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**62:
-        raise ContentError(f"its {name} is not an integer of at least {least}")
-    return int(value)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
-
-
-def _flag(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
+# The estimators that a model file may contain, and what must be true of each.
+CHECKS: dict[type, Callable[[Any, int], None]] = {
+    ISPCA: _check_reduction,
+    SPCA: _check_reduction,
+    HorseshoeClassifier: _check_horseshoe,
+    HorseshoeRegressor: _check_horseshoe,
+    PenalizedClassifier: _check_penalized,
+    PenalizedRegressor: _check_penalized,
+    StackedClassifier: check_stack,
+    StackedRegressor: check_stack,
+    BaseRateRegressor: _check_base_rate,
+    DummyClassifier: check_dummy,
+    **dict.fromkeys(PREPROCESSING, check_preprocessing),
+}

@@ -11,21 +11,23 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..models.classifier import HorseshoeClassifier
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
-from ..models.regressor import HorseshoeRegressor
 from ..reduction.records import Step
-from ..transformers import ISPCA, SPCA
+from ..validation.record_array import as_table
 from .archive import STORABLE
-from .checks import check_estimator, check_pipeline
-from .limits import ContentError
+from .checks import CHECKS, check_estimator, check_parameters, check_pipeline
+from .limits import ContentError, check_memory
+from .sklearn_checks import FUNCTIONS
 
-ESTIMATORS: dict[str, Any] = {
-    kind.__name__: kind for kind in (ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor)
-}
+ESTIMATORS: dict[str, Any] = {kind.__name__: kind for kind in CHECKS}
 RECORDS: dict[str, Any] = {kind.__name__: kind for kind in (Step, Posterior, Diagnostics)}
-FITTED = re.compile(r"[a-z][a-z0-9_]*_|_supervised_loadings")
+# Other private attributes are notes of the fit that no prediction needs.
+FITTED = re.compile(r"[a-z][a-z0-9_]*_|_supervised_loadings|_strategy|_fit_dtype|_fill_dtype")
+PASSTHROUGH = "passthrough"
+# Parameters that are stored only if they are integers, and as their defaults otherwise: a generator has moved on
+# since the fit, a splitter is a Python object, and a directory belongs to one machine.
+REPLACED = ("random_state", "cv", "resume")
 
 
 def encode(value: Any, arrays: list[np.ndarray]) -> Any:
@@ -36,8 +38,14 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
         return value
     if isinstance(value, np.generic):
         return {"scalar": encode(np.asarray(value), arrays)}
+    if isinstance(value, np.recarray):
+        return {"table": {name: encode(np.asarray(value[name]), arrays) for name in value.dtype.names or ()}}
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays)
+    if isinstance(value, np.dtype) and value.kind == "f":
+        return {"dtype": value.name}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: encode(item, arrays) for key, item in value.items()}}
     if isinstance(value, list | tuple):
         return {type(value).__name__: [encode(item, arrays) for item in value]}
     name = type(value).__name__
@@ -45,6 +53,9 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
         return _encode_pipeline(value, arrays)
     if _is_estimator(value):
         return _encode_estimator(value, arrays)
+    function = getattr(value, "__name__", "")
+    if function in FUNCTIONS and FUNCTIONS[function] is value:
+        return {"function": function}
     if RECORDS.get(name) is type(value):
         return {"record": name, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
     raise _foreign(value)
@@ -54,6 +65,10 @@ def _foreign(value: Any) -> ContentError:
     return ContentError(
         f"{value!r:.60} cannot be stored. Only {', '.join(ESTIMATORS)} and pipelines of them are supported."
     )
+
+
+def _is_step(value: Any) -> bool:
+    return _is_estimator(value) or (isinstance(value, str) and value == PASSTHROUGH)
 
 
 def _is_estimator(value: Any) -> bool:
@@ -75,7 +90,7 @@ def _encode_array(value: np.ndarray, arrays: list[np.ndarray]) -> Any:
 
 def _encode_pipeline(value: Pipeline, arrays: list[np.ndarray]) -> Any:
     for _, part in value.steps:
-        if not _is_estimator(part):
+        if not _is_step(part):
             raise _foreign(part)
     node = {"pipeline": [[step, encode(part, arrays)] for step, part in value.steps]}
     _storable(value, check_pipeline)
@@ -93,16 +108,36 @@ def _storable(value: Any, check: Callable[[Any], None]) -> None:
 def _encode_estimator(value: Any, arrays: list[np.ndarray]) -> Any:
     check_is_fitted(value)
     _storable(value, check_estimator)
-    parameters = value.get_params(deep=False)
-    # A generator has moved on since the fit; a seed says how to repeat it.
-    if not isinstance(parameters["random_state"], int | np.integer):
-        parameters["random_state"] = None
-    fitted = {name: item for name, item in vars(value).items() if name not in parameters}
+    parameters = _encode_parameters(value, arrays)
+    fitted = {name: item for name, item in vars(value).items() if FITTED.fullmatch(name)}
     return {
         "estimator": type(value).__name__,
-        "parameters": {name: encode(item, arrays) for name, item in parameters.items()},
+        "parameters": parameters,
         "fitted": {name: encode(item, arrays) for name, item in fitted.items()},
     }
+
+
+def _encode_parameters(value: Any, arrays: list[np.ndarray]) -> dict[str, Any]:
+    parameters = value.get_params(deep=False)
+    for name in REPLACED:
+        if name in parameters and not isinstance(parameters[name], int | np.integer):
+            parameters[name] = type(value)().get_params(deep=False)[name]
+    if parameters.get("estimators") is not None:
+        pairs = dict(parameters.pop("estimators")).items()
+        blanks = {"dict": {name: _encode_blank(item, arrays) for name, item in pairs}}
+        return {"estimators": blanks, **{name: encode(item, arrays) for name, item in parameters.items()}}
+    return {name: encode(item, arrays) for name, item in parameters.items()}
+
+
+def _encode_blank(value: Any, arrays: list[np.ndarray]) -> Any:
+    """Describe an estimator without what it learned."""
+    if isinstance(value, Pipeline):
+        return {"blank pipeline": [[step, _encode_blank(part, arrays)] for step, part in value.steps]}
+    if isinstance(value, str) and value == PASSTHROUGH:
+        return value
+    if not _is_estimator(value):
+        raise _foreign(value)
+    return {"blank": type(value).__name__, "parameters": _encode_parameters(value, arrays)}
 
 
 @dataclass(frozen=True)
@@ -198,7 +233,7 @@ def _pipeline(node: Any, content: Content) -> Pipeline:
     for entry in _items(node["pipeline"]):
         name, part = _items(entry)
         steps.append((_text(name), decode(part, content)))
-    if not all(_is_estimator(part) for _, part in steps):
+    if not all(_is_step(part) for _, part in steps):
         raise ContentError("its pipeline contains something that is not a step")
     pipeline = Pipeline(steps)
     check_pipeline(pipeline)
@@ -207,16 +242,60 @@ def _pipeline(node: Any, content: Content) -> Pipeline:
 
 def _estimator(node: Any, content: Content) -> Any:
     kind = _known(ESTIMATORS, node["estimator"])
-    parameters = _entries(node["parameters"])
-    if set(parameters) != set(kind().get_params(deep=False)):
-        raise ContentError(f"its description does not contain the parameters of {kind.__name__}")
-    estimator = kind(**{name: decode(item, content) for name, item in parameters.items()})
+    estimator = _with_parameters(kind, node, content)
     for name, item in _entries(node["fitted"]).items():
         if not FITTED.fullmatch(name) or hasattr(kind, name):
             raise ContentError(f"it sets an attribute that does not belong to {kind.__name__}, {name!r:.40}")
         setattr(estimator, name, decode(item, content))
     check_estimator(estimator, content.limit)
     return estimator
+
+
+def _with_parameters(kind: Any, node: Any, content: Content) -> Any:
+    parameters = _entries(node["parameters"])
+    if set(parameters) != set(kind().get_params(deep=False)):
+        raise ContentError(f"its description does not contain the parameters of {kind.__name__}")
+    return kind(**{name: decode(item, content) for name, item in parameters.items()})
+
+
+def _blank(node: Any, content: Content) -> Any:
+    estimator = _with_parameters(_known(ESTIMATORS, node["blank"]), node, content)
+    check_parameters(estimator)
+    return estimator
+
+
+def _blank_pipeline(node: Any, content: Content) -> Pipeline:
+    steps = []
+    for entry in _items(node["blank pipeline"]):
+        name, part = _items(entry)
+        steps.append((_text(name), decode(part, content)))
+    if not steps or not all(_is_step(part) for _, part in steps):
+        raise ContentError("its pipeline contains something that is not a step")
+    return Pipeline(steps)
+
+
+def _table(node: Any, content: Content) -> Any:
+    columns = {_text(name): decode(item, content) for name, item in _entries(node["table"]).items()}
+    lengths = {column.shape if isinstance(column, np.ndarray) else None for column in columns.values()}
+    if len(lengths) != 1 or None in lengths or len(next(iter(lengths)) or ()) != 1:
+        raise ContentError("its description contains a table without columns of one length")
+    # Each column is copied, and all of them may refer to one array.
+    check_memory(sum(column.nbytes for column in columns.values()), content.limit)
+    return as_table(columns)
+
+
+def _dtype(node: Any, content: Content) -> Any:
+    if node["dtype"] not in ("float32", "float64"):
+        raise ContentError("its description contains an unknown type of numbers")
+    return np.dtype(node["dtype"])
+
+
+def _dict(node: Any, content: Content) -> dict[str, Any]:
+    return {_text(name): decode(item, content) for name, item in _entries(node["dict"]).items()}
+
+
+def _function(node: Any, content: Content) -> Any:
+    return _known(FUNCTIONS, node["function"])
 
 
 # The keys of each kind of entry, in order, and its decoder.
@@ -226,7 +305,13 @@ _DECODERS: dict[str, tuple[tuple[str, ...], Callable[[Any, Content], Any]]] = {
     "scalar": (("scalar",), _scalar),
     "list": (("list",), _list),
     "tuple": (("tuple",), _tuple),
+    "dict": (("dict",), _dict),
+    "table": (("table",), _table),
+    "dtype": (("dtype",), _dtype),
+    "function": (("function",), _function),
     "record": (("record", "fields"), _record),
     "pipeline": (("pipeline",), _pipeline),
     "estimator": (("estimator", "parameters", "fitted"), _estimator),
+    "blank": (("blank", "parameters"), _blank),
+    "blank pipeline": (("blank pipeline",), _blank_pipeline),
 }

@@ -19,8 +19,8 @@ from .encoding import Content, decode_model, encode
 from .limits import LARGEST_COUNT, ContentError, parse_json
 
 NAME = "ispca model"
-# Increased when older programs can no longer read the files.
-VERSION = 1
+# Increased whenever the content of files changes; files of other versions are refused.
+VERSION = 2
 
 
 class ModelFileError(InputError):
@@ -28,13 +28,15 @@ class ModelFileError(InputError):
 
 
 def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> None:
-    """Write a fitted reduction, horseshoe model or pipeline of them to a file, without pickle.
+    """Write a fitted estimator of the package, or a pipeline with one, to a file, without pickle.
 
     Parameters
     ----------
-    model : Pipeline, ISPCA, SPCA, HorseshoeClassifier or HorseshoeRegressor
-        A fitted model. All posterior draws are stored in double precision, so a loaded model predicts the same
-        numbers. A ``random_state`` that is not an integer is stored as None.
+    model : estimator or Pipeline
+        A fitted reduction, model or stack of this package, or a pipeline of them and of scikit-learn's scalers,
+        SimpleImputer, VarianceThreshold and SelectKBest. All posterior draws are stored in double precision, so a
+        loaded model predicts the same numbers. A ``random_state`` or ``cv`` that is not an integer and the
+        ``resume`` of a stack are replaced by their defaults.
     path : path
         The file. It is written completely or not at all, and replaces an existing file.
     details : dict, optional
@@ -97,13 +99,13 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> Any:
 
     Returns
     -------
-    model : Pipeline, ISPCA, SPCA, HorseshoeClassifier or HorseshoeRegressor
+    model : estimator or Pipeline
         The fitted model. It predicts the same numbers as the stored model.
 
     Raises
     ------
     ModelFileError
-        If the file is not a model file, or is truncated, altered, damaged, too large, or written by a newer
+        If the file is not a model file, or is truncated, altered, damaged, too large, or written by another
         version. Nothing in it is executed.
 
     Examples
@@ -172,6 +174,12 @@ def _checked(description: Any) -> dict[str, Any]:
     version = description.get("version")
     if type(version) is not int or version < 1:
         raise ContentError(f"its version must be a positive integer, got {version!r:.40}")
+    if version < VERSION:
+        raise ContentError(
+            f"it was written by an older version of ispca ({description.get('written_by')!r:.40}), whose files "
+            "can no longer be read",
+            "Fit the model again.",
+        )
     if version > VERSION:
         raise ContentError(
             f"it was written by a newer version of ispca ({description.get('written_by')!r:.40})",

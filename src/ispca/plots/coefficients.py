@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..models.coefficients import _parts, feature_columns, original_coefficients, rank_coefficients
+from ..models.coefficients import feature_columns, feature_spreads, original_coefficients, rank_coefficients
+from ..pipelines import take_apart
 from .canvas import (
     ACCENT,
     FAINT,
@@ -19,8 +20,7 @@ from .canvas import (
     short_names,
     shorten,
 )
-from .input_checks import feature_names as _feature_names
-from .input_checks import make_table
+from .input_checks import check_names, make_table
 from .loadings import check_number
 
 
@@ -36,7 +36,7 @@ def coefficient_table(
 
     Parameters
     ----------
-    model : Pipeline, HorseshoeClassifier or HorseshoeRegressor
+    model : Pipeline or estimator
         As in `ispca.original_coefficients`.
     n_features : int, optional
         Number of coefficients; all by default.
@@ -52,7 +52,8 @@ def coefficient_table(
     -------
     table : recarray
         ``feature``, ``target_class``, ``mean``, ``low`` and ``high`` (90% credible interval), ``p_sign``
-        (posterior probability that the coefficient has the sign of its mean).
+        (posterior probability that the coefficient has the sign of its mean). Without a posterior, all but
+        ``mean`` are NaN.
 
     Examples
     --------
@@ -67,11 +68,9 @@ def coefficient_table(
     """
     check_number(n_features, "n_features")
     table = original_coefficients(model)
-    reduction, regression = _parts(model)
-    first = regression if reduction is None else reduction
-    count = first.n_features_in_
-    names = _feature_names(first, feature_names)
-    scale = np.ones(count) if reduction is None else np.asarray(reduction.scale_)
+    scale = feature_spreads(model)
+    count = len(scale)
+    names = table["feature"][1 : count + 1] if feature_names is None else check_names(feature_names, count)
     order = rank_coefficients(table, scale)
     if target_class is not None:
         known = np.unique(table["target_class"]).tolist()
@@ -100,7 +99,7 @@ def plot_coefficients(
 
     Parameters
     ----------
-    model : Pipeline, HorseshoeClassifier or HorseshoeRegressor
+    model : Pipeline or estimator
         As in `ispca.original_coefficients`.
     n_features : int, default=20
         Number of coefficients.
@@ -139,8 +138,7 @@ def plot_coefficients(
         standardize=standardize,
         feature_names=feature_names,
     )
-    regression = _parts(model)[1]
-    labels = [str(label) for label in getattr(regression, "classes_", [])]
+    labels = [str(label) for label in getattr(take_apart(model).model, "classes_", [])]
     several = len(labels) > 2
     width = names_width(short_names(table["feature"])) + (6.8 if several else 5.4)
     ax = new_axes(ax, width, 1.1 + 0.24 * len(table))
@@ -154,7 +152,8 @@ def plot_coefficients(
     name_ticks(ax, table["feature"])
     unit = "standard deviation" if standardize else "unit"
     what = "the target" if not labels else "log odds" + ("" if several else f" of {shorten(labels[1], 20)}")
-    ax.set_xlabel(textwrap.fill(f"change in {what} per {unit}, posterior mean and 90% interval", 42))
+    drawn = "estimate" if np.isnan(table["low"]).all() else "posterior mean and 90% interval"
+    ax.set_xlabel(textwrap.fill(f"change in {what} per {unit}, {drawn}", 42))
     if several:
         shown = np.unique(table["target_class"]).tolist()
         class_legend(ax, {label: style for label, style in styles.items() if label in shown})

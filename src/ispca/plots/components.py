@@ -20,7 +20,7 @@ def component_table(model: Any) -> np.recarray:
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     max_components : int, default=60
         Maximum number of components to show.
     ax : matplotlib Axes, optional

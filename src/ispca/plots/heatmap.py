@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from .._checks import check_new_data
+from ..pipelines import take_apart
 from ..reduction.records import Floats, Indices
 from .canvas import class_legend, class_style, new_axes, short_names, shorten
 from .input_checks import all_classes, check_target, class_codes, component_name, fitted_reduction, make_table
@@ -38,7 +39,7 @@ def heatmap_table(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X : array-like of shape (n_samples, n_features)
         Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
@@ -79,7 +80,7 @@ def heatmap_table(
     leading = leading[leading["direction"] != 0]
     samples = _sample_names(X, X.shape[0] if hasattr(X, "shape") else len(X), sample_names)
     chosen = leading["index"]
-    data = check_new_data(reduction, X)[:, chosen]
+    data = check_new_data(reduction, take_apart(model).reduction_input(X))[:, chosen]
     values = np.asarray(data.todense() if sp.issparse(data) else data, dtype=np.float64)
     values = (values - reduction.mean_[chosen]) / reduction.scale_[chosen]
     columns = _feature_order(values)
@@ -128,7 +129,7 @@ def plot_heatmap(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X : array-like of shape (n_samples, n_features)
         Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from .._transformer_base import SupervisedComponents
+from ..pipelines import take_apart
 from ..reduction.records import Indices
 from ..validation.record_array import as_table
 
@@ -35,13 +34,11 @@ def _plain(values: np.ndarray) -> np.ndarray:
 
 
 def fitted_reduction(model: Any) -> Any:
-    """Return the fitted ISPCA or SPCA: the model itself, or the first step of a pipeline."""
-    reduction = model.steps[0][1] if isinstance(model, Pipeline) else model
-    if not isinstance(reduction, SupervisedComponents):
-        name = type(reduction).__name__
-        raise ValueError(
-            f"This plot needs a fitted ISPCA or SPCA, or a pipeline that starts with one; got {name}."
-        )
+    """Return the fitted ISPCA or SPCA: the model itself, or a step of a pipeline."""
+    reduction = take_apart(model).reduction
+    if reduction is None:
+        name = type(model).__name__
+        raise ValueError(f"This plot needs a fitted ISPCA or SPCA, or a pipeline with one; got {name}.")
     check_is_fitted(reduction)
     return reduction
 
@@ -65,12 +62,16 @@ def check_component(reduction: Any, component: Any) -> int:
     return int(component) - 1
 
 
-def feature_names(reduction: Any, names: Any = None) -> np.ndarray:
-    """Return a name for every feature: those given, those seen in fit, or the column numbers."""
-    count = reduction.n_features_in_
-    if names is None:
-        names = getattr(reduction, "feature_names_in_", range(count))
-    elif len(names) != count:
+def feature_names(model: Any, names: Any = None) -> np.ndarray:
+    """Return a name for every feature of the reduction: those given, those seen in fit, or the column numbers."""
+    parts = take_apart(model)
+    names = None if names is None else check_names(names, parts.n_features_in)
+    return np.array(parts.reduction_input_names(names))
+
+
+def check_names(names: Any, count: int) -> np.ndarray:
+    """Return the given names as text, after checking that there is one per feature."""
+    if len(names) != count:
         raise ValueError(
             f"feature_names has {len(names)} entries, but X has {count} features: pass one name per feature."
         )

@@ -27,7 +27,7 @@ def loading_table(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     component : int, default=1
         The component, numbered from 1.
     kind : {"direction", "weight"}, default="direction"
@@ -74,7 +74,7 @@ def profile_table(model: Any, component: int = 1, *, feature_names: Any = None) 
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     component : int, default=1
         The component, numbered from 1.
     feature_names : array-like of shape (n_features_in_,), optional
@@ -97,7 +97,7 @@ def profile_table(model: Any, component: int = 1, *, feature_names: Any = None) 
     """
     reduction = fitted_reduction(model)
     place = check_component(reduction, component)
-    names = _feature_names(reduction, feature_names)
+    names = _feature_names(model, feature_names)
     return make_table(
         {
             "feature": names,
@@ -122,7 +122,7 @@ def plot_loadings(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     component : int, default=1
         The component, numbered from 1.
     kind : {"direction", "weight"}, default="direction"
@@ -181,7 +181,7 @@ def plot_profile(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     component : int, default=1
         The component, numbered from 1.
     kind : {"direction", "weight"}, default="direction"

@@ -26,7 +26,7 @@ def pairs_table(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X : array-like of shape (n_samples, n_features)
         Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
@@ -65,7 +65,7 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X : array-like of shape (n_samples, n_features)
         Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional

@@ -24,7 +24,7 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X, y : array-like
         The data of the fit.
     max_steps : int, default=12
@@ -82,7 +82,7 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X, y : array-like
         The data of the fit.
     max_steps : int, default=12

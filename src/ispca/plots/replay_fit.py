@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_new_data
+from ..pipelines import take_apart
 from ..reduction.deflation import Deflation, constant_basis, deflate, project_off, start_deflation
 from ..reduction.design import Design
 from ..reduction.null_distribution import tested_scores
@@ -76,7 +77,7 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         raise ValueError("This plot needs ISPCA: SPCA has no supervised steps.")
     if not reduction.steps_:
         raise ValueError("The reduction has no supervised steps (n_supervised=0), so there is nothing to plot.")
-    X = check_new_data(reduction, X)
+    X = check_new_data(reduction, take_apart(model).reduction_input(X))
     response = make_response(check_target(y, X.shape[0]), reduction.family)
     with workers() as threads:
         design = make_design(X, threads, center=reduction.center, scale=reduction.scale)

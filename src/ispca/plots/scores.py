@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..pipelines import take_apart
 from .canvas import class_legend, new_axes
 from .input_checks import (
     all_classes,
@@ -38,7 +39,7 @@ def score_table(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X : array-like of shape (n_samples, n_features)
         Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
@@ -68,7 +69,7 @@ def score_table(
     """
     reduction = fitted_reduction(model)
     places = [check_component(reduction, component) for component in components]
-    Z = np.asarray(reduction.transform(X), dtype=np.float64)[:, places]
+    Z = np.asarray(reduction.transform(take_apart(model).reduction_input(X)), dtype=np.float64)[:, places]
     columns: dict[str, Any] = {"sample": _names(X, len(Z), sample_names)}
     codes = np.zeros(len(Z), dtype=np.intp)
     if y is not None:
@@ -98,7 +99,7 @@ def plot_scores(
     Parameters
     ----------
     model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X : array-like of shape (n_samples, n_features)
         Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional

@@ -19,7 +19,7 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X, y : array-like
         The data of the fit.
     step : int, default=1
@@ -72,7 +72,7 @@ def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None)
     Parameters
     ----------
     model : ISPCA or Pipeline
-        Fitted reduction, or a fitted pipeline that starts with one.
+        Fitted reduction, or a fitted pipeline with one.
     X, y : array-like
         The data of the fit.
     step : int, default=1

@@ -21,6 +21,10 @@ def convergence_section(inputs: Inputs) -> dict[str, Any]:
         return section(
             TITLE, ["The reduction is not followed by a model, so nothing was sampled. " + HOW_TO_MODEL]
         )
+    if not inputs.has_posterior:
+        return section(
+            TITLE, [f"{type(inputs.model).__name__} has no posterior, so there are no chains to check."]
+        )
     found = inputs.model.diagnostics_
     chains = int(inputs.model.n_chains)
     r_hat, bulk, tail = float(found.r_hat.max()), float(found.bulk_ess.min()), float(found.tail_ess.min())

@@ -39,7 +39,10 @@ def question_section(inputs: Inputs) -> dict[str, Any]:
         f"{name} finds such combinations, called components. A supervised component is computed from features "
         "associated with the target; an unsupervised one captures the largest remaining variation.",
     ]
-    if inputs.model is not None:
+    if inputs.model is not None and not inputs.has_posterior:
+        name = type(inputs.model).__name__
+        text.append(f"A linear model ({name}) then predicts the target from the components.")
+    elif inputs.model is not None:
         text.append(
             "A Bayesian regression then predicts the target from the components. Its horseshoe prior assumes that "
             "few components matter and shrinks the coefficients of the others toward zero."
@@ -74,8 +77,11 @@ def data_section(inputs: Inputs) -> dict[str, Any]:
 
 
 def _size_facts(inputs: Inputs) -> list[list[str]]:
-    X = inputs.X
+    X: Any = inputs.original_X if sp.issparse(inputs.original_X) else np.asarray(inputs.original_X)
     facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{X.shape[1]:,}"]]
+    if inputs.before:
+        steps = ", ".join(type(step).__name__ for step in inputs.before)
+        facts.append(["Preprocessing", f"{steps}: {inputs.X.shape[1]:,} features remain"])
     if inputs.reduction is not None:
         unused = int(np.count_nonzero(~inputs.reduction.feature_mask_))
         why = " (constant, determined by a single sample, or excluded)" if unused else ""

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._messages import count
 from .._ranking import largest_first
-from ..models.coefficients import feature_columns, original_coefficients, rank_coefficients
-from .formatting import clean, number, numbers, section, table
+from ..models.coefficients import feature_columns, feature_spreads, original_coefficients, rank_coefficients
+from .formatting import clean, clean_all, number, numbers, section, table
 from .input_checks import Inputs, column
 
 # Limits on the rows of all feature tables together, and of each one.
@@ -89,29 +89,36 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
     if inputs.model is None:
         why = "The reduction is not followed by a model, so there are no coefficients. " + HOW_TO_MODEL
         return section("Coefficients", [why])
-    found, places, factors = _largest(inputs)
+    found, names, factors, n_features = _largest(inputs)
     several = inputs.classes is not None and len(inputs.classes) > 2
     rows: list[list[Any]] = []
-    for row, place, factor in zip(found, places, factors, strict=True):
-        name = [inputs.features[place]] + ([clean(row["target_class"])] if several else [])
-        effects = [number(row[field] * factor) for field in ("mean", "q5", "q95")]
-        rows.append([*name, *effects, number(100 * row["p_sign"], 3)])
-    total = inputs.reduction.n_features_in_ * (len(inputs.labels) if several else 1)
+    for row, feature, factor in zip(found, names, factors, strict=True):
+        name = [feature] + ([clean(row["target_class"])] if several else [])
+        rows.append([*name, number(row["mean"] * factor)])
+        if inputs.has_posterior:
+            rows[-1] += [number(row[end] * factor) for end in ("q5", "q95")] + [number(100 * row["p_sign"], 3)]
+    total = n_features * (len(inputs.labels) if several else 1)
     columns = [("Feature", "text")] + ([("Class", "text")] if several else [])
-    columns += [("Effect", "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
+    columns.append(("Effect", "number"))
+    if inputs.has_posterior:
+        columns += [("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
     caption = f"The {len(rows):,} largest of {total:,} coefficients" if total > len(rows) else "All coefficients"
-    text = [_effect_text(inputs), INTERVAL_TEXT]
+    text = [_effect_text(inputs), *([INTERVAL_TEXT] if inputs.has_posterior else [])]
+    if len(found) and (steps := found["transformed_by"][0]):
+        text.insert(1, f"The features are those that the preprocessing returns ({steps}), not the original ones.")
     return section("Coefficients", text, tables=[table("coefficients", caption, columns, rows)])
 
 
-def _largest(inputs: Inputs) -> tuple[Any, list[int], list[float]]:
-    """Return the largest coefficients with the indices and the standard deviations of their features."""
+def _largest(inputs: Inputs) -> tuple[Any, list[str], list[float], int]:
+    """Return the largest coefficients, their features, the deviations of these, and the number of features."""
     found = inputs.context.coefficients
     found = original_coefficients(inputs.pipeline) if found is None else found
-    scale = inputs.reduction.scale_
-    order = rank_coefficients(found, scale)[:MOST_COEFFICIENTS]
-    columns = feature_columns(found, len(scale))[order]
-    return found[order], columns.tolist(), scale[columns].tolist()
+    spreads = feature_spreads(inputs.pipeline)
+    order = rank_coefficients(found, spreads)[:MOST_COEFFICIENTS]
+    columns = feature_columns(found, len(spreads))[order]
+    # Without earlier steps the names are those of the report, which may have been given by the user.
+    names = clean_all(found["feature"][order])[0] if inputs.before else [inputs.features[j] for j in columns]
+    return found[order], names, spreads[columns].tolist(), len(spreads)
 
 
 HOW_TO_MODEL = (
@@ -128,6 +135,8 @@ INTERVAL_TEXT = (
 def _effect_text(inputs: Inputs) -> str:
     if inputs.classes is None:
         of = "the target"
+    elif not inputs.has_posterior:
+        of = f"the linear predictor of {type(inputs.model).__name__}"
     elif len(inputs.classes) == 2:
         of = f"the log odds of “{inputs.labels[1]}” (negative: toward “{inputs.labels[0]}”)"
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,15 +12,15 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._transformer_base import SupervisedComponents
 from ..models.base import Horseshoe
+from ..pipelines import FittedParts, take_apart
 from ..plots.input_checks import all_classes, check_target
 from ..validation.comparison import Comparison
 from .formatting import clean_all
 
 TAKES = (
-    "A report needs a fitted ISPCA or SPCA, a fitted pipeline of one of them and HorseshoeClassifier or "
-    "HorseshoeRegressor, or the result of ispca.validation.compare"
+    "A report needs a fitted ISPCA or SPCA, a fitted pipeline of one of them and a linear model such as "
+    "HorseshoeClassifier, or the result of ispca.validation.compare"
 )
 
 
@@ -43,12 +43,18 @@ class Context:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Checked inputs of all sections; ``classes`` is None for a continuous target or without a target."""
+    """Checked inputs of all sections.
+
+    ``X`` and ``features`` are what the reduction sees; ``original_X`` is what the pipeline takes. ``classes`` is
+    None for a continuous target or without a target.
+    """
 
     reduction: Any
     model: Any
     pipeline: Any
+    before: tuple[Any, ...]
     comparison: Comparison | None
+    original_X: Any
     X: Any
     y: np.ndarray | None
     classes: np.ndarray | None
@@ -57,6 +63,16 @@ class Inputs:
     samples: list[str]
     n_renamed: int
     context: Context
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the model is Bayesian, so that there are intervals and chains."""
+        return isinstance(self.model, Horseshoe)
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """The steps of the fit in order."""
+        return tuple(step for step in (*self.before, self.reduction, self.model) if step is not None)
 
     @property
     def labels(self) -> list[str]:
@@ -75,7 +91,9 @@ def check_inputs(
     if validation is not None and not isinstance(validation, Comparison):
         kind = type(validation).__name__
         raise ValueError(f"validation must be the result of ispca.validation.compare, got {kind}.")
-    reduction, model = _reduction_and_model(fitted)
+    parts = take_apart(fitted)
+    _check_parts(fitted, parts)
+    reduction, model = parts.reduction, parts.model
     if X is None and reduction is not None:
         raise ValueError("X is missing: pass the data of the fit.")
     X = _plain(X)
@@ -83,31 +101,30 @@ def check_inputs(
     checked = None if y is None else check_target(y, n if X is not None else len(y))
     known = reduction if reduction is not None else model
     classes = None if checked is None else all_classes(known, checked)
-    cleaned = clean_all([] if reduction is None else _feature_names(reduction, names))
+    cleaned = clean_all([] if reduction is None else _feature_names(parts, names))
     who = clean_all([] if X is None else _sample_names(X, n, samples))
-    Z = None
+    Z, seen = None, X
     if reduction is not None:
-        _check_width(X, reduction)
-        Z = _transformed(reduction, X) if context.scores is None else np.asarray(context.scores, np.float64)
+        _check_width(X, parts.n_features_in)
+        seen = _ignoring_names(parts.reduction_input, X)
+        scores = _ignoring_names(reduction.transform, seen) if context.scores is None else context.scores
+        Z = np.asarray(scores, dtype=np.float64)
     return Inputs(
-        *(reduction, model, fitted if isinstance(fitted, Pipeline) else None, validation),
-        *(_without_names(X), checked, classes, Z),
+        *(reduction, model, fitted if isinstance(fitted, Pipeline) else None, parts.before, validation),
+        *(X if parts.before else _without_names(X), _without_names(seen), checked, classes, Z),
         *(cleaned[0], who[0], cleaned[1] + who[1], context),
     )
 
 
-def _reduction_and_model(fitted: Any) -> tuple[Any, Any]:
+def _check_parts(fitted: Any, parts: FittedParts) -> None:
     if fitted is None:
-        return None, None
-    steps = [step for _, step in fitted.steps] if isinstance(fitted, Pipeline) else [fitted]
-    first = isinstance(steps[0], SupervisedComponents)
-    last = len(steps) == 1 or (len(steps) == 2 and isinstance(steps[1], Horseshoe))
-    if not (first and last):
-        names = ", ".join(type(step).__name__ for step in steps)
-        raise ValueError(f"{TAKES}; got {names}.")
-    for step in steps:
+        return
+    for step in parts.steps if parts.reduction is not None else ():
         check_is_fitted(step)
-    return steps[0], steps[1] if len(steps) == 2 else None
+    linear = parts.model is None or hasattr(parts.model, "coef_")
+    if parts.reduction is None or not linear or parts.between:
+        names = ", ".join(type(step).__name__ for step in parts.steps)
+        raise ValueError(f"{TAKES}; got {names}.")
 
 
 def _plain(X: Any) -> Any:
@@ -121,16 +138,16 @@ def _without_names(X: Any) -> Any:
     return X if X is None or sp.issparse(X) else np.asarray(X)
 
 
-def _feature_names(reduction: Any, names: Any) -> Any:
+def _feature_names(parts: FittedParts, names: Any) -> Any:
     """Return the names unchanged; in a string array, every entry would be as wide as the longest name."""
-    count = reduction.n_features_in_
-    if names is None:
-        return getattr(reduction, "feature_names_in_", range(count))
-    if len(names) != count:
+    count = parts.n_features_in
+    if names is not None and len(names) != count:
         raise ValueError(
             f"feature_names has {len(names)} entries, but X has {count} features: pass one name per feature."
         )
-    return names
+    if not parts.before:
+        return getattr(parts.reduction, "feature_names_in_", range(count)) if names is None else names
+    return parts.reduction_input_names(names)
 
 
 def _sample_names(X: Any, n_samples: int, names: Any) -> Any:
@@ -144,17 +161,17 @@ def _sample_names(X: Any, n_samples: int, names: Any) -> Any:
     return names
 
 
-def _transformed(reduction: Any, X: Any) -> np.ndarray:
+def _ignoring_names(transform: Callable[[Any], Any], X: Any) -> Any:
     with warnings.catch_warnings():
         # X may be an array without the names of the fit; its width has been checked.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return np.asarray(reduction.transform(X), dtype=np.float64)
+        return transform(X)
 
 
-def _check_width(X: Any, reduction: Any) -> None:
-    if len(X.shape) != 2 or X.shape[1] != reduction.n_features_in_:
+def _check_width(X: Any, count: int) -> None:
+    if len(X.shape) != 2 or X.shape[1] != count:
         raise ValueError(
-            f"X has shape {tuple(X.shape)}, but the reduction was fitted to {reduction.n_features_in_} features: "
+            f"X has shape {tuple(X.shape)}, but the model was fitted to {count} features: "
             "pass the data of the fit, one row per sample."
         )
 

@@ -54,7 +54,7 @@ def write_report(
     Parameters
     ----------
     fitted : Pipeline, ISPCA, SPCA or Comparison
-        A fitted pipeline of a reduction and a horseshoe model, a fitted reduction, or the result of
+        A fitted pipeline of a reduction and a linear model, a fitted reduction, or the result of
         `ispca.validation.compare`.
     X, y : array-like
         The data of the fit; not needed for a comparison.

@@ -35,7 +35,7 @@ def versions() -> dict[str, str]:
 
 def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
     """Return the references, the versions and the code."""
-    references = [PAPER] + ([PRIOR] if inputs.model is not None else [])
+    references = [PAPER] + ([PRIOR] if inputs.has_posterior else [])
     text = ["Please cite the method and state the version of the software."]
     if inputs.reduction is not None and _open_seed(inputs):
         text.append("No random seed was set, so the numbers will differ slightly when the analysis is repeated.")
@@ -54,8 +54,7 @@ def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
 
 
 def _open_seed(inputs: Inputs) -> bool:
-    steps = [inputs.reduction] + ([inputs.model] if inputs.model is not None else [])
-    return any(step.random_state is None for step in steps)
+    return any(getattr(step, "random_state", 0) is None for step in inputs.steps)
 
 
 def _code(inputs: Inputs) -> str:
@@ -64,17 +63,20 @@ def _code(inputs: Inputs) -> str:
         call = "" if inputs.comparison is None else _comparison_code(inputs.comparison)
         lines = ["from ispca.validation import compare", "", f"result = {call}", "print(result)"]
         return "\n".join([needed, *lines])
-    steps = [inputs.reduction] + ([] if inputs.model is None else [inputs.model])
-    kinds = ", ".join(sorted(type(step).__name__ for step in steps))
+    steps = inputs.steps
+    ours = [step for step in steps if _module(step) == "ispca"]
+    kinds = ", ".join(sorted({type(step).__name__ for step in ours}))
     lines = [needed, f"from ispca import {kinds}", "from ispca.report import write_report"]
+    others = {f"from {_module(step)} import {type(step).__name__}" for step in steps if step not in ours}
     validate, report = [], 'write_report(model, X, y, "report.html")'
     if inputs.comparison is not None:
         call = _comparison_code(inputs.comparison)
         lines.append(f"from ispca.validation import {call.partition('(')[0]}")
         validate, report = [f"validation = {call}"], report.replace(")", ", validation=validation)")
     calls = [estimator_code(step) for step in steps]
-    if len(steps) == 2:
-        lines += ["from sklearn.pipeline import make_pipeline", "", "model = make_pipeline("]
+    if len(steps) > 1:
+        lines += sorted({*others, "from sklearn.pipeline import make_pipeline"})
+        lines += ["", "model = make_pipeline("]
         lines += [f"    {call}," for call in calls] + [")"]
     else:
         lines += ["", f"model = {calls[0]}"]
@@ -87,6 +89,16 @@ def _comparison_code(comparison: Comparison) -> str:
         return f"compare_with_baselines(model, X, y, cv={n_splits})"
     methods = ", ".join(f"{name!r}: ..." for name in comparison.methods)
     return f"compare({{{methods}}}, X, y, cv={n_splits})"
+
+
+def _module(step: Any) -> str:
+    """Return the module from which the class of a step is imported."""
+    public: list[str] = []
+    for name in type(step).__module__.split("."):
+        if name.startswith("_"):
+            break
+        public.append(name)
+    return public[0] if public[0] == "ispca" else ".".join(public)
 
 
 def estimator_code(estimator: BaseEstimator) -> str:

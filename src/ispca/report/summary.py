@@ -37,7 +37,7 @@ def summarize(
     Parameters
     ----------
     fitted : Pipeline, ISPCA, SPCA or Comparison
-        A fitted pipeline of a reduction and a horseshoe model, a fitted reduction, or the result of
+        A fitted pipeline of a reduction and a linear model, a fitted reduction, or the result of
         `ispca.validation.compare`.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data of the fit; not needed for a comparison.

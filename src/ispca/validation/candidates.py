@@ -34,6 +34,8 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
         Mean and standard deviation of the training target.
     """
 
+    _parameter_constraints: dict[str, list[Any]] = {}  # noqa: RUF012
+
     def fit(self, X: Any, y: Any) -> BaseRateRegressor:
         """Take mean and spread of the target.
 

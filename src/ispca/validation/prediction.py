@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ..models.base import Horseshoe
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood
+from ..pipelines import take_apart
 from ..reduction.records import Floats, Indices
 from .prediction_checks import (
     ImpossiblePrediction,
@@ -178,7 +179,8 @@ def class_probabilities(estimator: Any, X: Any, classes: Any, n_samples: int) ->
 def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Prediction:
     """Return values, and where there is a predictive distribution its log density and interval."""
     n_samples = len(y)
-    model, Z = final_step(estimator, X)
+    parts = take_apart(estimator)
+    model, Z = parts.model, parts.model_input(X)
     spread = _spread(model, Z, n_samples)
     value = possible_values(estimator.predict(X), n_samples)
     log_density = interval = None
@@ -192,13 +194,6 @@ def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Pred
     if quantiles is not None:
         interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY), n_samples)
     return Prediction(value, log_density=log_density, interval=interval)
-
-
-def final_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Return the last step of a fitted pipeline, and X as that step sees it."""
-    if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
-        return estimator.steps[-1][1], estimator[:-1].transform(X)
-    return estimator, X
 
 
 def _spread(model: Any, Z: Any, n_samples: int) -> Floats | None:
@@ -215,11 +210,11 @@ def _method(estimator: Any, name: str) -> Callable[..., Any] | None:
 
 def _posterior_check(estimator: Any, X: Any, y: Any) -> dict[str, float] | None:
     """Check the chains on what is reported: the mean log density of the held-out samples, draw by draw."""
-    model = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    parts = take_apart(estimator)
+    model = parts.model
     if not isinstance(model, Horseshoe):
         return None
-    _, Z = final_step(estimator, X)
-    posterior = model.posterior_
+    Z, posterior = parts.model_input(X), model.posterior_
     codes = np.searchsorted(model.classes_, y) if hasattr(model, "classes_") else np.asarray(y, dtype=np.float64)
     known = np.isin(y, model.classes_) if hasattr(model, "classes_") else np.ones(len(codes), dtype=bool)
     if not known.any():

@@ -11,12 +11,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import observed_codes
 from ..reduction.records import Floats
 from .candidates import default_candidates
 from .prediction import class_probabilities, n_rows, predict_values
 from .prediction_checks import possible_values
 from .stacking_base import Stacked, normal_part
-from .stacking_weights import fit_inverse_temperature, tempered
+from .stacking_weights import SMALLEST_PROBABILITY, fit_inverse_temperature, tempered
 
 BISECTIONS = 60
 
@@ -140,6 +141,26 @@ class StackedClassifier(ClassifierMixin, Stacked):
         """
         most_probable = self.predict_proba(X).argmax(axis=1)
         return self.classes_[most_probable]
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log probability of each observed class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            Class labels seen in ``fit``.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        probabilities = self.predict_proba(X)
+        codes = observed_codes(y, self.classes_, len(probabilities))
+        observed = probabilities[np.arange(len(codes)), codes]
+        return np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
 
 
 class StackedRegressor(RegressorMixin, Stacked):

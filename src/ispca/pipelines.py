@@ -1,0 +1,244 @@
+"""A fitted object taken apart into the steps before the reduction, the reduction and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ._transformer_base import SupervisedComponents
+from .reduction.records import Floats, Indices
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A linear step that works column by column: output j is ``slope[j] * input[source[j]] + shift[j]``."""
+
+    source: Indices
+    slope: Floats
+    shift: Floats
+    n_inputs: int
+
+    @classmethod
+    def identity(cls, width: int) -> Columns:
+        """Return the step that changes nothing."""
+        return cls(np.arange(width), np.ones(width), np.zeros(width), width)
+
+    def then(self, other: Columns) -> Columns:
+        """Return this step followed by another one."""
+        source = self.source[other.source]
+        slope, shift = self.slope[other.source], self.shift[other.source]
+        return Columns(source, other.slope * slope, other.slope * shift + other.shift, self.n_inputs)
+
+    def carry_back(self, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
+        """Return a linear model on the outputs as one on the inputs; features are the last axis of ``coef``."""
+        original = np.zeros((*coef.shape[:-1], self.n_inputs))
+        original[..., self.source] = coef * self.slope
+        return original, intercept + coef @ self.shift
+
+
+@dataclass(frozen=True)
+class FittedParts:
+    """The parts of a fitted object in the order in which samples pass through them.
+
+    Attributes
+    ----------
+    before : tuple of transformers
+        Steps before the reduction, or before the model where there is no reduction.
+    reduction : ISPCA, SPCA or None
+        The first supervised reduction.
+    between : tuple of transformers
+        Steps between the reduction and the model.
+    model : estimator or None
+        The last step, if it predicts.
+    """
+
+    before: tuple[Any, ...]
+    reduction: Any
+    between: tuple[Any, ...]
+    model: Any
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """All parts in order."""
+        middle = (*self.before, self.reduction, *self.between, self.model)
+        return tuple(step for step in middle if step is not None)
+
+    @property
+    def n_features_in(self) -> int:
+        """The number of features that the first step takes."""
+        return int(self.steps[0].n_features_in_)
+
+    def feature_names_in(self) -> list[str]:
+        """Return the names of the original features, or the numbers of their columns."""
+        return [str(name) for name in getattr(self.steps[0], "feature_names_in_", range(self.n_features_in))]
+
+    def reduction_input(self, X: Any) -> Any:
+        """Return samples as the reduction sees them."""
+        return _transformed(self.before, X)
+
+    def model_input(self, X: Any) -> Any:
+        """Return samples as the model sees them."""
+        steps = (*self.before, self.reduction, *self.between)
+        return _transformed([step for step in steps if step is not None], X)
+
+    def fold_before(self) -> tuple[tuple[Any, ...], Columns]:
+        """Return the steps before the reduction as `fold` does."""
+        following = self.model if self.reduction is None else self.reduction
+        return fold(self.before, following.n_features_in_)
+
+    def names_after_others(self, names: Sequence[Any] | None = None) -> list[str]:
+        """Return the names of the features that the steps return which cannot be folded; numbers if unknown."""
+        others, columns = self.fold_before()
+        if not others:
+            return self.feature_names_in() if names is None else [str(name) for name in names]
+        given = None if names is None else np.asarray(names, dtype=object)
+        for step in others:
+            try:
+                given = step.get_feature_names_out(getattr(step, "feature_names_in_", given))
+            except (AttributeError, ValueError):
+                given = None
+        return [str(name) for name in (range(columns.n_inputs) if given is None else given)]
+
+    def reduction_input_names(self, names: Sequence[Any] | None = None) -> list[str]:
+        """Return the names of the features that the reduction sees; ``names`` are those of the original ones."""
+        names = self.names_after_others(names)
+        return [names[source] for source in self.fold_before()[1].source]
+
+
+def take_apart(fitted: Any) -> FittedParts:
+    """Take a pipeline, a reduction or a model apart; nested pipelines are flattened.
+
+    Parameters
+    ----------
+    fitted : estimator
+        A pipeline of any number of steps, or a single estimator.
+
+    Returns
+    -------
+    parts : FittedParts
+        The steps before the reduction, the reduction, the steps after it and the model.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from ispca import ISPCA, HorseshoeClassifier
+    >>> from ispca.pipelines import take_apart
+    >>> parts = take_apart(make_pipeline(StandardScaler(), ISPCA(), HorseshoeClassifier()))
+    >>> parts.before, parts.reduction, parts.between, parts.model
+    ((StandardScaler(),), ISPCA(), (), HorseshoeClassifier())
+    """
+    steps = _flat_steps(fitted)
+    model = steps.pop() if steps and hasattr(steps[-1], "predict") else None
+    for place, step in enumerate(steps):
+        if isinstance(step, SupervisedComponents):
+            return FittedParts(tuple(steps[:place]), step, tuple(steps[place + 1 :]), model)
+    return FittedParts(tuple(steps), None, (), model)
+
+
+def _flat_steps(fitted: Any) -> list[Any]:
+    if not isinstance(fitted, Pipeline):
+        return [] if fitted is None or isinstance(fitted, str) else [fitted]
+    return [step for _, part in fitted.steps for step in _flat_steps(part)]
+
+
+def _transformed(steps: Sequence[Any], X: Any) -> Any:
+    for step in steps:
+        # Pipelines of other packages contain steps that only draw samples for the fit.
+        if hasattr(step, "transform"):
+            X = step.transform(X)
+    return X
+
+
+def fold(steps: Sequence[Any], n_outputs: int) -> tuple[tuple[Any, ...], Columns]:
+    """Return the steps up to the last one that is not linear, and the linear ones after it as one step.
+
+    Parameters
+    ----------
+    steps : sequence of transformers
+        Fitted steps.
+    n_outputs : int
+        The number of features that the last of them returns.
+
+    Returns
+    -------
+    others : tuple of transformers
+        Steps that cannot be expressed column by column, and all before them.
+    columns : Columns
+        The rest.
+    """
+    linear: list[Columns] = []
+    for step in reversed(steps):
+        found = linear_columns(step)
+        if found is None:
+            break
+        linear.insert(0, found)
+    columns = Columns.identity(linear[0].n_inputs if linear else n_outputs)
+    for step in linear:
+        columns = columns.then(step)
+    return tuple(steps[: len(steps) - len(linear)]), columns
+
+
+def linear_columns(step: Any) -> Columns | None:
+    """Return a step as a linear one, or None if it is not known to be one."""
+    if hasattr(step, "get_support"):
+        kept = step.get_support()
+        return _selected(np.flatnonzero(kept), len(kept))
+    kind = type(step)
+    describe = _LINEAR.get(kind.__name__) if kind.__module__.startswith("sklearn.") else None
+    return None if describe is None else describe(step)
+
+
+def _selected(source: Indices, width: int) -> Columns:
+    return Columns(source, np.ones(len(source)), np.zeros(len(source)), width)
+
+
+def _scaled(step: Any, center: Any, scale: Any) -> Columns:
+    """Return ``(X - center) / scale``, where either may be missing."""
+    width = step.n_features_in_
+    slope = np.ones(width) if scale is None else 1 / np.asarray(scale, dtype=np.float64)
+    shift = np.zeros(width) if center is None else -np.asarray(center, dtype=np.float64) * slope
+    return Columns(np.arange(width), slope, shift, width)
+
+
+def _standard(step: Any) -> Columns:
+    return _scaled(step, step.mean_ if step.with_mean else None, step.scale_ if step.with_std else None)
+
+
+def _robust(step: Any) -> Columns:
+    return _scaled(step, step.center_ if step.with_centering else None, step.scale_ if step.with_scaling else None)
+
+
+def _min_max(step: Any) -> Columns | None:
+    width = step.n_features_in_
+    return None if step.clip else Columns(np.arange(width), step.scale_, step.min_, width)
+
+
+def _max_abs(step: Any) -> Columns | None:
+    return None if getattr(step, "clip", False) else _scaled(step, None, step.scale_)
+
+
+def _imputer(step: Any) -> Columns | None:
+    """Return which columns are kept: an observed value stays as it is."""
+    if step.add_indicator or step.statistics_.dtype.kind != "f":
+        return None
+    return _selected(np.flatnonzero(~np.isnan(step.statistics_)), step.n_features_in_)
+
+
+def _function(step: Any) -> Columns | None:
+    return Columns.identity(step.n_features_in_) if step.func is None else None
+
+
+# By name: importing the classes would make every import of ispca slower.
+_LINEAR: dict[str, Callable[[Any], Columns | None]] = {
+    "StandardScaler": _standard,
+    "MinMaxScaler": _min_max,
+    "MaxAbsScaler": _max_abs,
+    "RobustScaler": _robust,
+    "SimpleImputer": _imputer,
+    "FunctionTransformer": _function,
+}

@@ -1,0 +1,27 @@
+"""The names that users import, and what every estimator of the package offers."""
+
+import inspect
+
+import pytest
+from sklearn.base import BaseEstimator
+
+import ispca
+from ispca import validation
+
+ESTIMATORS = [
+    kind
+    for kind in (getattr(ispca, name) for name in ispca.__all__)
+    if inspect.isclass(kind) and issubclass(kind, BaseEstimator)
+]
+
+
+def test_records_are_imported_from_where_users_look():
+    assert {"Step", "Posterior", "Diagnostics"} <= set(ispca.__all__)
+    assert "Comparison" in validation.__all__
+    for package in (ispca, validation):
+        assert all(hasattr(package, name) for name in package.__all__)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if hasattr(kind, "predict")])
+def test_every_model_has_a_log_predictive_density(kind):
+    assert list(inspect.signature(kind.log_predictive_density).parameters) == ["self", "X", "y"]

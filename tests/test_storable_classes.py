@@ -1,0 +1,271 @@
+"""Every estimator of the package in a model file, alone, stacked and after preprocessing."""
+
+import copy
+import inspect
+import io
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_regression
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+import ispca
+from ispca import (
+    ISPCA,
+    SPCA,
+    HorseshoeClassifier,
+    HorseshoeRegressor,
+    PenalizedClassifier,
+    PenalizedRegressor,
+    StackedClassifier,
+    StackedRegressor,
+    original_coefficients,
+)
+from ispca.commands.predict import load_predictor, predictions
+from ispca.persistence import ModelFileError, load_model, save_model
+from ispca.persistence.archive import write_archive
+from ispca.persistence.checks import CHECKS
+from ispca.validation.candidates import BaseRateRegressor
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*NOT converged")
+SHORT = {"n_draws": 20, "n_warmup": 40, "n_chains": 2, "retry": False, "random_state": 0}
+REDUCTION = {"n_components": 2, "n_permutations": 50, "whiten": True, "random_state": 0}
+STEPS = [
+    StandardScaler(),
+    MinMaxScaler((-1, 2), clip=True),
+    MaxAbsScaler(),
+    RobustScaler(with_centering=False),
+    SimpleImputer(),
+    VarianceThreshold(0.5),
+    SelectKBest(f_regression, k=5),
+    FunctionTransformer(None),
+    "passthrough",
+]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 8)) * [1, 2, 3, 1, 1, 1, 0.5, 1]
+    return pd.DataFrame(X, columns=[f"g{j}" for j in range(8)]), X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=40)
+
+
+def candidates(regression):
+    model = HorseshoeRegressor(**SHORT) if regression else HorseshoeClassifier(**SHORT)
+    lasso = PenalizedRegressor(random_state=0) if regression else PenalizedClassifier(random_state=0)
+    return {
+        "ISPCA": make_pipeline(StandardScaler(), ISPCA(**REDUCTION), model),
+        "lasso": lasso,
+        "base rate": BaseRateRegressor() if regression else DummyClassifier(),
+    }
+
+
+def fitted_stack(problem, kind, **options):
+    X, y = problem
+    regression = kind is StackedRegressor
+    stack = kind(candidates(regression), cv=2, n_jobs=1, random_state=0, **options)
+    return stack.fit(X, y if regression else np.where(y > 0, "high", "low"))
+
+
+def reloaded(model, tmp_path):
+    save_model(model, tmp_path / "model")
+    return load_model(tmp_path / "model")
+
+
+def test_the_list_is_complete():
+    exported = [getattr(ispca, name) for name in ispca.__all__]
+    estimators = {kind for kind in exported if inspect.isclass(kind) and issubclass(kind, BaseEstimator)}
+    assert len(estimators) >= 8
+    assert estimators <= set(CHECKS)
+    assert {type(step) for step in STEPS if not isinstance(step, str)} <= set(CHECKS)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("penalty", ["lasso", "ridge"])
+def test_penalized_models(problem, tmp_path, n_classes, penalty):
+    X, y = problem
+    kind = PenalizedClassifier if n_classes else PenalizedRegressor
+    target = np.digitize(y, [0] if n_classes == 2 else [-1, 1]) if n_classes else y
+    model = kind(penalty=penalty, random_state=0).fit(X, target)
+    loaded = reloaded(model, tmp_path)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert np.array_equal(loaded.log_predictive_density(X, target), model.log_predictive_density(X, target))
+    assert np.array_equal(original_coefficients(loaded)["mean"], original_coefficients(model)["mean"])
+    assert loaded.get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("kind", [StackedClassifier, StackedRegressor])
+def test_stacks_with_all_their_candidates(problem, tmp_path, kind):
+    X, _ = problem
+    model = fitted_stack(problem, kind, resume=tmp_path / "fits")
+    loaded = reloaded(model, tmp_path)
+    method = "predict_proba" if kind is StackedClassifier else "predict_interval"
+    assert np.array_equal(getattr(loaded, method)(X), getattr(model, method)(X))
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert np.array_equal(loaded.cv_table_, model.cv_table_)
+    assert list(loaded.estimators_) == list(model.estimators_)
+    assert loaded.resume is None
+    assert repr(loaded.estimators) == repr(model.estimators)
+    assert not hasattr(loaded.estimators["lasso"], "coef_")
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step if isinstance(step, str) else type(step).__name__)
+def test_preprocessing(problem, tmp_path, step):
+    X, y = problem
+    model = make_pipeline(copy.deepcopy(step), ISPCA(**REDUCTION), HorseshoeRegressor(**SHORT)).fit(X, y)
+    loaded = reloaded(model, tmp_path)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert np.array_equal(original_coefficients(loaded), original_coefficients(model))
+    values = predictions(load_predictor(tmp_path / "model"), X.to_numpy())
+    assert np.array_equal(values["mean"], model.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*empty")
+def test_missing_values_are_imputed_by_a_loaded_model(problem, tmp_path):
+    X, y = problem
+    X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    X["empty"] = np.nan
+    model = make_pipeline(SimpleImputer(), StandardScaler(), PenalizedRegressor(random_state=0))
+    model.fit(X, y)
+    assert np.array_equal(reloaded(model, tmp_path).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (FunctionTransformer(np.log1p), "with a function"),
+        (SimpleImputer(add_indicator=True), "add_indicator"),
+        (SelectKBest(lambda X, y: np.arange(8.0), k=3), "cannot be stored"),
+        (DummyClassifier(strategy="uniform"), "strategy"),
+        (LogisticRegression(), "LogisticRegression"),
+    ],
+)
+def test_what_cannot_be_stored(problem, tmp_path, step, message):
+    X, y = problem
+    with pytest.raises(ValueError, match=message):
+        save_model(make_pipeline(step).fit(X.abs(), y > 0), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def forged(path, change):
+    """Change the description of a file, and give it the checksum that fits."""
+    with zipfile.ZipFile(path) as archive:
+        description = json.loads(archive.read("model.json"))
+        arrays = [np.load(io.BytesIO(archive.read(f"array{k}.npy"))) for k in range(description["arrays"])]
+    change(description["model"], arrays)
+    write_archive(path, json.dumps(description).encode(), arrays)
+    return path
+
+
+def put(arrays, node, values):
+    arrays[node["array"]] = np.asarray(values)
+
+
+STACK_FORGERIES = {
+    "no candidates": (lambda m, a: m["fitted"].update(estimators_={"dict": {}}), "named candidates"),
+    "candidates are a list": (lambda m, a: m["fitted"].update(estimators_={"list": []}), "named candidates"),
+    "candidate is a number": (lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=1), "not an estimator"),
+    "weights": (lambda m, a: put(a, m["fitted"]["weights_"], [0.5, 0.5, 0.5]), "not a distribution"),
+    "another width": (lambda m, a: m["fitted"].update(n_features_in_=3, feature_names_in_=None), "features"),
+    "other classes": (lambda m, a: put(a, m["fitted"]["classes_"], ["a", "b"]), "other classes"),
+    "a candidate in itself": (
+        lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=copy.deepcopy(m)),
+        "does not predict from the features",
+    ),
+    "parameter is a number": (lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso=1), "candidates"),
+    "foreign blank": (
+        lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso={"blank": "Popen", "parameters": {}}),
+        "not allowed",
+    ),
+    "blank step": (
+        lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso={"blank pipeline": [["x", 1]]}),
+        "not a step",
+    ),
+    "table of nothing": (lambda m, a: m["fitted"].update(cv_table_={"table": {}}), "table without columns"),
+    "table is a number": (lambda m, a: m["fitted"].update(cv_table_=1), "cv_table_ is not a table"),
+    "prior": (
+        lambda m, a: put(
+            a, m["fitted"]["estimators_"]["dict"]["base rate"]["fitted"]["class_prior_"], [2.0, -1.0]
+        ),
+        "not a distribution",
+    ),
+    "lacks what predictions need": (lambda m, a: m["fitted"].pop("inverse_temperature_"), "does not work"),
+}
+
+
+@pytest.fixture(scope="module")
+def stack_file(problem, tmp_path_factory):
+    path = tmp_path_factory.mktemp("stack") / "model"
+    save_model(fitted_stack(problem, StackedClassifier), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("forgery", STACK_FORGERIES)
+def test_forged_stacks(stack_file, tmp_path, forgery):
+    change, message = STACK_FORGERIES[forgery]
+    (tmp_path / "model").write_bytes(stack_file)
+    with pytest.raises(ModelFileError, match=message):
+        load_model(forged(tmp_path / "model", change))
+
+
+def first(model):
+    return model["pipeline"][0][1]
+
+
+STEP_FORGERIES = {
+    "scale of zero": (StandardScaler(), lambda s, a: put(a, s["fitted"]["scale_"], np.zeros(8)), "out of range"),
+    "scale of another shape": (RobustScaler(), lambda s, a: put(a, s["fitted"]["scale_"], np.ones(3)), "shape"),
+    "range of one": (
+        MinMaxScaler(clip=True),
+        lambda s, a: s["parameters"].update(feature_range={"tuple": [1]}),
+        "feature_range",
+    ),
+    "nothing left": (
+        VarianceThreshold(0.5),
+        lambda s, a: put(a, s["fitted"]["variances_"], np.zeros(8)),
+        "leaves no features",
+    ),
+    "other number left": (
+        SelectKBest(f_regression, k=5),
+        lambda s, a: s["parameters"].update(k=4),
+        "do not fit together",
+    ),
+    "foreign function": (
+        SelectKBest(f_regression, k=5),
+        lambda s, a: s["parameters"].update(score_func={"function": "eval"}),
+        "not allowed",
+    ),
+    "infinite statistics": (
+        SimpleImputer(),
+        lambda s, a: put(a, s["fitted"]["statistics_"], np.full(8, np.inf)),
+        "infinity",
+    ),
+    "unknown dtype": (SimpleImputer(), lambda s, a: s["fitted"].update(_fit_dtype={"dtype": "object"}), "unknown"),
+    "lacks what transforming needs": (
+        SimpleImputer(),
+        lambda s, a: s["fitted"].pop("_fit_dtype"),
+        "does not work",
+    ),
+    "too wide": (
+        FunctionTransformer(None),
+        lambda s, a: (s["fitted"].pop("feature_names_in_"), s["fitted"].update(n_features_in_=2**60)),
+        "memory",
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", STEP_FORGERIES)
+def test_forged_preprocessing(problem, tmp_path, forgery):
+    X, y = problem
+    step, change, message = STEP_FORGERIES[forgery]
+    save_model(make_pipeline(step, SPCA(**REDUCTION)).fit(X, y), tmp_path / "model")
+    with pytest.raises(ModelFileError, match=message):
+        load_model(forged(tmp_path / "model", lambda m, a: change(first(m), a)))
