@@ -1,6 +1,7 @@
 """compare: any methods, any splits, honest numbers, clear refusals."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -245,7 +246,7 @@ def noted(tmp_path):
 def test_an_unknown_baseline(noted, data):
     named = {"ISPCA": noted, "ISPCA-small": noted, "ridge": noted}
     refused(r"'ISPA' is not one of the methods. Did you mean ISPCA", named, *data, baseline="ISPA")
-    refused("'zzz'.*ISPCA or ISPCA-small or ridge", named, *data, baseline="zzz")
+    refused("'zzz'.*Choose from ISPCA, ISPCA-small, ridge", named, *data, baseline="zzz")
     refused("baseline=3", named, *data, baseline=3)
 
 
@@ -354,8 +355,8 @@ def test_intervals_stay_in_the_range_of_their_measure(rng):
     result = compare({"lasso": LogisticRegression(C=1e3), "chance": DummyClassifier()}, X, y, cv=4, n_jobs=1)
     excess = check_ranges(result)
     assert all(excess[name] > 0 for name in ("mlpd", "accuracy", "auc", "brier")), excess
-    text = "\n".join(prediction_section(None, result)["text"])
-    assert "to 100 %" in text
+    text = "\n".join(prediction_section(SimpleNamespace(comparison=result))["text"])
+    assert "to 100%" in text
     assert "to 0.000" in str(result)
 
 

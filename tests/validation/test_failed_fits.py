@@ -1,5 +1,7 @@
 """Fits that fail or predict the impossible: nobody gains by them, nobody else suffers, and all can see them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -117,7 +119,7 @@ def test_failures_are_seen_wherever_the_method_is(data):
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == [f"some ({count} of 10 failed)", "all (10 of 10 failed)", "lasso", "chance"]
     assert [item.get_text() for item in ax.texts] == ["not ranked"]
-    section = prediction_section(None, result)
+    section = prediction_section(SimpleNamespace(comparison=result))
     assert any(f"some {count} of 10, all 10 of 10" in line and "base rate" in line for line in section["text"])
     for table in section["tables"]:
         names = [column["label"] for column in table["columns"]]

@@ -210,7 +210,7 @@ def plot_profile(
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> ax = plot_profile(ispca, component=2)
     >>> ax.get_ylabel()
-    'direction in component 2'
+    'direction in unsupervised_2'
     >>> matplotlib.pyplot.close(ax.figure)
     """
     table = profile_table(model, component, feature_names=feature_names)
