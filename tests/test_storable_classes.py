@@ -231,7 +231,7 @@ STEP_FORGERIES = {
     "nothing left": (
         VarianceThreshold(0.5),
         lambda s, a: put(a, s["fitted"]["variances_"], np.zeros(8)),
-        "leaves no features",
+        "removes all features",
     ),
     "other number left": (
         SelectKBest(f_regression, k=5),

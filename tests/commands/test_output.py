@@ -36,7 +36,7 @@ def no_work(monkeypatch):
 
     for module in (fit, compare):
         monkeypatch.setattr(module, "read_supervised", work)
-    monkeypatch.setattr(predict, "load_pipeline", work)
+    monkeypatch.setattr(predict, "load_predictor", work)
 
 
 def bad_outputs(folder):

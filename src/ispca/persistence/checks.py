@@ -37,7 +37,7 @@ from .values import (
 )
 
 BYTES_PER_CHARACTER = 4
-# What is made of every feature without looking at it: a few arrays of numbers.
+# A few arrays of numbers are allocated per feature before the values are checked.
 BYTES_PER_FEATURE = 64
 
 
@@ -227,7 +227,7 @@ def _check_base_rate(estimator: Any, width: int) -> None:
         raise ContentError("its deviation_ is out of range")
 
 
-# The estimators that a model file may contain, and what must be true of each.
+# The estimators that a model file may contain, and their checks.
 CHECKS: dict[type, Callable[[Any, int], None]] = {
     ISPCA: _check_reduction,
     SPCA: _check_reduction,

@@ -1,4 +1,4 @@
-"""What must be true of the estimators of scikit-learn that a model file may contain."""
+"""Check the scikit-learn estimators that a model file may contain."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_preprocessing(step: Any, width: int) -> None:
     _COLUMNS[type(step)](step, width)
     columns = linear_columns(step)
     if columns is not None and not len(columns.source):
-        raise ContentError(f"its {type(step).__name__} leaves no features")
+        raise ContentError(f"its {type(step).__name__} removes all features")
     try_out(step.transform, np.zeros((1, width)))
     if isinstance(step, SimpleImputer) and np.isnan(step.missing_values):
         try_out(step.transform, np.full((1, width), np.nan))

@@ -1,4 +1,4 @@
-"""What must be true of a stack of candidates, each of which has been checked alone."""
+"""Check a stack of candidates from a model file; each candidate has already been checked by itself."""
 
 from __future__ import annotations
 

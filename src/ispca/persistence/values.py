@@ -64,10 +64,10 @@ def integer(owner: Any, name: str, least: int) -> int:
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a finite number."""
+    """Return whether a value is a finite number."""
     return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
 
 
 def is_flag(value: Any) -> bool:
-    """Tell whether a value is true or false."""
+    """Return whether a value is true or false."""
     return isinstance(value, bool | np.bool_)
