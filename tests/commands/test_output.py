@@ -276,7 +276,7 @@ KILLED_FITS = """
     models, real = {}, fit.fit_model
     def fit_model(table, method, n_components, n_draws, seed):
         if seed not in models:
-            models[seed] = real(table, method, n_components, n_draws, seed, console)
+            models[seed] = real(table, method, n_components, n_draws, seed)
             Path(sys.argv[2] + str(seed)).write_bytes(pickle.dumps(models[seed]))
         return models[seed]
     fit.fit_model = fit_model
