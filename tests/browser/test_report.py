@@ -16,7 +16,7 @@ def column(page, table, place):
 
 def test_it_opens_from_disk_and_hostile_names_are_text(open_page):
     page = open_page()
-    assert page.title() == "Components of tumour"
+    assert page.title() == "Supervised components for tumour"
     assert page.evaluate("window.broken") is None
     assert page.locator("main section").count() == 9
     assert HOSTILE in page.locator("#legend").inner_text()
@@ -124,7 +124,7 @@ def test_tables_sort_filter_and_grow(open_page):
     assert column(page, "features-1", 1) == ["No matches."]
     table.locator("input[type=search]").fill("")
     page.locator("[data-group]").select_option(index=3)
-    assert "Component 4" in table.locator("caption").inner_text()
+    assert "unsupervised_4" in table.locator("caption").inner_text()
     table.locator(".grow").click()
     assert len(column(page, "features-1", 1)) > 200
 
