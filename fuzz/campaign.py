@@ -36,8 +36,7 @@ class Limits:
     seconds: float = 60
     files: int | None = None
     memory: int = 10**9
-    # The target is 5 s; gzipped text with millions of short rows takes up to 8 s until it is refused.
-    seconds_per_file: float = 10
+    seconds_per_file: float = 5
 
 
 @dataclass(frozen=True)
