@@ -36,8 +36,16 @@ def open_bytes(path: Path, limit: Limit, progress: Callable[[float], None] = ign
     raw: Any = _Counted(path, progress)
     if is_gzipped(path):
         check_magic(path, GZIP, "a gzip file", "Compress or download it again.")
+        limit.check(_declared_size(path), "If it is not truncated, the unpacked text")
         raw = _Unpacked(raw, limit)
     return _InLargePieces(raw, PIECE)
+
+
+def _declared_size(path: Path) -> int:
+    """Return the unpacked size that the end of a gzip file declares, so that a large one is refused at once."""
+    with path.open("rb") as file:
+        file.seek(-min(4, path.stat().st_size), io.SEEK_END)
+        return int.from_bytes(file.read(), "little")
 
 
 class _InLargePieces(io.BufferedReader):
