@@ -36,16 +36,24 @@ def open_bytes(path: Path, limit: Limit, progress: Callable[[float], None] = ign
     raw: Any = _Counted(path, progress)
     if is_gzipped(path):
         check_magic(path, GZIP, "a gzip file", "Compress or download it again.")
-        limit.check(_declared_size(path), "If it is not truncated, the unpacked text")
+        if _declared_size(path) > limit.bytes:
+            _refuse(path, limit)
         raw = _Unpacked(raw, limit)
     return _InLargePieces(raw, PIECE)
 
 
 def _declared_size(path: Path) -> int:
-    """Return the unpacked size that the end of a gzip file declares, so that a large one is refused at once."""
+    """Return the unpacked size that the end of a gzip file declares; in a truncated file it can be anything."""
     with path.open("rb") as file:
         file.seek(-min(4, path.stat().st_size), io.SEEK_END)
         return int.from_bytes(file.read(), "little")
+
+
+def _refuse(path: Path, limit: Limit) -> None:
+    """Unpack a gzip file without parsing it, which is fast, until it proves to be damaged or too large."""
+    unpacked = _InLargePieces(_Unpacked(io.FileIO(path), limit), PIECE)
+    while unpacked.read1():
+        pass
 
 
 class _InLargePieces(io.BufferedReader):
