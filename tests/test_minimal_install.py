@@ -61,6 +61,19 @@ PROGRAM = textwrap.dedent("""
         assert main(["datasets", "glioma", "--download"]) == 1
     assert "pip install pooch" in complaint.getvalue()
 
+    # An HTML report needs Jinja2, which "fit" says before it reads anything; a Markdown report needs nothing.
+    arguments = ["fit", "nowhere.csv", "--target", "y", "--out", "nowhere"]
+    with contextlib.redirect_stderr(io.StringIO()) as complaint:
+        assert main(arguments) == 1
+    assert complaint.getvalue().count("\\n") == 1
+    assert "pip install jinja2" in complaint.getvalue()
+    with contextlib.redirect_stderr(io.StringIO()) as complaint:
+        assert main([*arguments, "--format", "markdown"]) == 3
+    assert "nowhere.csv" in complaint.getvalue()
+    from ispca.report import summarize, to_markdown
+
+    assert to_markdown(summarize(spca, X, y)).startswith("# Supervised components")
+
     loaded = {name.partition(".")[0] for name in sys.modules} - before
     extra = {name for name in loaded if not name.startswith("_")} - ALLOWED - set(sys.stdlib_module_names)
     # A Cython library registers helpers of its own.

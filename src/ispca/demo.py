@@ -17,12 +17,15 @@ from .datasets import make_expression
 from .models import HorseshoeClassifier
 from .plots import coefficient_table
 from .report import summarize, to_html
+from .report.html import load_templates
 from .transformers import ISPCA
 from .validation import compare_with_baselines
 
 
 def main(directory: Path = Path("demo"), cv: int = 5) -> None:
     """Fit simulated data, print a summary, and write scores, loadings and a report."""
+    # A missing package is reported before the fit.
+    load_templates()
     data = make_expression(n_samples=100, n_features=5000, n_classes=3, signal=2.0, random_state=0)
     start = time.perf_counter()
     ispca = ISPCA(n_components=10, whiten=True, random_state=0)

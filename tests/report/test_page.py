@@ -5,14 +5,17 @@ import hashlib
 import html
 import json
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from jinja2 import UndefinedError
 
 from ispca import ISPCA
 from ispca.report import summarize, to_html, to_json, to_markdown, write_report
 from ispca.report.formatting import NAME_BYTES, clean
+from ispca.report.html import load_templates
 from ispca.report.input_checks import Context
 
 HOSTILE = [
@@ -173,6 +176,21 @@ def test_the_file(two, tmp_path):
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(ValueError, match="is a directory"):
         write_report(model, X, y, tmp_path / "folder.html")
+
+
+def test_a_missing_jinja2_is_reported_before_anything_else(two, tmp_path, monkeypatch):
+    load_templates.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"HTML report requires jinja2.*pip install jinja2"):
+        write_report(object(), path=tmp_path / "report.html")
+    write_report(*two, tmp_path / "report.md")
+
+
+def test_a_summary_without_a_needed_entry_is_an_error(two):
+    summary = summarize(*two)
+    del summary["components"]["tables"][0]["caption"]
+    with pytest.raises(UndefinedError, match="caption"):
+        to_html(summary)
 
 
 def test_a_failure_leaves_the_old_file(two, tmp_path, monkeypatch):

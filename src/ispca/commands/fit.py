@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
+from ..report.html import load_templates
 from ..validation import compare_with_baselines, paper_methods
 from ._console import (
     Console,
@@ -68,6 +69,9 @@ def run(args: argparse.Namespace) -> int:
     """Read, fit, write, and print a summary."""
     console = Console(args)
     start = time.perf_counter()
+    if args.format == "html":
+        # A missing package is reported before the fit, which can take minutes.
+        load_templates()
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
         table = read_supervised(args)
         for note in table.notes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import unicodedata
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,9 +12,9 @@ import numpy as np
 # Longer names are shortened, so that a page can hold twenty thousand of them.
 NAME_BYTES = 160
 DIGITS = 4
+_LINE_BREAKS = re.compile("[\t\n\r\u2028\u2029]")
 # Control characters, surrogates and overrides of the writing direction can corrupt the surrounding text.
-_UNWANTED = {"Cc", "Cs"}
-_OVERRIDES = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+_UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 def clean(name: Any, limit: int = NAME_BYTES) -> str:
@@ -53,27 +53,11 @@ def clean(name: Any, limit: int = NAME_BYTES) -> str:
 
 def printable(text: str) -> str:
     """Return text on one line, with a replacement character for what cannot be shown."""
-    return "".join(map(_wanted, text))
-
-
-def _wanted(letter: str) -> str:
-    if letter in "\t\n\r":
-        return " "
-    bad = unicodedata.category(letter) in _UNWANTED or ord(letter) in _OVERRIDES
-    return "\ufffd" if bad else letter
+    return _UNWANTED.sub("\ufffd", _LINE_BREAKS.sub(" ", text))
 
 
 def _cut(text: str, limit: int) -> str:
-    return text.encode()[:limit].decode(errors="ignore") if text.isascii() else _cut_wide(text, limit)
-
-
-def _cut_wide(text: str, limit: int) -> str:
-    size = 0
-    for place, letter in enumerate(text):
-        size += len(letter.encode())
-        if size > limit:
-            return text[:place]
-    return text
+    return text.encode()[:limit].decode(errors="ignore")
 
 
 def clean_all(names: Iterable[Any]) -> tuple[list[str], int]:

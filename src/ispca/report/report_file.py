@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .._atomic import whole_file
-from .html import to_html
+from .html import load_templates, to_html
 from .markdown import to_markdown
 from .summary import summarize
 
@@ -61,7 +61,8 @@ def write_report(
     path : path, default="report.html"
         Output file. An existing file is replaced only when the new one is complete.
     format : {"html", "markdown", "json"}, optional
-        Inferred from the extension of the path by default: .html, .md or .json.
+        Inferred from the extension of the path by default: .html, .md or .json. HTML needs Jinja2, the extra
+        ``ispca[report]``.
     **options
         ``validation``, ``feature_names``, ``sample_names``, ``target_name`` and ``context``, as in
         `ispca.report.summarize`.
@@ -92,7 +93,7 @@ def write_report(
 
 
 def _checked_format(path: Path, format: str | None) -> str:
-    """Return the format after checking that the path can be written."""
+    """Return the format after checking that it can be rendered and that the path can be written."""
     if format is None:
         format = _BY_SUFFIX.get(path.suffix.lower())
         if format is None:
@@ -101,6 +102,8 @@ def _checked_format(path: Path, format: str | None) -> str:
             )
     if format not in FORMATS:
         raise ValueError(f"Unknown format={format!r}: choose from {', '.join(map(repr, FORMATS))}.")
+    if format == "html":
+        load_templates()
     if path.is_dir():
         raise ValueError(f"{path} is a directory: pass the path of a file.")
     if not path.parent.is_dir():

@@ -1,18 +1,16 @@
 // Make the page interactive: tables, score plot and loading profile.
 const data = JSON.parse(document.getElementById("report-data").textContent);
+const tables = Object.fromEntries(Object.values(data).flatMap((section) => section.tables ?? []).map((table) => [table.key, table]));
 const live = new Map();
 for (const holder of document.querySelectorAll("[data-table]")) {
   const key = holder.dataset.table;
-  live.set(key, new LiveTable(holder, key, data.tables[key]));
+  live.set(key, new LiveTable(holder, key, tables[key]));
 }
-if (data.score_plot && data.score_plot.samples.length) new ScorePlot(data.score_plot);
-const profile = data.profiles && document.getElementById("profile") ? new Profile(data.profiles, data.per_point) : null;
+if (data.score_plot?.samples.length) new ScorePlot(data.score_plot);
+const profile = data.features ? new Profile(data.features.profiles, data.features.per_point) : null;
 const chooser = document.querySelector("[data-group]");
-if (chooser) {
-  const table = live.get(chooser.closest("[data-table]").dataset.table);
-  chooser.addEventListener("change", () => {
-    const key = "features-" + chooser.value;
-    table.show(key, data.tables[key]);
-    profile?.show(Number(chooser.value) - 1);
-  });
-}
+chooser?.addEventListener("change", () => {
+  const key = "features-" + chooser.value;
+  live.get("features-1").show(key, tables[key]);
+  profile.show(Number(chooser.value) - 1);
+});
