@@ -97,22 +97,14 @@ def _steps_table(inputs: Inputs) -> dict[str, Any]:
 
 
 def _components_table(inputs: Inputs) -> dict[str, Any]:
-    columns = [
-        ("Component", "text"),
-        ("Features", "number"),
-        ("Correlation with target", "number"),
-    ]
-    columns += [("Explained variance, %", "number")]
+    columns = [("Component", "text"), ("Features", "number")]
+    columns += [("Correlation with target", "number"), ("Explained variance, %", "number")]
     names = inputs.reduction.get_feature_names_out()
     rows: list[list[Any]] = [
-        [name, int(row["n_features"]), *_measures(row)]
+        [name, int(row["n_features"]), number(row["score"], 3), number(100 * row["explained_variance_ratio"], 3)]
         for name, row in zip(names, component_table(inputs.reduction), strict=False)
     ]
     return table("components", "Components", columns, rows)
-
-
-def _measures(row: Any) -> list[Any]:
-    return [number(row["score"], 3), number(100 * row["share"], 3)]
 
 
 def score_plot_section(inputs: Inputs) -> dict[str, Any]:
