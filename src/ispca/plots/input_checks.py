@@ -66,7 +66,8 @@ def feature_names(model: Any, names: Any = None) -> np.ndarray:
     """Return a name for every feature of the reduction: those given, those seen in fit, or the column numbers."""
     parts = take_apart(model)
     names = None if names is None else check_names(names, parts.n_features_in)
-    return np.array(parts.reduction_input_names(names))
+    # Objects, because in an array of strings every entry would be as wide as the longest name.
+    return np.array(parts.reduction_input_names(names), dtype=object)
 
 
 def check_names(names: Any, count: int) -> np.ndarray:
@@ -75,7 +76,7 @@ def check_names(names: Any, count: int) -> np.ndarray:
         raise ValueError(
             f"feature_names has {len(names)} entries, but X has {count} features: pass one name per feature."
         )
-    return np.array([str(name) for name in names])
+    return np.array([str(name) for name in names], dtype=object)
 
 
 def sample_names(X: Any, n_samples: int, names: Any = None) -> np.ndarray:
@@ -87,7 +88,7 @@ def sample_names(X: Any, n_samples: int, names: Any = None) -> np.ndarray:
         raise ValueError(
             f"sample_names has {len(names)} entries, but X has {n_samples} samples: pass one name per sample."
         )
-    return np.array([str(name) for name in names])
+    return np.array([str(name) for name in names], dtype=object)
 
 
 def check_target(y: Any, n_samples: int) -> np.ndarray:

@@ -77,7 +77,7 @@ def data_section(inputs: Inputs) -> dict[str, Any]:
 
 
 def _size_facts(inputs: Inputs) -> list[list[str]]:
-    X: Any = inputs.original_X if sp.issparse(inputs.original_X) else np.asarray(inputs.original_X)
+    X = inputs.original_X
     facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{X.shape[1]:,}"]]
     if inputs.before:
         steps = ", ".join(type(step).__name__ for step in inputs.before)

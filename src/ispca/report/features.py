@@ -112,8 +112,8 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
 def _largest(inputs: Inputs) -> tuple[Any, list[str], list[float], int]:
     """Return the largest coefficients, their features, the deviations of these, and the number of features."""
     found = inputs.context.coefficients
-    found = original_coefficients(inputs.pipeline) if found is None else found
-    spreads = feature_spreads(inputs.pipeline)
+    found = original_coefficients(inputs.fitted) if found is None else found
+    spreads = feature_spreads(inputs.fitted)
     order = rank_coefficients(found, spreads)[:MOST_COEFFICIENTS]
     columns = feature_columns(found, len(spreads))[order]
     # Without earlier steps the names are those of the report, which may have been given by the user.

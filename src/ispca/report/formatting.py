@@ -18,19 +18,7 @@ _UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u20
 
 
 def clean(name: Any, limit: int = NAME_BYTES) -> str:
-    r"""Return a name without control characters, shortened in the middle if it is very long.
-
-    Parameters
-    ----------
-    name : object
-        Any name, possibly untrusted.
-    limit : int, default=160
-        Maximum length, in bytes of UTF-8.
-
-    Returns
-    -------
-    text : str
-        Never empty. It must still be escaped for the output format.
+    r"""Return a name without control characters, shortened to a number of bytes; it must still be escaped.
 
     Examples
     --------

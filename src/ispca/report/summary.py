@@ -14,10 +14,19 @@ from .prediction import prediction_section
 from .reproducibility import reproducibility_section
 
 # Sections in the order of the report.
-SECTIONS = (
-    *("question", "data", "components", "score_plot", "features"),
-    *("prediction", "coefficients", "convergence", "reproducibility"),
-)
+SECTIONS = {
+    "question": question_section,
+    "data": data_section,
+    "components": components_section,
+    "score_plot": score_plot_section,
+    "features": features_section,
+    "prediction": prediction_section,
+    "coefficients": coefficients_section,
+    "convergence": convergence_section,
+    "reproducibility": reproducibility_section,
+}
+# Sections of a comparison, which has no fit to describe.
+WITHOUT_FIT = ("question", "data", "prediction", "reproducibility")
 FORMAT = 1
 
 
@@ -74,7 +83,8 @@ def summarize(
     """
     context = context or Context(target_name=str(target_name))
     inputs = check_inputs(fitted, X, y, validation, feature_names, sample_names, context)
-    return {"format": FORMAT, "title": _title(inputs), **_sections(inputs)}
+    keys = WITHOUT_FIT if inputs.reduction is None else SECTIONS
+    return {"format": FORMAT, "title": _title(inputs), **{key: SECTIONS[key](inputs) for key in keys}}
 
 
 def _title(inputs: Inputs) -> str:
@@ -82,17 +92,3 @@ def _title(inputs: Inputs) -> str:
     if inputs.reduction is None:
         return f"Comparison of methods: {target}"
     return f"Supervised components for {target}" if inputs.y is not None else "Components"
-
-
-def _sections(inputs: Inputs) -> dict[str, Any]:
-    sections = {"question": question_section(inputs), "data": data_section(inputs)}
-    if inputs.reduction is not None:
-        sections["components"] = components_section(inputs)
-        sections["score_plot"] = score_plot_section(inputs)
-        sections["features"] = features_section(inputs)
-    sections["prediction"] = prediction_section(inputs)
-    if inputs.reduction is not None:
-        sections["coefficients"] = coefficients_section(inputs)
-        sections["convergence"] = convergence_section(inputs)
-    sections["reproducibility"] = reproducibility_section(inputs)
-    return sections
