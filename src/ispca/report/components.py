@@ -24,17 +24,12 @@ COLOR_FEATURES = 12
 def components_section(inputs: Inputs) -> dict[str, Any]:
     """Return the number of components, their permutation tests and their explained variance."""
     reduction = inputs.reduction
-    text = [_count_text(reduction), *_test_text(inputs)]
-    tables = []
-    if reduction.steps_:
-        tables.append(_steps_table(inputs))
-    tables.append(_components_table(inputs))
     return section(
         "Number of components",
-        text,
+        [_count_text(reduction), *_test_text(reduction)],
         n_components=int(reduction.n_components_),
         n_supervised=int(reduction.n_supervised_),
-        tables=tables,
+        tables=[*([_steps_table(reduction)] if reduction.steps_ else []), _components_table(reduction)],
     )
 
 
@@ -48,13 +43,10 @@ def _count_text(reduction: Any) -> str:
     return text
 
 
-def _test_text(inputs: Inputs) -> list[str]:
-    reduction = inputs.reduction
+def _test_text(reduction: Any) -> list[str]:
     if hasattr(reduction, "selected_"):
         passed = count(len(reduction.selected_), "feature")
-        return [
-            f"SPCA screens each feature separately: {passed} passed, and the components are computed from these."
-        ]
+        return [f"SPCA screens each feature separately: {passed} passed and determine the components."]
     if not reduction.steps_:
         return ["No test was performed, because unsupervised components do not use the target."]
     if getattr(reduction, "alpha", None) is None:
@@ -81,11 +73,11 @@ def _test_text(inputs: Inputs) -> list[str]:
     return text
 
 
-def _steps_table(inputs: Inputs) -> dict[str, Any]:
+def _steps_table(reduction: Any) -> dict[str, Any]:
     columns = [("Step", "number"), ("Best score", "number"), ("p-value", "text"), ("Permutations", "number")]
     columns += [("Outcome", "text"), ("Features", "number"), ("Class separated best", "text")]
     rows: list[list[Any]] = []
-    for place, step in enumerate(inputs.reduction.steps_, start=1):
+    for place, step in enumerate(reduction.steps_, start=1):
         outcome = "component added" if step.accepted else "no signal left"
         separated = "" if step.target_class is None or not step.accepted else clean(step.target_class)
         used = int(step.n_features) if step.accepted else None
@@ -96,13 +88,13 @@ def _steps_table(inputs: Inputs) -> dict[str, Any]:
     return table("tests", "Permutation tests, one per step; the score is a correlation", columns, rows)
 
 
-def _components_table(inputs: Inputs) -> dict[str, Any]:
+def _components_table(reduction: Any) -> dict[str, Any]:
     columns = [("Component", "text"), ("Features", "number")]
     columns += [("Correlation with target", "number"), ("Explained variance, %", "number")]
-    names = inputs.reduction.get_feature_names_out()
+    names = reduction.get_feature_names_out()
     rows: list[list[Any]] = [
         [name, int(row["n_features"]), number(row["score"], 3), number(100 * row["explained_variance_ratio"], 3)]
-        for name, row in zip(names, component_table(inputs.reduction), strict=False)
+        for name, row in zip(names, component_table(reduction), strict=False)
     ]
     return table("components", "Components", columns, rows)
 
@@ -145,9 +137,8 @@ def _colors(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
         else:
             codes = class_codes(inputs.y[shown], inputs.classes).tolist()
             colors = [numbered_style(code).color for code in range(len(inputs.labels))]
-            choices.append(
-                {"label": name, "kind": "classes", "values": codes, "classes": inputs.labels, "colors": colors}
-            )
+            choices.append({"label": name, "kind": "classes", "values": codes})
+            choices[0] |= {"classes": inputs.labels, "colors": colors}
     supervised = max(int(inputs.reduction.n_supervised_), 1)
     each = max(COLOR_FEATURES // supervised, 1)
     found = [int(i) for k in range(supervised) for i in leading(inputs.reduction, k, each)]

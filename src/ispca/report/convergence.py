@@ -26,15 +26,16 @@ def convergence_section(inputs: Inputs) -> dict[str, Any]:
             TITLE, [f"{type(inputs.model).__name__} has no posterior, so there are no chains to check."]
         )
     found = inputs.model.diagnostics_
-    chains = int(inputs.model.n_chains)
-    r_hat, bulk, tail = float(found.r_hat.max()), float(found.bulk_ess.min()), float(found.tail_ess.min())
+    verdict = "The chains have converged" if found.converged else "The chains have not converged"
     text = [
-        f"The posterior was sampled with {count(chains, 'chain')}, {found.n_draws:,} posterior draws in total. "
-        "The draws can be trusted if all chains converged to the same distribution.",
-        _r_hat_text(found.converged, r_hat),
+        f"The posterior was sampled with {count(int(inputs.model.n_chains), 'chain')}, {found.n_draws:,} "
+        "posterior draws in total. The draws can be trusted if all chains converged to the same distribution.",
+        f"{verdict}. The largest R-hat is {found.r_hat.max():.3f}. R-hat compares the variance between chains "
+        "with that within them; it is 1 for identical distributions, and values up to "
+        f"{LARGEST_R_HAT} are acceptable.",
         "Successive draws are correlated. The effective sample size is the number of independent draws that carry "
-        f"the same information: at least {bulk:,.0f} for means and {tail:,.0f} for the limits of intervals. "
-        f"{SMALLEST_ESS} or more is sufficient.",
+        f"the same information: at least {found.bulk_ess.min():,.0f} for means and {found.tail_ess.min():,.0f} "
+        f"for the limits of intervals. {SMALLEST_ESS} or more is sufficient.",
         _divergent(int(found.n_divergent)),
     ]
     if not found.converged:
@@ -45,21 +46,12 @@ def convergence_section(inputs: Inputs) -> dict[str, Any]:
     return section(TITLE, text, converged=bool(found.converged), tables=[_table(found)])
 
 
-def _r_hat_text(converged: bool, r_hat: float) -> str:
-    verdict = "The chains have converged" if converged else "The chains have not converged"
-    return (
-        f"{verdict}. The largest R-hat is {r_hat:.3f}. R-hat compares the variance between chains with that "
-        f"within them; it is 1 for identical distributions, and values up to {LARGEST_R_HAT} are acceptable."
-    )
-
-
 def _divergent(n: int) -> str:
     if n == 0:
         return "There were no divergent transitions."
-    were = "was" if n == 1 else "were"
     return (
-        f"There {were} {count(n, 'divergent transition')}, where the sampler's steps were too large. "
-        "A few per thousand draws are harmless."
+        f"There {'was' if n == 1 else 'were'} {count(n, 'divergent transition')}, where the sampler's steps were "
+        "too large. A few per thousand draws are harmless."
     )
 
 

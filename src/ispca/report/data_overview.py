@@ -20,9 +20,8 @@ def question_section(inputs: Inputs) -> dict[str, Any]:
     target = clean(inputs.context.target_name)
     if inputs.reduction is None:
         methods = ", ".join(clean(name) for name in inputs.comparison.methods) if inputs.comparison else ""
-        question = f"Which of these methods best predicts “{target}” for new samples: {methods}?"
         text = [
-            question,
+            f"Which of these methods best predicts “{target}” for new samples: {methods}?",
             "This report compares methods. It describes no single fit, so it shows no components.",
         ]
         return section("Question", text)
@@ -31,11 +30,8 @@ def question_section(inputs: Inputs) -> dict[str, Any]:
     if inputs.y is None:
         text = [f"Which combinations of features describe the samples best? The method is {name}."]
         return section("Question", text)
-    question = (
-        f"Which combinations of features are related to “{target}” ({kind}), and how well do they predict it?"
-    )
     text = [
-        question,
+        f"Which combinations of features are related to “{target}” ({kind}), and how well do they predict it?",
         f"{name} finds such combinations, called components. A supervised component is computed from features "
         "associated with the target; an unsupervised one captures the largest remaining variation.",
     ]

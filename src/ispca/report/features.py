@@ -42,8 +42,8 @@ def features_section(inputs: Inputs) -> dict[str, Any]:
             f"Each table shows the {most:,} leading features of its component. The model contains all {D:,}, and "
             "so does loadings.csv if “ispca fit” wrote this report."
         )
-    profiles = [_profile(reduction.directions_[k]) for k in range(K)]
-    per_point = -(-D // PROFILE_POINTS) if D > PROFILE_POINTS else 1
+    per_point = -(-D // PROFILE_POINTS)
+    profiles = [_profile(direction, per_point) for direction in reduction.directions_]
     return section("Loadings", text, tables=tables, profiles=profiles, per_point=per_point)
 
 
@@ -59,9 +59,8 @@ def _feature_table(inputs: Inputs, k: int, most: int) -> dict[str, Any]:
         for place, (index, weight, correlation) in enumerate(zip(indices, weights, correlations, strict=True), 1)
     ]
     columns = [("Rank", "number"), ("Feature", "text"), ("Loading", "number"), ("Correlation", "number")]
-    of = f"{count(total, 'feature')}" + (f", {most:,} shown" if total > most else "")
-    made = table(f"features-{k + 1}", f"{name}: {of}", columns, rows)
-    return made | {"n_features": total}
+    of = count(total, "feature") + (f", {most:,} shown" if total > most else "")
+    return table(f"features-{k + 1}", f"{name}: {of}", columns, rows) | {"n_features": total}
 
 
 def _correlations(X: Any, indices: np.ndarray, z: np.ndarray) -> list[float]:
@@ -75,11 +74,9 @@ def _correlations(X: Any, indices: np.ndarray, z: np.ndarray) -> list[float]:
     return found
 
 
-def _profile(direction: np.ndarray) -> list[list[Any]]:
+def _profile(direction: np.ndarray, per_point: int) -> list[list[Any]]:
     """Return the smallest and the largest loading of neighboring features, in the order of the columns."""
-    D = len(direction)
-    width = -(-D // PROFILE_POINTS) if D > PROFILE_POINTS else 1
-    starts = np.arange(0, D, width)
+    starts = np.arange(0, len(direction), per_point)
     low, high = np.minimum.reduceat(direction, starts), np.maximum.reduceat(direction, starts)
     return [numbers(low, 3), numbers(high, 3)]
 

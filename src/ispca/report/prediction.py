@@ -12,16 +12,16 @@ from ..validation.baselines import MODEL
 from ..validation.comparison import UNLIMITED, Comparison
 from ..validation.corrected_interval import interval
 from ..validation.failed_fits import NEVER, RULE
-from ..validation.metrics import Limits, difference_limits, goodness
+from ..validation.metrics import difference_limits, goodness
 from .features import HOW_TO_MODEL
-from .formatting import clean, number, section, table
+from .formatting import NAME_BYTES, clean, number, section, table
 from .input_checks import Inputs
 
 TITLE = "Predictive performance"
 MINUS = "\u2212"
 SENTENCES = {
-    "accuracy": "{share} of held-out samples are classified correctly by {method}",
-    "r2": "{share} of the variance of the target in held-out samples is explained by {method}",
+    "accuracy": "{percent} of held-out samples are classified correctly by {method}",
+    "r2": "{percent} of the variance of the target in held-out samples is explained by {method}",
 }
 WORDS = {
     "mlpd": "Mean log predictive density: the mean log probability (density) assigned to the observed targets. "
@@ -50,15 +50,15 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
             hint = inputs.context.validation_hint
             why = f"Not measured, because that requires refitting the model several times. {hint}."
         return section(TITLE, [why], measured=False)
-    found = comparison.table
-    n_splits = len(comparison.splits)
-    text = [_how(comparison), *_verdicts(comparison)]
+    found, n_splits = comparison.table, len(comparison.splits)
+    text = [_how(comparison), *_performance(comparison), *_differences(comparison)]
     if comparison.errors:
         text.append(_failures(comparison))
     unconverged = int(found["n_unconverged"].sum())
     if unconverged:
         text.append(f"{count(unconverged, 'posterior')} of these fits did not fully converge.")
     measures = list(comparison.scores)
+    drawn = dict.fromkeys(name for name in ("accuracy", "r2", measures[0]) if name in measures)
     return section(
         TITLE,
         text,
@@ -66,76 +66,75 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
         n_splits=n_splits,
         baseline=clean(comparison.baseline),
         tables=[_means(found, measures, n_splits), _intervals(found, measures)],
-        forests=[_forest(found, name) for name in _shown(measures)],
+        forests=[_forest(found, name) for name in drawn],
         words=[WORDS[name] for name in measures if name in WORDS],
     )
 
 
 def _how(comparison: Comparison) -> str:
-    shares = [len(split.test) / (len(split.test) + len(split.train)) for split in comparison.splits]
+    fractions = [len(split.test) / (len(split.test) + len(split.train)) for split in comparison.splits]
     return (
-        f"In each of {count(len(comparison.splits), 'split')}, about {100 * np.mean(shares):.0f}% of the samples "
-        "were held out. The complete procedure, from the screening of the features to the model, was refitted to "
-        "the remaining samples and then predicted the held-out ones. All numbers below refer to these predictions."
+        f"In each of {count(len(comparison.splits), 'split')}, about {100 * np.mean(fractions):.0f}% of the "
+        "samples were held out. The complete procedure, from the screening of the features to the model, was "
+        "refitted to the remaining samples and then predicted the held-out ones. All numbers below refer to these "
+        "predictions."
     )
 
 
-def _shown(measures: list[str]) -> list[str]:
-    first = next((name for name in ("accuracy", "r2") if name in measures), None)
-    return list(dict.fromkeys(name for name in (first, measures[0]) if name))
+def _ours(comparison: Comparison) -> str:
+    """Return the name of the method that the report is about."""
+    return MODEL if MODEL in comparison.methods else comparison.methods[0]
 
 
-def _verdicts(comparison: Comparison) -> list[str]:
-    """Return the performance of the model of the report, alone and relative to the other methods."""
-    ours = MODEL if MODEL in comparison.methods else comparison.methods[0]
-    column = comparison.methods.index(ours)
-    ratio = comparison.test_to_train
+def _performance(comparison: Comparison) -> list[str]:
+    ours = _ours(comparison)
+    [row] = [row for row in comparison.table if row["method"] == ours]
     lines = []
     for name, form in SENTENCES.items():
-        if name in comparison.scores:
-            mean, low, high = interval(comparison.scores[name][:, column], ratio, _limits(comparison, name))
-            if np.isfinite(mean):
-                around = f" (95% interval {_percent(low)} to {_percent(high)})" if np.isfinite(low) else ""
-                lines.append(form.format(share=_percent(mean), method=clean(ours)) + around + ".")
-    metric = comparison.main_metric
-    scores = comparison.scores[metric]
-    apart = difference_limits(_limits(comparison, metric))
-    for place, other in enumerate(comparison.methods):
-        if place != column and len(comparison.methods) <= 6:
-            difference = goodness(metric, scores[:, column]) - goodness(metric, scores[:, place])
-            ends = interval(difference, ratio, apart)
-            lines.append(_against(clean(ours), clean(other), TITLES.get(metric, metric), *ends))
+        if name in comparison.scores and np.isfinite(row[name]):
+            mean, low, high = (
+                f"{100 * row[name + end]:.0f}%".replace("-", MINUS) for end in ("", "_low", "_high")
+            )
+            around = f" (95% interval {low} to {high})" if np.isfinite(row[f"{name}_low"]) else ""
+            lines.append(form.format(percent=mean, method=clean(ours)) + around + ".")
     return lines
 
 
-def _against(ours: str, other: str, measure: str, mean: float, low: float, high: float) -> str:
-    measure = measure.removesuffix(" (smaller is better)")
+def _differences(comparison: Comparison) -> list[str]:
+    """Return the difference between the method of the report and each of the others, if these are few."""
+    if len(comparison.methods) > 6:
+        return []
+    ours, metric = _ours(comparison), comparison.main_metric
+    good = {
+        name: goodness(metric, scores)
+        for name, scores in zip(comparison.methods, comparison.scores[metric].T, strict=True)
+    }
+    limits = difference_limits(comparison.limits.get(metric, UNLIMITED))
+    return [
+        _against(ours, other, metric, *interval(good[ours] - good[other], comparison.test_to_train, limits))
+        for other in comparison.methods
+        if other != ours
+    ]
+
+
+def _against(ours: str, other: str, metric: str, mean: float, low: float, high: float) -> str:
     if not np.isfinite(low):
-        return f"Compared with {other}: there are too few splits for an interval."
+        return f"Compared with {clean(other)}: there are too few splits for an interval."
     verdict = "no significant difference"
-    if low > 0:
-        verdict = f"{ours} is better"
-    elif high < 0:
-        verdict = f"{ours} is worse"
+    if low > 0 or high < 0:
+        verdict = f"{clean(ours)} is {'better' if low > 0 else 'worse'}"
+    title = TITLES.get(metric, metric).removesuffix(" (smaller is better)")
     size = f"{mean:+.3f}, 95% interval {low:+.3f} to {high:+.3f}".replace("-", MINUS)
-    return f"Compared with {other}: {verdict} (difference in {measure} {size}; positive is better)."
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f}%".replace("-", MINUS)
-
-
-def _limits(comparison: Comparison, measure: str) -> Limits:
-    return comparison.limits.get(measure, UNLIMITED)
+    return f"Compared with {clean(other)}: {verdict} (difference in {title} {size}; positive is better)."
 
 
 def _ends(row: Any, measure: str) -> list[float | int | None]:
     return [number(row[f"{measure}_{end}"], 3) for end in ("low", "high")]
 
 
-def _method(row: Any, most: int | None = None) -> str:
+def _method(row: Any, most: int = NAME_BYTES) -> str:
     """Return the name of a method, marked if some of its fits failed."""
-    name = clean(row["method"]) if most is None else clean(row["method"], most)
+    name = clean(row["method"], most)
     return f"{name} *" if row["n_failed"] else name
 
 
@@ -157,13 +156,8 @@ def _means(found: Any, measures: list[str], n_splits: int) -> dict[str, Any]:
 
 
 def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
-    columns = [
-        ("Metric", "text"),
-        ("Method", "text"),
-        ("Mean", "number"),
-        ("95% from", "number"),
-        ("to", "number"),
-    ]
+    columns = [("Metric", "text"), ("Method", "text")]
+    columns += [("Mean", "number"), ("95% from", "number"), ("to", "number")]
     rows: list[list[Any]] = [
         [_title(name), _method(row), number(row[name], 3), *_ends(row, name)] for name in measures for row in found
     ]

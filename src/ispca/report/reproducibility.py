@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import version
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -28,59 +29,45 @@ LONGEST_VALUE = 1000
 PACKAGES = ("ispca", "numpy", "scipy", "scikit-learn")
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages used."""
-    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
-
-
 def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
     """Return the references, the versions and the code."""
-    references = [PAPER] + ([PRIOR] if inputs.has_posterior else [])
     text = ["Please cite the method and state the version of the software."]
-    if inputs.reduction is not None and _open_seed(inputs):
+    if any(getattr(step, "random_state", 0) is None for step in inputs.steps):
         text.append("No random seed was set, so the numbers will differ slightly when the analysis is repeated.")
-    codes = []
+    codes = [{"label": "Python", "code": _code(inputs)}]
     if inputs.context.command:
-        codes.append({"label": "Command line", "code": printable(inputs.context.command)})
-    codes.append({"label": "Python", "code": _code(inputs)})
+        codes.insert(0, {"label": "Command line", "code": printable(inputs.context.command)})
     return section(
         "Citation and reproducibility",
         text,
-        references=references,
+        references=[PAPER, PRIOR] if inputs.has_posterior else [PAPER],
         address=ADDRESS,
         code=codes,
-        versions=versions(),
+        versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     )
 
 
-def _open_seed(inputs: Inputs) -> bool:
-    return any(getattr(step, "random_state", 0) is None for step in inputs.steps)
-
-
 def _code(inputs: Inputs) -> str:
-    needed = f"# ispca {version('ispca')}, Python {platform.python_version()}"
+    lines = [f"# ispca {version('ispca')}, Python {platform.python_version()}"]
+    call = "" if inputs.comparison is None else _comparison_code(inputs.comparison)
     if inputs.reduction is None:
-        call = "" if inputs.comparison is None else _comparison_code(inputs.comparison)
-        lines = ["from ispca.validation import compare", "", f"result = {call}", "print(result)"]
-        return "\n".join([needed, *lines])
-    steps = inputs.steps
-    ours = [step for step in steps if _module(step) == "ispca"]
-    kinds = ", ".join(sorted({type(step).__name__ for step in ours}))
-    lines = [needed, f"from ispca import {kinds}", "from ispca.report import write_report"]
-    others = {f"from {_module(step)} import {type(step).__name__}" for step in steps if step not in ours}
-    validate, report = [], 'write_report(model, X, y, "report.html")'
-    if inputs.comparison is not None:
-        call = _comparison_code(inputs.comparison)
+        lines += ["from ispca.validation import compare", "", f"result = {call}", "print(result)"]
+        return "\n".join(lines)
+    imports = [(_module(step), type(step).__name__) for step in inputs.steps]
+    ours = sorted({name for module, name in imports if module == "ispca"})
+    lines += [f"from ispca import {', '.join(ours)}", "from ispca.report import write_report"]
+    fit, report = ["model.fit(X, y)"], 'write_report(model, X, y, "report.html")'
+    if call:
         lines.append(f"from ispca.validation import {call.partition('(')[0]}")
-        validate, report = [f"validation = {call}"], report.replace(")", ", validation=validation)")
-    calls = [estimator_code(step) for step in steps]
-    if len(steps) > 1:
-        lines += sorted({*others, "from sklearn.pipeline import make_pipeline"})
-        lines += ["", "model = make_pipeline("]
-        lines += [f"    {call}," for call in calls] + [")"]
-    else:
-        lines += ["", f"model = {calls[0]}"]
-    return "\n".join([*lines, "model.fit(X, y)", *validate, report])
+        fit.append(f"validation = {call}")
+        report = report.replace(")", ", validation=validation)")
+    calls = [estimator_code(step) for step in inputs.steps]
+    if len(calls) == 1:
+        return "\n".join([*lines, "", f"model = {calls[0]}", *fit, report])
+    others = {f"from {module} import {name}" for module, name in imports if module != "ispca"}
+    lines += sorted({*others, "from sklearn.pipeline import make_pipeline"})
+    lines += ["", "model = make_pipeline(", *(f"    {call}," for call in calls), ")"]
+    return "\n".join([*lines, *fit, report])
 
 
 def _comparison_code(comparison: Comparison) -> str:
@@ -93,26 +80,12 @@ def _comparison_code(comparison: Comparison) -> str:
 
 def _module(step: Any) -> str:
     """Return the module from which the class of a step is imported."""
-    public: list[str] = []
-    for name in type(step).__module__.split("."):
-        if name.startswith("_"):
-            break
-        public.append(name)
+    public = list(takewhile(lambda name: not name.startswith("_"), type(step).__module__.split(".")))
     return public[0] if public[0] == "ispca" else ".".join(public)
 
 
 def estimator_code(estimator: BaseEstimator) -> str:
     """Return the constructor call of an estimator, without parameters at their defaults.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Any scikit-learn estimator.
-
-    Returns
-    -------
-    code : str
-        One line of Python.
 
     Examples
     --------
