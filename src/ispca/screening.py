@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ._checks import check_arrays, integer_seed
+from .families import is_category
 from .reduction.permutation import Permutations
-from .reduction.response import FAMILIES, make_response
+from .reduction.response import FAMILY_CHOICES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances
 from .reduction.sparse import make_design
 from .reduction.statistics import STATISTICS, check_container, make_statistic
@@ -51,9 +52,10 @@ def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = 
     array([0.894, 0.   ])
     """
     _check_option("statistic", statistic, STATISTICS)
-    _check_option("family", family, FAMILIES)
+    _check_option("family", family, FAMILY_CHOICES)
+    labels = is_category(y)
     X, y = check_arrays(X, y)
-    response = make_response(y, family)
+    response = make_response(y, family, labels)
     check_container(statistic, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
@@ -139,13 +141,14 @@ def score_test(
     """
     _check_option("kind", kind, ("each", "maximum"))
     _check_option("statistic", statistic, STATISTICS)
-    _check_option("family", family, FAMILIES)
+    _check_option("family", family, FAMILY_CHOICES)
     if not isinstance(n_permutations, Integral) or n_permutations < 1:
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}.")
     if memory_budget < 2**20:
         raise ValueError(f"memory_budget must be at least {2**20} bytes, got {memory_budget!r}.")
+    labels = is_category(y)
     X, y = check_arrays(X, y)
-    response = make_response(y, family)
+    response = make_response(y, family, labels)
     check_container(statistic, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)

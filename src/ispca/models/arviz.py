@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._extras import load_extra
+from ..families import FAMILIES
 from .posterior import Posterior
 
 
@@ -20,7 +21,7 @@ def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     }
     if posterior.sigma is not None:
         draws["sigma"] = posterior.sigma
-    by_class = ["class"] if posterior.family == "multinomial" else []
+    by_class = ["class"] if FAMILIES[posterior.family].per_class else []
     dims = {"intercept": by_class, "coef": [*by_class, "feature"], "local_scale": [*by_class, "feature"]}
     coords = {"feature": list(features)} | ({"class": list(classes)} if by_class else {})
     groups = {"posterior": draws, "sample_stats": {"diverging": posterior.divergent}}

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_new_data, check_training_data, integer_seed
+from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
 from .arviz import to_arviz
@@ -72,10 +73,10 @@ class Horseshoe(BaseEstimator):
     def _check_training(self, X: Any, y: Any) -> tuple[Floats, Any]:
         return check_training_data(self, X, y, **DENSE, ensure_min_samples=2)
 
-    def _sample(self, model: str, Z: Floats, y: Any, n_classes: int, pseudo_deviation: float) -> None:
+    def _sample(self, family: Family, Z: Floats, y: Any) -> None:
         _warn_about_scales(Z)
         prior = {
-            "tau0": prior_scale(self.p0, Z.shape[1], len(Z), pseudo_deviation),
+            "tau0": prior_scale(self.p0, Z.shape[1], len(Z), family.pseudo_deviation),
             "slab_df": float(self.slab_df),
             "slab_scale": float(self.slab_scale),
             "intercept_scale": float(self.intercept_scale),
@@ -90,7 +91,7 @@ class Horseshoe(BaseEstimator):
             thread_count(self.n_jobs, self.n_chains),
             self.retry,
         )
-        problem = Problem(model, Z, y, n_classes, prior)
+        problem = Problem(family, Z, y, prior)
         self.posterior_, self.diagnostics_ = sample_posterior(problem, settings)
 
     def __sklearn_is_fitted__(self) -> bool:

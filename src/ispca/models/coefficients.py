@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._ranking import largest_first
+from ..families import FAMILIES
 from ..pipelines import Columns, FittedParts, fold, take_apart
 from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
@@ -129,7 +130,7 @@ def _draws(regression: Horseshoe) -> tuple[Floats, Floats]:
     """Return the draws of coefficients (draw, output, feature) and intercepts (draw, output)."""
     posterior = regression.posterior_
     coef, intercept = posterior.flat("coef"), posterior.flat("intercept")
-    if posterior.family == "multinomial":
+    if FAMILIES[posterior.family].per_class:
         return coef - coef.mean(axis=1, keepdims=True), intercept - intercept.mean(axis=1, keepdims=True)
     return coef[:, None], intercept[:, None]
 

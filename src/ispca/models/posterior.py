@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, logsumexp
+from scipy.special import logsumexp
 
+from ..families import FAMILIES, Family
 from ..reduction.records import Floats, Mask
 
 # Linear predictors are made for blocks of samples of about this many numbers.
 BLOCK_NUMBERS = 2**21
-# What the engine calls the family of a model.
-ENGINE_FAMILIES = {"gaussian": "gaussian", "logistic": "binomial", "softmax": "multinomial"}
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,14 @@ class Posterior:
     sigma: Floats | None = None
 
     @classmethod
-    def from_engine(cls, result: dict[str, Any], model: str) -> Posterior:
+    def from_engine(cls, result: dict[str, Any], family: Family) -> Posterior:
         """Name and shape what the engine returns; a single output has no class axis."""
-        family = ENGINE_FAMILIES[model]
 
         def shaped(draws: Floats) -> Floats:
-            return draws if family == "multinomial" else draws[:, :, 0]
+            return draws if family.per_class else draws[:, :, 0]
 
         return cls(
-            family=family,
+            family=family.name,
             intercept=shaped(result["intercept"]),
             coef=shaped(result["coef"]),
             tau=np.exp(result["log_tau"]),
@@ -114,13 +112,8 @@ class Posterior:
 def log_likelihood(posterior: Posterior, Z: Floats, y: Any) -> Floats:
     """Return log p(y_i | draw), shape (n, draw); y holds class numbers, or values for a Gaussian model."""
     eta = posterior.linear_predictor(Z)
-    if posterior.family == "gaussian":
-        sigma = posterior.flat("sigma")
-        return -0.5 * ((y[:, None] - eta) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
-    if posterior.family == "binomial":
-        return log_expit(np.where(y[:, None] == 1, eta, -eta))
-    chosen = np.take_along_axis(eta, np.asarray(y)[:, None, None], axis=2)[:, :, 0]
-    return chosen - logsumexp(eta, axis=2)
+    sigma = None if posterior.sigma is None else posterior.flat("sigma")
+    return FAMILIES[posterior.family].log_likelihood(eta, y, sigma)
 
 
 def log_predictive_density(posterior: Posterior, Z: Floats, y: Any) -> Floats:

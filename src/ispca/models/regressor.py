@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 
 from .._checks import integer_seed, numeric_target, observed_values
+from ..families import GAUSSIAN
 from ..reduction.records import Floats
 from .base import Horseshoe
 from .posterior import log_predictive_density
@@ -90,7 +91,7 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         y = numeric_target(y)
         # In units of its own spread, y suits the fixed scales of slab and intercept whatever it measures.
         centre, spread = float(y.mean()), float(y.std())
-        self._sample("gaussian", X, (y - centre) / spread, 0, 1.0)
+        self._sample(GAUSSIAN, X, (y - centre) / spread)
         self.posterior_ = self.posterior_.rescaled(centre, spread)
         self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
         self.intercept_ = float(self.posterior_.intercept.mean())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._engine_loader import load_engine
+from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.threads import available_threads
 from ..reduction.user_warnings import notify
@@ -19,19 +21,15 @@ LARGEST_EXTENSION = 4
 RETRY_TARGET = 0.99
 # Largest number of training samples on which the log predictive density is monitored.
 WATCHED_SAMPLES = 500
-# Samples per feature, and samples, from which the blocked sampler is faster (docs/speed.md).
-BLOCKED_SAMPLES_PER_FEATURE = 12
-BLOCKED_SAMPLES = 200
 
 
 @dataclass(frozen=True)
 class Problem:
     """Data and prior of one model."""
 
-    model: str
+    family: Family
     Z: Floats
     y: Any
-    n_classes: int
     prior: dict[str, float]
 
 
@@ -58,26 +56,16 @@ def prior_scale(p0: float, n_features: int, n_samples: int, pseudo_deviation: fl
     return p0 / (irrelevant if irrelevant > 0 else 1.0) * pseudo_deviation / np.sqrt(n_samples)
 
 
-def choose_sampler(sampler: str, model: str, n_samples: int, n_features: int) -> str:
-    """Return the sampler that was measured to be the faster one for such a problem."""
-    if sampler != "auto":
-        return sampler
-    if model == "gaussian":
-        return "blocked"
-    many = n_samples >= max(BLOCKED_SAMPLES, BLOCKED_SAMPLES_PER_FEATURE * n_features)
-    return "blocked" if model == "logistic" and many else "nuts"
-
-
 def sample_posterior(problem: Problem, settings: Settings) -> tuple[Posterior, Diagnostics]:
     """Draw until the chains have converged; after all else, warn and say what to do."""
-    n, n_features = problem.Z.shape
-    sampler = choose_sampler(settings.sampler, problem.model, n, n_features)
+    sampler = second = settings.sampler
+    if sampler == "auto":
+        sampler, second = problem.family.samplers(*problem.Z.shape)
     posterior, diagnostics = _run(
         problem, settings, sampler, settings.target_accept, settings.n_warmup, settings.seed
     )
     if not diagnostics.converged and settings.retry:
-        # What does not mix blockwise may do so jointly, with small steps and a longer warm-up.
-        second = "nuts" if settings.sampler == "auto" and problem.model != "gaussian" else sampler
+        # Small steps and a longer warm-up.
         target = max(RETRY_TARGET, settings.target_accept)
         again = _run(problem, settings, second, target, 2 * settings.n_warmup, settings.seed + 1)
         # Draws that are not finite have no R-hat: anything is better.
@@ -96,8 +84,9 @@ def _run(
     problem: Problem, settings: Settings, sampler: str, target: float, n_warmup: int, seed: int
 ) -> tuple[Posterior, Diagnostics]:
     """Run the chains, and continue them while only more draws are wanting."""
+    y = np.asarray(problem.y, dtype=np.float64)
     options = dict(
-        n_classes=problem.n_classes,
+        n_classes=int(problem.y.max()) + 1 if problem.family.classification else 0,
         sampler=sampler,
         n_chains=settings.n_chains,
         n_warmup=n_warmup,
@@ -107,17 +96,16 @@ def _run(
         n_threads=settings.n_threads,
         **problem.prior,
     )
-    sample = load_engine().sample
-    y = np.asarray(problem.y, dtype=np.float64)
-    result = sample(problem.model, problem.Z, y, **options)
-    posterior = Posterior.from_engine(result, problem.model)
+    sample = partial(load_engine().sample, problem.family.sampler_model, problem.Z, y, **options)
+    result = sample()
+    posterior = Posterior.from_engine(result, problem.family)
     diagnostics = diagnose(problem, posterior, sampler, target)
     for _ in range(LARGEST_EXTENSION - 1):
         divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_SHARE * diagnostics.n_draws
         if diagnostics.converged or divergent or not settings.retry:
             break
-        result = sample(problem.model, problem.Z, y, **options, state=result["state"])
-        posterior = posterior.extended(Posterior.from_engine(result, problem.model))
+        result = sample(state=result["state"])
+        posterior = posterior.extended(Posterior.from_engine(result, problem.family))
         diagnostics = diagnose(problem, posterior, sampler, target)
     return posterior, diagnostics
 
@@ -126,7 +114,7 @@ def diagnose(problem: Problem, posterior: Posterior, sampler: str, target: float
     """Watch what is identified: contrasts between classes, scales, and the fit to the data."""
     shape = posterior.tau.shape
     coef, intercept = posterior.coef, posterior.intercept
-    if posterior.family == "multinomial":
+    if problem.family.per_class:
         # A shift common to all classes changes no prediction and mixes slowly: it is taken out.
         coef = coef - coef.mean(axis=2, keepdims=True)
         intercept = intercept - intercept.mean(axis=2, keepdims=True)

@@ -1,42 +1,13 @@
-"""Deviances of held-out samples, their mean and standard error over folds, and the penalties they choose."""
+"""Mean deviance of held-out samples and its standard error over folds, and the penalties they choose."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from ..reduction.records import Floats
 
-# A held-out sample never costs more than this probability does, as in cv.glmnet.
-LEAST_PROBABILITY = 1e-5
 # With fewer samples per fold the means of folds are no averages; samples are then taken one by one.
 FEWEST_PER_FOLD = 3
-
-
-def deviances(family: str, predictors: Floats, y: np.ndarray) -> Floats:
-    """Return the deviance of each sample at each penalty.
-
-    Parameters
-    ----------
-    family : {"gaussian", "binomial", "multinomial"}
-        Likelihood.
-    predictors : ndarray of shape (n_lambdas, n_outputs, n_samples)
-        Linear predictors.
-    y : ndarray of shape (n_samples,)
-        Values, or codes of the classes.
-
-    Returns
-    -------
-    deviances : ndarray of shape (n_lambdas, n_samples)
-        Squared errors, or minus twice the log probability of the class.
-    """
-    if family == "gaussian":
-        return (predictors[:, 0] - y) ** 2
-    if family == "binomial":
-        probabilities = expit(np.where(y == 1, predictors[:, 0], -predictors[:, 0]))
-    else:
-        probabilities = softmax(predictors, axis=1)[:, y, np.arange(len(y))]
-    return -2 * np.log(np.clip(probabilities, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
 
 
 def mean_and_error(deviance: Floats, folds: np.ndarray) -> tuple[Floats, Floats]:

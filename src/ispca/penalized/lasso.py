@@ -84,7 +84,7 @@ def fit_lasso(problem: Problem, design: Design, train: np.ndarray, lambdas: Floa
         Penalties, predictors, and the coefficients on demand.
     """
     fit = load_engine().lasso_path(
-        problem.family,
+        problem.family.name,
         problem.outputs,
         train / train.sum(),
         lambdas=[] if lambdas is None else list(lambdas),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
 
+from ..families import Family
 from ..reduction.records import Floats
 from .ridge_coordinates import Space
 
@@ -19,7 +19,7 @@ CONVERGED = 1e-13
 class Batch:
     """Likelihood of one target under k coefficient vectors: arrays are (samples or coordinates, outputs, k)."""
 
-    def __init__(self, space: Space, family: str, target: Floats, train: np.ndarray) -> None:
+    def __init__(self, space: Space, family: Family, target: Floats, train: np.ndarray) -> None:
         self.space, self.family = space, family
         self.target, self.train = target[:, :, None], train
         self.n_samples = len(target)
@@ -33,32 +33,9 @@ class Batch:
         """Return Z' residual."""
         return self.space.adjoint(residual.reshape(len(residual), -1)).reshape(-1, *residual.shape[1:])
 
-    def means(self, eta: Floats) -> Floats:
-        """Return the mean of the target given its predictor."""
-        if self.family == "gaussian":
-            return eta
-        return expit(eta) if self.family == "binomial" else softmax(eta, axis=1)
-
     def loss(self, eta: Floats) -> Floats:
         """Return the mean negative log likelihood (numbers: half the mean squared error) of each vector."""
-        if self.family == "gaussian":
-            return 0.5 * ((self.target - eta) ** 2).mean(axis=(0, 1))
-        top = np.logaddexp(0, eta) if self.family == "binomial" else logsumexp(eta, axis=1, keepdims=True)
-        return (top - (self.target * eta).sum(axis=1, keepdims=True)).mean(axis=(0, 1))
-
-    def curve(self, mean: Floats, direction: Floats) -> Floats:
-        """Return the curvature of the loss at the predictors, times a direction."""
-        if self.family == "gaussian":
-            return direction / self.n_samples
-        if self.family == "binomial":
-            return mean * (1 - mean) * direction / self.n_samples
-        return mean * (direction - (mean * direction).sum(axis=1, keepdims=True)) / self.n_samples
-
-    def scale(self, mean: Floats) -> Floats:
-        """Return the mean curvature of each vector, for the preconditioner."""
-        if self.family == "gaussian":
-            return np.ones(mean.shape[2])
-        return np.maximum((mean * (1 - mean)).mean(axis=(0, 1)), 1e-8)
+        return self.family.loss(self.target, eta)
 
 
 def minimize(
@@ -90,11 +67,11 @@ def minimize(
     now, now0 = theta, intercept  # of the penalties that still go on
     eta = batch.forward(theta) + intercept
     for _ in range(MOST_NEWTON_STEPS):
-        mean = batch.means(eta)
+        mean = batch.family.mean(eta)
         residual = (batch.target - mean) / batch.n_samples
         slope = batch.adjoint(residual) - penalties[going] * now
         slope0 = residual.sum(axis=0)
-        scale = batch.scale(mean)
+        scale = batch.family.mean_curvature(mean)
         diagonal = np.maximum(batch.space.variances[:, None, None] * scale + penalties[going], 1e-100)
         decrement = _dot(slope, slope / diagonal) + (slope0**2 / scale).sum(axis=0)
         old = batch.loss(eta)
@@ -160,7 +137,7 @@ def _conjugate_gradients(
     enough = INEXACT * size
     for _ in range(MOST_GRADIENTS):
         ahead = batch.forward(direction) + direction0
-        curved = batch.curve(mean, ahead)
+        curved = batch.family.curvature(mean, ahead) / batch.n_samples
         product, product0 = batch.adjoint(curved) + penalties * direction, curved.sum(axis=0)
         along = _dot(direction, product) + (direction0 * product0).sum(axis=0)
         length = np.where((size > enough) & (along > 0), size / np.where(along > 0, along, 1), 0)

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.threads import workers
 from . import lasso, ridge
-from .deviance import choices, deviances, mean_and_error
+from .deviance import choices, mean_and_error
 from .records import Fit, Path, Problem
 
 
 def cross_validated_path(
-    X: Any, y: np.ndarray, family: str, penalty: str, folds: np.ndarray, n_lambdas: int = 100
+    X: Any, y: np.ndarray, family: Family, penalty: str, folds: np.ndarray, n_lambdas: int = 100
 ) -> Path:
     """Fit the path to all samples and to all but each fold.
 
@@ -24,7 +25,7 @@ def cross_validated_path(
         Features; checked already.
     y : ndarray of shape (n_samples,)
         Numbers, or codes of the classes from 0 on, each present.
-    family : {"gaussian", "binomial", "multinomial"}
+    family : Family
         Likelihood.
     penalty : {"lasso", "ridge"}
         Sum of absolute values or half the sum of squares of the standardized coefficients.
@@ -40,9 +41,10 @@ def cross_validated_path(
 
     Examples
     --------
+    >>> from ispca.families import GAUSSIAN
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(50, 8)); y = X[:, 0] + 0.1 * rng.normal(size=50)
-    >>> path = cross_validated_path(X, y, "gaussian", "lasso", np.arange(50) % 5)
+    >>> path = cross_validated_path(X, y, GAUSSIAN, "lasso", np.arange(50) % 5)
     >>> coef, intercept = path.solution(path.one_standard_error)
     >>> np.flatnonzero(coef).tolist()
     [0]
@@ -60,8 +62,7 @@ def cross_validated_path(
             held_out = _predict_folds(
                 lambda train: ridge.fit_ridge(problem, train, everything.lambdas), everything, folds
             )
-    deviance = deviances(family, held_out, y)
-    mean, error = mean_and_error(deviance, folds)
+    mean, error = mean_and_error(family.deviances(held_out, y), folds)
     return Path(everything.lambdas, mean, error, *choices(mean, error), everything.solution)
 
 
