@@ -36,7 +36,7 @@ def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = 
         Absolute correlation, absolute rank correlation, or the number of standard deviations by which
         the runs of a class along the sorted feature are fewer than expected by chance.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target.
+        Kind of target; "auto" decides as in ISPCA.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def score_test(
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
         How a feature is scored; see ``feature_scores``.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target.
+        Kind of target; "auto" decides as in ISPCA.
     n_permutations : int, default=1000
         Number of random permutations of the target.
     memory_budget : float, default=2**28
