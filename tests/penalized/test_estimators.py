@@ -7,7 +7,7 @@ import pytest
 from ispca._sharing import sharing
 from ispca.families import BINOMIAL, GAUSSIAN
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, base
-from ispca.penalized.deviance import choices, mean_and_error
+from ispca.penalized.path import choices, mean_and_error
 
 
 def test_containers_agree(container, expression):

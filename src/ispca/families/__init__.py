@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .binomial import BINOMIAL
-from .family import ClassFamily, Family
+from .classification import ClassFamily
+from .family import Family
 from .gaussian import GAUSSIAN
 from .multinomial import MULTINOMIAL
 from .target_kind import FEW_VALUES, guess_kind, has_fractions, is_category

@@ -8,14 +8,8 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from .._array_types import Floats
-from .classification import (
-    PSEUDO_DEVIATION,
-    class_contrasts,
-    class_deviances,
-    class_loss,
-    class_mean_curvature,
-)
-from .family import ClassFamily, Contrasts
+from .classification import ClassFamily, class_contrasts, class_deviances, class_loss
+from .family import Contrasts
 
 # Samples, and samples per feature, from which the blocked sampler is faster (docs/speed.md).
 BLOCKED_SAMPLES = 200
@@ -57,19 +51,14 @@ def probabilities(eta: Floats) -> Floats:
 
 BINOMIAL = ClassFamily(
     name="binomial",
-    classification=True,
-    per_class=False,
-    noise_scale=False,
     contrasts=contrasts,
     outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
     null_intercepts=null_intercepts,
     mean=expit,
     loss=lambda target, eta: class_loss(np.logaddexp(0, eta), target, eta),
     curvature=lambda mean, direction: mean * (1 - mean) * direction,
-    mean_curvature=class_mean_curvature,
     deviances=lambda predictors, y: class_deviances(expit(signed(predictors[:, 0], y))),
     sampler_model="logistic",
-    pseudo_deviation=PSEUDO_DEVIATION,
     samplers=samplers,
     log_likelihood=lambda eta, y, sigma: log_expit(signed(eta, y[:, None])),
     probabilities=probabilities,

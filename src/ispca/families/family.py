@@ -18,7 +18,7 @@ class Contrasts:
     column_classes: tuple[Any, ...] = (None,)  # the class that each column stands for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Family:
     """One distribution of the target.
 
@@ -28,9 +28,9 @@ class Family:
     """
 
     name: str  # also the name of the family in the engine's lasso
-    classification: bool  # whether the target consists of class labels
-    per_class: bool  # whether every class has its own linear predictor; otherwise there is one
-    noise_scale: bool  # whether the spread around the mean is a parameter, sigma
+    classification: bool = False  # whether the target consists of class labels
+    per_class: bool = False  # whether every class has its own linear predictor; otherwise there is one
+    noise_scale: bool = False  # whether the spread around the mean is a parameter, sigma
 
     # Screening.
     contrasts: Callable[[Any], Contrasts]  # target as given -> pseudo-responses
@@ -49,11 +49,3 @@ class Family:
     pseudo_deviation: float  # standard deviation of an observation, in the scale of the predictor
     samplers: Callable[[int, int], tuple[str, str]]  # samples, features -> sampler, and that of a second attempt
     log_likelihood: Callable[[Floats, Any, Any], Floats]  # draws, y, sigma -> samples x draws
-
-
-@dataclass(frozen=True)
-class ClassFamily(Family):
-    """The distribution of a class label."""
-
-    probabilities: Callable[[Floats], Floats]  # draws -> samples x classes, averaged over the draws
-    log_probabilities: Callable[[Floats], Floats]  # predictors, samples x outputs -> samples x classes

@@ -34,8 +34,6 @@ def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
 
 GAUSSIAN = Family(
     name="gaussian",
-    classification=False,
-    per_class=False,
     noise_scale=True,
     contrasts=contrasts,
     outputs=lambda y: np.array(y, dtype=np.float64)[None, :],

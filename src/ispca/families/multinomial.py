@@ -8,14 +8,7 @@ import numpy as np
 from scipy.special import log_softmax, logsumexp, softmax
 
 from .._array_types import Floats
-from .classification import (
-    PSEUDO_DEVIATION,
-    class_contrasts,
-    class_deviances,
-    class_loss,
-    class_mean_curvature,
-)
-from .family import ClassFamily
+from .classification import ClassFamily, class_deviances, class_loss
 
 
 def outputs(y: Any) -> Floats:
@@ -47,19 +40,14 @@ def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
 
 MULTINOMIAL = ClassFamily(
     name="multinomial",
-    classification=True,
     per_class=True,
-    noise_scale=False,
-    contrasts=class_contrasts,
     outputs=outputs,
     null_intercepts=null_intercepts,
     mean=lambda eta: softmax(eta, axis=1),
     loss=lambda target, eta: class_loss(logsumexp(eta, axis=1, keepdims=True), target, eta),
     curvature=curvature,
-    mean_curvature=class_mean_curvature,
     deviances=deviances,
     sampler_model="softmax",
-    pseudo_deviation=PSEUDO_DEVIATION,
     samplers=lambda n_samples, n_features: ("nuts", "nuts"),
     log_likelihood=log_likelihood,
     probabilities=lambda eta: softmax(eta, axis=2).mean(axis=1),

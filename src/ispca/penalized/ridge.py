@@ -20,19 +20,7 @@ EXPLAINED_ENOUGH, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
 def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fit:
     """Fit the path to some of the samples, and predict all.
 
-    Parameters
-    ----------
-    problem : Problem
-        Data, family and number of penalties.
-    train : ndarray of bool
-        The samples to fit.
-    lambdas : ndarray or None
-        Penalties; by default a sequence from a large one, which stops early.
-
-    Returns
-    -------
-    fit : Fit
-        Penalties, predictors, and the coefficients on demand.
+    Without ``lambdas``, the penalties are a sequence from a large one, which stops early.
     """
     space = make_space(problem.X, train)
     target = problem.outputs[:, train].T
@@ -72,14 +60,10 @@ def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fi
 def _largest_gradient(problem: Problem, train: np.ndarray, residual: Floats) -> float:
     X = problem.X
     center, inverse = standardization(X, train)
-    slope = X.T @ _spread(residual, train) - center[:, None] * residual.sum(axis=0)
-    return float(np.abs(slope * inverse[:, None]).max()) / len(residual)
-
-
-def _spread(residual: Floats, train: np.ndarray) -> Floats:
     everywhere = np.zeros((len(train), residual.shape[1]))
     everywhere[train] = residual
-    return everywhere
+    slope = X.T @ everywhere - center[:, None] * residual.sum(axis=0)
+    return float(np.abs(slope * inverse[:, None]).max()) / len(residual)
 
 
 def _path_length(explained: Floats) -> int:
