@@ -89,10 +89,9 @@ class Horseshoe(BaseEstimator):
             self.target_accept,
             integer_seed(self.random_state),
             thread_count(self.n_jobs, self.n_chains),
-            self.retry,
         )
         problem = Problem(family, Z, y, prior)
-        self.posterior_, self.diagnostics_ = sample_posterior(problem, settings)
+        self.posterior_, self.diagnostics_ = sample_posterior(problem, settings, self.retry)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "posterior_")

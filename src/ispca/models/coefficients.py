@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._ranking import largest_first
-from ..families import FAMILIES
 from ..pipelines import Columns, FittedParts, fold, take_apart
 from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
@@ -128,11 +127,9 @@ def _chain(fitted: Any) -> _Chain:
 
 def _draws(regression: Horseshoe) -> tuple[Floats, Floats]:
     """Return the draws of coefficients (draw, output, feature) and intercepts (draw, output)."""
-    posterior = regression.posterior_
-    coef, intercept = posterior.flat("coef"), posterior.flat("intercept")
-    if FAMILIES[posterior.family].per_class:
-        return coef - coef.mean(axis=1, keepdims=True), intercept - intercept.mean(axis=1, keepdims=True)
-    return coef[:, None], intercept[:, None]
+    coef, intercept = regression.posterior_.contrasts()
+    n_draws = regression.posterior_.n_draws
+    return coef.reshape(n_draws, -1, coef.shape[-1]), intercept.reshape(n_draws, -1)
 
 
 def _estimates(regression: Any) -> tuple[Floats, Floats]:

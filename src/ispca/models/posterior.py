@@ -86,6 +86,16 @@ class Posterior:
             sigma=spread * self.sigma,
         )
 
+    def contrasts(self) -> tuple[Floats, Floats]:
+        """Return coefficients and intercepts; if there is one for each class, relative to the average class.
+
+        A shift common to all classes changes no prediction and mixes slowly.
+        """
+        if not FAMILIES[self.family].per_class:
+            return self.coef, self.intercept
+        coef, intercept = self.coef, self.intercept
+        return coef - coef.mean(axis=2, keepdims=True), intercept - intercept.mean(axis=2, keepdims=True)
+
     @property
     def n_draws(self) -> int:
         """Draws in all chains."""

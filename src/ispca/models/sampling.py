@@ -1,8 +1,8 @@
-"""Sampling with a conscience: choose the sampler, check the chains, go on, try harder, and say so."""
+"""Sample a posterior: choose the sampler, check convergence, continue or repeat the chains, and warn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -35,7 +35,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to sample."""
+    """How to sample, as the engine names it."""
 
     sampler: str
     n_chains: int
@@ -44,7 +44,6 @@ class Settings:
     target_accept: float
     seed: int
     n_threads: int
-    retry: bool = True
 
 
 def prior_scale(p0: float, n_features: int, n_samples: int, pseudo_deviation: float) -> float:
@@ -56,18 +55,19 @@ def prior_scale(p0: float, n_features: int, n_samples: int, pseudo_deviation: fl
     return p0 / (irrelevant if irrelevant > 0 else 1.0) * pseudo_deviation / np.sqrt(n_samples)
 
 
-def sample_posterior(problem: Problem, settings: Settings) -> tuple[Posterior, Diagnostics]:
-    """Draw until the chains have converged; after all else, warn and say what to do."""
-    sampler = second = settings.sampler
-    if sampler == "auto":
-        sampler, second = problem.family.samplers(*problem.Z.shape)
-    posterior, diagnostics = _run(
-        problem, settings, sampler, settings.target_accept, settings.n_warmup, settings.seed
-    )
-    if not diagnostics.converged and settings.retry:
-        # Small steps and a longer warm-up.
-        target = max(RETRY_TARGET, settings.target_accept)
-        again = _run(problem, settings, second, target, 2 * settings.n_warmup, settings.seed + 1)
+def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:
+    """Draw until the chains have converged; if they never do, warn and say what to do."""
+    first = second = settings.sampler
+    if settings.sampler == "auto":
+        first, second = problem.family.samplers(*problem.Z.shape)
+    posterior, diagnostics = _run(problem, replace(settings, sampler=first), retry)
+    if not diagnostics.converged and retry:
+        # Smaller steps and a longer warm-up.
+        target, n_warmup = max(RETRY_TARGET, settings.target_accept), 2 * settings.n_warmup
+        cautious = replace(
+            settings, sampler=second, target_accept=target, n_warmup=n_warmup, seed=settings.seed + 1
+        )
+        again = _run(problem, cautious, retry)
         # Draws that are not finite have no R-hat: anything is better.
         worst = np.nan_to_num(diagnostics.r_hat.max(), nan=np.inf)
         if again[1].converged or again[1].r_hat.max() < worst:
@@ -80,44 +80,29 @@ def sample_posterior(problem: Problem, settings: Settings) -> tuple[Posterior, D
     return posterior, diagnostics
 
 
-def _run(
-    problem: Problem, settings: Settings, sampler: str, target: float, n_warmup: int, seed: int
-) -> tuple[Posterior, Diagnostics]:
-    """Run the chains, and continue them while only more draws are wanting."""
+def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:
+    """Run the chains, and continue them as long as more draws may help."""
     y = np.asarray(problem.y, dtype=np.float64)
-    options = dict(
-        n_classes=int(problem.y.max()) + 1 if problem.family.classification else 0,
-        sampler=sampler,
-        n_chains=settings.n_chains,
-        n_warmup=n_warmup,
-        n_draws=settings.n_draws,
-        target_accept=target,
-        seed=seed % 2**63,
-        n_threads=settings.n_threads,
-        **problem.prior,
-    )
+    n_classes = int(y.max()) + 1 if problem.family.classification else 0
+    options = asdict(settings) | problem.prior | {"n_classes": n_classes, "seed": settings.seed % 2**63}
     sample = partial(load_engine().sample, problem.family.sampler_model, problem.Z, y, **options)
     result = sample()
     posterior = Posterior.from_engine(result, problem.family)
-    diagnostics = diagnose(problem, posterior, sampler, target)
+    diagnostics = diagnose(problem, posterior, settings)
     for _ in range(LARGEST_EXTENSION - 1):
         divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_SHARE * diagnostics.n_draws
-        if diagnostics.converged or divergent or not settings.retry:
+        if diagnostics.converged or divergent or not retry:
             break
         result = sample(state=result["state"])
         posterior = posterior.extended(Posterior.from_engine(result, problem.family))
-        diagnostics = diagnose(problem, posterior, sampler, target)
+        diagnostics = diagnose(problem, posterior, settings)
     return posterior, diagnostics
 
 
-def diagnose(problem: Problem, posterior: Posterior, sampler: str, target: float) -> Diagnostics:
-    """Watch what is identified: contrasts between classes, scales, and the fit to the data."""
+def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diagnostics:
+    """Monitor what is identified: contrasts between classes, scales, and the fit to the data."""
     shape = posterior.tau.shape
-    coef, intercept = posterior.coef, posterior.intercept
-    if problem.family.per_class:
-        # A shift common to all classes changes no prediction and mixes slowly: it is taken out.
-        coef = coef - coef.mean(axis=2, keepdims=True)
-        intercept = intercept - intercept.mean(axis=2, keepdims=True)
+    coef, intercept = posterior.contrasts()
     watched = {"coefficient": coef.reshape(*shape, -1), "intercept": intercept.reshape(*shape, -1)}
     watched["log tau"] = np.log(posterior.tau)[:, :, None]
     if posterior.sigma is not None:
@@ -134,8 +119,8 @@ def diagnose(problem: Problem, posterior: Posterior, sampler: str, target: float
         names,
         posterior.n_draws,
         int(posterior.divergent.sum()),
-        sampler,
-        target,
+        settings.sampler,
+        settings.target_accept,
     )
 
 
