@@ -1,4 +1,4 @@
-"""What the horseshoe estimators share: parameters, sampling, checks, the way to ArviZ."""
+"""The common part of the horseshoe estimators: parameters, checks, sampling, and export to ArviZ."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..reduction.user_warnings import notify
 from .arviz import to_arviz
 from .sampling import Problem, Settings, prior_scale, sample_posterior, thread_count
 
-# Columns whose spreads differ by more than this are worth a warning: one global scale serves them all.
-WILD_SCALES = 100.0
-# What the engine takes.
+# Columns whose spreads differ by more than this factor get a warning: they share one global scale.
+LARGEST_SCALE_RATIO = 100.0
+# Dense rows of doubles, as the engine needs them.
 DENSE: dict[str, Any] = {"accept_sparse": False, "dtype": np.float64, "order": "C"}
 
 
 class Horseshoe(BaseEstimator):
-    """What both estimators share."""
+    """Base class of both estimators."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "p0": [Interval(Real, 0, None, closed="neither")],
@@ -101,7 +101,7 @@ class Horseshoe(BaseEstimator):
         return check_new_data(self, X, **DENSE)
 
     def to_arviz(self) -> Any:
-        """Return the posterior as ArviZ has it: InferenceData (0.x) or a DataTree (1.x).
+        """Return the posterior for ArviZ: InferenceData (0.x) or a DataTree (1.x).
 
         Returns
         -------
@@ -116,13 +116,13 @@ class Horseshoe(BaseEstimator):
 def _warn_about_scales(Z: Floats) -> None:
     spread = Z.std(axis=0)
     spread = spread[spread > 0]
-    if len(spread) and spread.max() < 1 / WILD_SCALES:
+    if len(spread) and spread.max() < 1 / LARGEST_SCALE_RATIO:
         notify(
-            f"The features vary by {spread.max():.2g} at most, so that the prior takes them as irrelevant: use "
+            f"The features vary by {spread.max():.2g} at most, so the prior treats them as irrelevant: use "
             "ISPCA(whiten=True) or a StandardScaler before."
         )
-    if len(spread) and spread.max() > WILD_SCALES * spread.min():
+    if len(spread) and spread.max() > LARGEST_SCALE_RATIO * spread.min():
         notify(
             f"The spreads of the features differ by a factor of {spread.max() / spread.min():.0f}, but the prior "
-            "takes them as comparable: use ISPCA(whiten=True) or a StandardScaler before."
+            "treats them as comparable: use ISPCA(whiten=True) or a StandardScaler before."
         )

@@ -37,10 +37,10 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
     sampler : {"auto", "nuts", "blocked"}, default="auto"
         "nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.
     target_accept : float, default=0.9
-        Target acceptance rate of NUTS; the retry after bad convergence uses 0.99.
+        Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
     retry : bool, default=True
-        Whether chains that have not converged are continued, and after that sampled anew with smaller
-        steps. If False, the draws are as many as asked for, and a warning tells of bad convergence.
+        Whether chains that have not converged are continued and, if that does not help, sampled again with
+        smaller steps. If False, there are as many draws as requested, and a warning reports poor convergence.
     n_jobs : int, optional
         Chains run at a time. By default as many as BLAS has threads.
     random_state : int, Generator, RandomState or None, default=None
@@ -81,7 +81,7 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Features, best whitened components.
+            Features, preferably whitened components.
         y : array-like of shape (n_samples,)
             Class labels.
 

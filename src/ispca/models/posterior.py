@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from ..families import FAMILIES, Family
 from ..reduction.records import Floats, Mask
 
-# Linear predictors are made for blocks of samples of about this many numbers.
+# Linear predictors are computed in blocks of about this many numbers.
 BLOCK_NUMBERS = 2**21
 
 
@@ -74,12 +74,12 @@ class Posterior:
         }
         return replace(self, **joined)
 
-    def rescaled(self, centre: float, spread: float) -> Posterior:
-        """Return the posterior of a Gaussian model for ``centre + spread * y`` in place of y."""
+    def rescaled(self, center: float, spread: float) -> Posterior:
+        """Return the posterior of a Gaussian model for ``center + spread * y`` in place of y."""
         assert self.sigma is not None
         return replace(
             self,
-            intercept=centre + spread * self.intercept,
+            intercept=center + spread * self.intercept,
             coef=spread * self.coef,
             tau=spread * self.tau,
             slab=spread * self.slab,
@@ -102,7 +102,7 @@ class Posterior:
         return int(self.tau.size)
 
     def flat(self, name: str) -> Floats:
-        """Return the draws of one field with the chains put end to end."""
+        """Return the draws of one field, one chain after the other."""
         draws = getattr(self, name)
         return draws.reshape(self.n_draws, *draws.shape[2:])
 
@@ -113,7 +113,7 @@ class Posterior:
         return product
 
     def blocks(self, Z: Floats) -> Iterator[slice]:
-        """Cut the samples so that their linear predictors fit the memory."""
+        """Split the samples so that their linear predictors fit into memory."""
         numbers = self.flat("intercept").size
         rows = max(1, BLOCK_NUMBERS // numbers)
         return (slice(start, start + rows) for start in range(0, len(Z), rows))

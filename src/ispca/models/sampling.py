@@ -13,7 +13,7 @@ from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.threads import available_threads
 from ..reduction.user_warnings import notify
-from .diagnostics import LARGEST_DIVERGENT_SHARE, Diagnostics, bulk_ess, r_hat, tail_ess
+from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, bulk_ess, r_hat, tail_ess
 from .posterior import Posterior, log_likelihood
 
 # Chains that have not converged are extended up to this multiple of the requested draws.
@@ -90,7 +90,7 @@ def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, 
     posterior = Posterior.from_engine(result, problem.family)
     diagnostics = diagnose(problem, posterior, settings)
     for _ in range(LARGEST_EXTENSION - 1):
-        divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_SHARE * diagnostics.n_draws
+        divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_FRACTION * diagnostics.n_draws
         if diagnostics.converged or divergent or not retry:
             break
         result = sample(state=result["state"])
