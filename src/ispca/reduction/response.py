@@ -56,8 +56,6 @@ def make_response(y: Any, family: str = "auto", labels: bool = False) -> Respons
 
 def _plain(y: Any) -> Any:
     """Turn an object array of numbers or of strings into what it holds; refuse missing labels."""
-    if y.dtype.kind in "cMm":
-        raise ValueError(f"y contains {y.dtype} values: pass class labels (text or integers) or real numbers.")
     if y.dtype != object:
         return y
     missing = sum(label is None or label != label for label in y.tolist())
