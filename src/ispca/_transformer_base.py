@@ -19,7 +19,7 @@ from ._checks import (
     integer_seed,
 )
 from ._sharing import shared
-from .families import is_category
+from .families.target_kind import is_category
 from .reduction.deflation import constant_basis
 from .reduction.design import Design
 from .reduction.permutation import Permutations

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._checks import check_arrays, integer_seed
-from .families import is_category
+from .families.target_kind import is_category
 from .reduction.permutation import Permutations
 from .reduction.response import FAMILY_CHOICES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances

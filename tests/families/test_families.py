@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import bernoulli, multinomial, norm
 
-from ispca.families import BINOMIAL, FAMILIES, GAUSSIAN, MULTINOMIAL, choose_family, class_family
+from ispca.families import FAMILIES, choose_family, class_family
+from ispca.families.binomial import BINOMIAL
+from ispca.families.gaussian import GAUSSIAN
+from ispca.families.multinomial import MULTINOMIAL
 
 SOURCE = Path(__file__).parents[2] / "src" / "ispca"
 EACH = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())

@@ -6,7 +6,8 @@ import pytest
 
 from ispca import ISPCA, feature_scores
 from ispca.anndata import ispca as anndata_ispca
-from ispca.families import FEW_VALUES, choose_family, guess_kind, has_fractions, is_category
+from ispca.families import choose_family
+from ispca.families.target_kind import FEW_VALUES, guess_kind, has_fractions, is_category
 from ispca.plots.input_checks import all_classes
 from ispca.readers.target import classify
 from ispca.reduction.response import make_response

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
-from ispca.families import BINOMIAL, FAMILIES, MULTINOMIAL
+from ispca.families import FAMILIES
 from ispca.penalized.lasso import fit_lasso, make_design
 from ispca.penalized.path import cross_validated_path
 from ispca.penalized.records import Problem
@@ -118,8 +118,8 @@ def test_units_of_the_features_do_not_matter(penalty):
     X, y = simulate(6, 50, 80, "binomial")
     units = np.exp(np.random.default_rng(0).normal(0, 4, 80))
     folds = np.arange(50) % 5
-    one = cross_validated_path(X, y, BINOMIAL, penalty, folds, 30)
-    other = cross_validated_path(X * units + 1e3 * units, y, BINOMIAL, penalty, folds, 30)
+    one = cross_validated_path(X, y, FAMILIES["binomial"], penalty, folds, 30)
+    other = cross_validated_path(X * units + 1e3 * units, y, FAMILIES["binomial"], penalty, folds, 30)
     np.testing.assert_allclose(other.mean, one.mean, rtol=1e-5)
     a, b = one.solution(25)[0], other.solution(25)[0] * units
     np.testing.assert_allclose(b, a, rtol=0, atol=1e-5 * np.abs(a).max())
@@ -159,6 +159,8 @@ def test_degenerate_data(kind, family, penalty):
 
 def test_equal_bytes():
     X, y = simulate(8, 60, 300, "multinomial")
-    first, second = (cross_validated_path(X, y, MULTINOMIAL, "lasso", np.arange(60) % 5) for _ in range(2))
+    first, second = (
+        cross_validated_path(X, y, FAMILIES["multinomial"], "lasso", np.arange(60) % 5) for _ in range(2)
+    )
     assert first.mean.tobytes() == second.mean.tobytes()
     assert first.solution(50)[0].tobytes() == second.solution(50)[0].tobytes()

@@ -9,22 +9,9 @@ from .classification import ClassFamily
 from .family import Family
 from .gaussian import GAUSSIAN
 from .multinomial import MULTINOMIAL
-from .target_kind import FEW_VALUES, guess_kind, has_fractions, is_category
+from .target_kind import guess_kind
 
-__all__ = [
-    "BINOMIAL",
-    "FAMILIES",
-    "FEW_VALUES",
-    "GAUSSIAN",
-    "MULTINOMIAL",
-    "ClassFamily",
-    "Family",
-    "choose_family",
-    "class_family",
-    "guess_kind",
-    "has_fractions",
-    "is_category",
-]
+__all__ = ["FAMILIES", "GAUSSIAN", "ClassFamily", "Family", "choose_family", "class_family"]
 
 FAMILIES: dict[str, Family] = {family.name: family for family in (GAUSSIAN, BINOMIAL, MULTINOMIAL)}
 

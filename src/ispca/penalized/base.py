@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -16,7 +17,6 @@ from ..families import Family
 from ..reduction.records import Floats
 from .folds import make_folds
 from .path import cross_validated_path
-from .records import Path
 
 
 class Penalized(BaseEstimator):
@@ -55,10 +55,7 @@ class Penalized(BaseEstimator):
     ) -> tuple[Floats, Floats]:
         """Fit the path, or reuse the one fitted to the same objects; return the chosen solution."""
         folds = make_folds(self.cv, X, y, groups, family.classification, integer_seed(self.random_state))
-
-        def make() -> Path:
-            return cross_validated_path(X, y, family, self.penalty, folds, self.n_lambdas)
-
+        make = partial(cross_validated_path, X, y, family, self.penalty, folds, self.n_lambdas)
         path = shared(make, raw, "penalized path", family.name, self.penalty, self.n_lambdas, folds.tobytes())
         chosen = path.best if self.choice == "best" else path.one_standard_error
         self.lambdas_ = path.lambdas

@@ -24,16 +24,6 @@ def cross_validated_path(
 
     ``y`` contains numbers, or codes of the classes from 0 on, each present. ``penalty`` is "lasso" (the sum of
     absolute values of the standardized coefficients) or "ridge" (half their sum of squares).
-
-    Examples
-    --------
-    >>> from ispca.families import GAUSSIAN
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(50, 8)); y = X[:, 0] + 0.1 * rng.normal(size=50)
-    >>> path = cross_validated_path(X, y, GAUSSIAN, "lasso", np.arange(50) % 5)
-    >>> coef, intercept = path.solution(path.one_standard_error)
-    >>> np.flatnonzero(coef).tolist()
-    [0]
     """
     problem = Problem(X, y, family, n_lambdas)
     with workers():  # BLAS on one thread: results do not depend on the number of processors

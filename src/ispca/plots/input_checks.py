@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..families import guess_kind
+from ..families.target_kind import guess_kind
 from ..pipelines import take_apart
 from ..reduction.records import Indices
 from ..validation.record_array import as_table

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._messages import listing
-from ..families import FEW_VALUES, guess_kind
+from ..families.target_kind import FEW_VALUES, guess_kind
 from .cells import MISSING, number
 from .records import TableError
 
@@ -48,27 +48,9 @@ def _label(value: float) -> str:
 
 
 def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:
-    """Return the target, which samples have a value, its kind, and a note about what was assumed.
+    """Return the target of all samples, which of them have a value, its kind, and a note on how it is treated.
 
-    Parameters
-    ----------
-    values : sequence of str or ndarray
-        The target as read.
-    name : str
-        Its name.
-    kind : {"classification", "regression"} or None
-        The kind, if the user specifies it.
-
-    Returns
-    -------
-    target : ndarray
-        Labels or numbers, of all samples.
-    present : ndarray of bool
-        Which samples have a value.
-    kind : str
-        The kind.
-    note : str
-        How the target is treated and why, in one sentence.
+    ``kind`` is "classification" or "regression" if the user specifies it, otherwise None.
     """
     numbers = numbers_of(values)
     treated = f"{name!r} is treated as"

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..families import FAMILIES, Family, choose_family, has_fractions
+from ..families import FAMILIES, Family, choose_family
+from ..families.target_kind import has_fractions
 from .records import Floats
 from .user_warnings import notify
 
@@ -16,24 +17,12 @@ FAMILY_CHOICES = ("auto", *FAMILIES)
 
 @dataclass(frozen=True)
 class Response:
-    """Centered pseudo-responses of unit length, one column per one-versus-rest problem.
-
-    Attributes
-    ----------
-    family : Family
-        The observation model.
-    columns : ndarray of shape (n, C)
-        One column; for several classes one per class.
-    classes : ndarray or None
-        Class labels, sorted.
-    column_classes : tuple
-        The class each column stands for; for two classes the second one.
-    """
+    """Centered pseudo-responses of unit length, one column per one-versus-rest problem."""
 
     family: Family
-    columns: Floats
-    classes: Any = None
-    column_classes: tuple[Any, ...] = (None,)
+    columns: Floats  # samples x contrasts
+    classes: Any = None  # sorted labels
+    column_classes: tuple[Any, ...] = (None,)  # the class that each column stands for
 
 
 def make_response(y: Any, family: str = "auto", labels: bool = False) -> Response:

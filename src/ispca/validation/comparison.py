@@ -13,7 +13,7 @@ from sklearn.base import is_classifier, is_regressor
 from .._checks import check_container, check_mask, numeric_target
 from .._messages import count, suggestion
 from .._splits import Split, make_splits
-from ..families import has_fractions
+from ..families.target_kind import has_fractions
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
 from .comparison_text import comparison_text

@@ -18,7 +18,8 @@ from .._checks import integer_seed
 from .._sharing import sharing
 from .._splits import Split, make_splits
 from .._transformer_base import SupervisedComponents, component_names
-from ..families import choose_family, is_category
+from ..families import choose_family
+from ..families.target_kind import is_category
 from ..reduction.records import Floats, Mask
 from ..transformers import ISPCA
 from .comparison import checked_data
