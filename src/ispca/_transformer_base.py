@@ -19,11 +19,12 @@ from ._checks import (
     integer_seed,
 )
 from ._sharing import shared
+from .families.target_kind import is_category
 from .reduction.deflation import constant_basis
 from .reduction.design import Design
 from .reduction.permutation import Permutations
 from .reduction.records import Floats, Reduction
-from .reduction.response import FAMILIES, Response, make_response
+from .reduction.response import FAMILY_CHOICES, Response, make_response
 from .reduction.sparse import make_design
 from .reduction.threads import Workers, workers
 from .reduction.user_warnings import notify
@@ -52,7 +53,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         "n_supervised": [Interval(Integral, 0, None, closed="left"), None],
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left")],
-        "family": [StrOptions(set(FAMILIES))],
+        "family": [StrOptions(set(FAMILY_CHOICES))],
         "center": ["boolean"],
         "scale": ["boolean"],
         "whiten": ["boolean"],
@@ -100,9 +101,9 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
     @_fit_context(prefer_skip_nested_validation=True)
     def _fit(self, X: Any, y: Any) -> np.ndarray:
         needs_target = self.n_supervised != 0
-        given = X
+        given, labels = X, is_category(y)
         X, y = check_training_data(self, X, y, needs_target)
-        response = make_response(y, self.family) if needs_target else None
+        response = make_response(y, self.family, labels) if needs_target else None
         self._check_screening(X, response)
         names = getattr(self, "feature_names_in_", None)
         excluded = excluded_mask(self.exclude, X.shape[1], names)

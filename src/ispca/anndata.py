@@ -8,7 +8,7 @@ import numpy as np
 
 from ._checks import check_container, integer_seed
 from ._messages import suggestion
-from .readers.target import guess_kind
+from .families import choose_family
 from .reduction.records import Step
 from .transformers import ISPCA
 
@@ -71,9 +71,8 @@ def ispca(
     adata = adata.copy() if copy else adata
     X = check_container(_matrix(adata, layer, use_raw))
     y, present = _target(adata, target)
-    if y.dtype.kind == "f" and guess_kind(y[present])[0] == "regression":
-        # ISPCA itself treats all integers as class labels.
-        options.setdefault("family", "gaussian")
+    # Named, so that the results record how the target was treated.
+    options.setdefault("family", choose_family("auto", y[present]).name)
     seed = integer_seed(random_state)
     model = ISPCA(n_components, random_state=seed, **options)
     model.fit(X if present.all() else X[present], y[present])

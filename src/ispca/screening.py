@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ._checks import check_arrays, integer_seed
+from .families.target_kind import is_category
 from .reduction.permutation import Permutations
-from .reduction.response import FAMILIES, make_response
+from .reduction.response import FAMILY_CHOICES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances
 from .reduction.sparse import make_design
 from .reduction.statistics import STATISTICS, check_container, make_statistic
@@ -35,7 +36,7 @@ def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = 
         Absolute correlation, absolute rank correlation, or the number of standard deviations by which
         the runs of a class along the sorted feature are fewer than expected by chance.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target.
+        Kind of target; "auto" decides as in ISPCA.
 
     Returns
     -------
@@ -51,9 +52,10 @@ def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = 
     array([0.894, 0.   ])
     """
     _check_option("statistic", statistic, STATISTICS)
-    _check_option("family", family, FAMILIES)
+    _check_option("family", family, FAMILY_CHOICES)
+    labels = is_category(y)
     X, y = check_arrays(X, y)
-    response = make_response(y, family)
+    response = make_response(y, family, labels)
     check_container(statistic, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
@@ -112,7 +114,7 @@ def score_test(
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
         How a feature is scored; see ``feature_scores``.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target.
+        Kind of target; "auto" decides as in ISPCA.
     n_permutations : int, default=1000
         Number of random permutations of the target.
     memory_budget : float, default=2**28
@@ -139,13 +141,14 @@ def score_test(
     """
     _check_option("kind", kind, ("each", "maximum"))
     _check_option("statistic", statistic, STATISTICS)
-    _check_option("family", family, FAMILIES)
+    _check_option("family", family, FAMILY_CHOICES)
     if not isinstance(n_permutations, Integral) or n_permutations < 1:
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}.")
     if memory_budget < 2**20:
         raise ValueError(f"memory_budget must be at least {2**20} bytes, got {memory_budget!r}.")
+    labels = is_category(y)
     X, y = check_arrays(X, y)
-    response = make_response(y, family)
+    response = make_response(y, family, labels)
     check_container(statistic, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)

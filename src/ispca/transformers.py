@@ -49,7 +49,8 @@ class ISPCA(SupervisedComponents):
     n_thresholds : int, default=10
         Number of thresholds to try.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target. "auto" treats labels and integers as classes, other numbers as a quantity.
+        Kind of target. "auto" treats text, Booleans, categories and at most ten distinct integers as classes,
+        other numbers as a quantity.
     center, scale : bool, default=True
         Whether features are centered, and scaled to unit standard deviation. Without centering,
         angles replace correlations.
@@ -239,7 +240,8 @@ class SPCA(SupervisedComponents):
     max_features : int, default=500
         Number of best-scoring features that ``threshold`` considers.
     family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target. "auto" treats labels and integers as classes, other numbers as a quantity.
+        Kind of target. "auto" treats text, Booleans, categories and at most ten distinct integers as classes,
+        other numbers as a quantity.
     center, scale : bool, default=True
         Whether features are centered, and scaled to unit standard deviation.
     whiten : bool, default=False

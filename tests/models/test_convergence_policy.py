@@ -11,7 +11,7 @@ import pytest
 
 from ispca import HorseshoeClassifier, HorseshoeRegressor
 from ispca.models import sampling
-from ispca.models.sampling import choose_sampler, prior_scale, thread_count
+from ispca.models.sampling import prior_scale, thread_count
 
 N_CHAINS = 4
 
@@ -244,23 +244,6 @@ def test_what_is_watched(engine):
     assert "log sigma" in regression.quantities
     assert regression.r_hat.shape == regression.bulk_ess.shape == regression.tail_ess.shape
     assert len(regression.quantities) == len(regression.r_hat) == 3 + 4
-
-
-@pytest.mark.parametrize(
-    ("model", "n", "features", "expected"),
-    [
-        ("gaussian", 10, 50, "blocked"),
-        ("logistic", 199, 5, "nuts"),
-        ("logistic", 200, 5, "blocked"),
-        ("logistic", 599, 50, "nuts"),
-        ("logistic", 600, 50, "blocked"),
-        ("softmax", 5000, 5, "nuts"),
-    ],
-)
-def test_the_choice_of_auto(model, n, features, expected):
-    assert choose_sampler("auto", model, n, features) == expected
-    assert choose_sampler("nuts", model, n, features) == "nuts"
-    assert choose_sampler("blocked", model, n, features) == "blocked"
 
 
 def test_the_prior_scale_of_tau():

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from ispca._sharing import sharing
+from ispca.families import GAUSSIAN, class_family
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, base
-from ispca.penalized.deviance import choices, deviances, mean_and_error
+from ispca.penalized.path import choices, mean_and_error
 
 
 def test_containers_agree(container, expression):
@@ -131,9 +132,9 @@ def test_bad_input(rng):
 def test_deviance_by_hand():
     eta = np.array([[[0.0, 50.0, -50.0]]])
     np.testing.assert_allclose(
-        deviances("binomial", eta, np.array([1, 1, 1]))[0], -2 * np.log([0.5, 1 - 1e-5, 1e-5])
+        class_family(2).deviances(eta, np.array([1, 1, 1]))[0], -2 * np.log([0.5, 1 - 1e-5, 1e-5])
     )
-    np.testing.assert_allclose(deviances("gaussian", eta, np.array([1, 50, 0]))[0], [1, 0, 2500])
+    np.testing.assert_allclose(GAUSSIAN.deviances(eta, np.array([1, 50, 0]))[0], [1, 0, 2500])
     deviance = np.array([[1.0, 2, 3, 4, 5, 6, 7]])
     mean, error = mean_and_error(deviance, np.array([0, 0, 0, 0, 1, 1, 1]))
     assert mean[0] == 4

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
+from ispca.families import FAMILIES
 from ispca.penalized.lasso import fit_lasso, make_design
 from ispca.penalized.path import cross_validated_path
 from ispca.penalized.records import Problem
@@ -35,7 +36,7 @@ def violation(X, problem, train, fit):
         coef, intercept = fit.solution(position)
         eta = A @ coef.T + intercept
         links = {"gaussian": lambda e: e, "binomial": expit, "multinomial": lambda e: softmax(e, axis=1)}
-        residual = problem.outputs[:, train].T - links[problem.family](eta)
+        residual = problem.outputs[:, train].T - links[problem.family.name](eta)
         gradient = (standard.T @ residual / len(A)).T
         active = coef != 0
         excess = np.where(active, np.abs(gradient - penalty * np.sign(coef)), np.abs(gradient) - penalty)
@@ -44,7 +45,7 @@ def violation(X, problem, train, fit):
 
 
 def fit_some(X, y, family, train=None, container=np.asarray, n_lambdas=40):
-    problem = Problem(container(X), y, family, n_lambdas)
+    problem = Problem(container(X), y, FAMILIES[family], n_lambdas)
     train = np.ones(len(y), dtype=bool) if train is None else train
     return problem, fit_lasso(problem, make_design(problem.X), train, None)
 
@@ -90,8 +91,8 @@ def test_a_wrong_solution_is_noticed():
 def test_dense_and_sparse_agree(family, penalty):
     X, y = simulate(3, 60, 90, family, density=0.2)
     folds = np.arange(60) % 5
-    dense = cross_validated_path(X, y, family, penalty, folds, 30)
-    sparse = cross_validated_path(sp.csr_array(X), y, family, penalty, folds, 30)
+    dense = cross_validated_path(X, y, FAMILIES[family], penalty, folds, 30)
+    sparse = cross_validated_path(sp.csr_array(X), y, FAMILIES[family], penalty, folds, 30)
     np.testing.assert_allclose(sparse.lambdas, dense.lambdas, rtol=1e-10)
     np.testing.assert_allclose(sparse.mean, dense.mean, rtol=1e-4)
     coef, other = dense.solution(20)[0], sparse.solution(20)[0]
@@ -103,7 +104,7 @@ def test_dense_and_sparse_agree(family, penalty):
 def test_predictors_are_those_of_the_solution(family, penalty):
     X, y = simulate(4, 50, 30, family)
     X = 100 + 5 * X
-    path = cross_validated_path(X, y, family, penalty, np.arange(50) % 5, 20)
+    path = cross_validated_path(X, y, FAMILIES[family], penalty, np.arange(50) % 5, 20)
     coef, intercept = path.solution(15)
     eta = X @ coef.T + intercept
     if family == "multinomial":
@@ -117,8 +118,8 @@ def test_units_of_the_features_do_not_matter(penalty):
     X, y = simulate(6, 50, 80, "binomial")
     units = np.exp(np.random.default_rng(0).normal(0, 4, 80))
     folds = np.arange(50) % 5
-    one = cross_validated_path(X, y, "binomial", penalty, folds, 30)
-    other = cross_validated_path(X * units + 1e3 * units, y, "binomial", penalty, folds, 30)
+    one = cross_validated_path(X, y, FAMILIES["binomial"], penalty, folds, 30)
+    other = cross_validated_path(X * units + 1e3 * units, y, FAMILIES["binomial"], penalty, folds, 30)
     np.testing.assert_allclose(other.mean, one.mean, rtol=1e-5)
     a, b = one.solution(25)[0], other.solution(25)[0] * units
     np.testing.assert_allclose(b, a, rtol=0, atol=1e-5 * np.abs(a).max())
@@ -143,7 +144,7 @@ def test_degenerate_data(kind, family, penalty):
     for data in (X, sp.csr_array(X)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            path = cross_validated_path(data, y, family, penalty, folds, 50)
+            path = cross_validated_path(data, y, FAMILIES[family], penalty, folds, 50)
         coef, intercept = path.solution(path.best)
         assert np.isfinite(coef).all()
         assert np.isfinite(intercept).all()
@@ -158,6 +159,8 @@ def test_degenerate_data(kind, family, penalty):
 
 def test_equal_bytes():
     X, y = simulate(8, 60, 300, "multinomial")
-    first, second = (cross_validated_path(X, y, "multinomial", "lasso", np.arange(60) % 5) for _ in range(2))
+    first, second = (
+        cross_validated_path(X, y, FAMILIES["multinomial"], "lasso", np.arange(60) % 5) for _ in range(2)
+    )
     assert first.mean.tobytes() == second.mean.tobytes()
     assert first.solution(50)[0].tobytes() == second.solution(50)[0].tobytes()

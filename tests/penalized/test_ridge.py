@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import softmax
 
+from ispca.families import FAMILIES
 from ispca.penalized.records import Problem
 from ispca.penalized.ridge import fit_ridge
 from ispca.penalized.ridge_coordinates import make_space
@@ -49,7 +50,7 @@ def test_equal_to_newton_on_the_features(family, n, D, container):
     y = X[:, 0] * 2 + rng.normal(size=n)
     if family != "gaussian":
         y = np.digitize(y, np.quantile(y, [0.5] if family == "binomial" else [0.3, 0.6]))
-    problem = Problem(container(X), y, family, 20)
+    problem = Problem(container(X), y, FAMILIES[family], 20)
     fit = fit_ridge(problem, np.ones(n, dtype=bool), None)
     # glmnet measures the penalty of a numeric target in units of its deviation
     unit = y.std() if family == "gaussian" else 1

@@ -15,7 +15,7 @@ def test_the_scale_of_a_numeric_target_does_not_matter(factor):
 
 
 def test_object_arrays_of_numbers_and_of_strings():
-    assert make_response(np.array([1.5, 2.5, 3.5], dtype=object)).family == "gaussian"
+    assert make_response(np.array([1.5, 2.5, 3.5], dtype=object)).family.name == "gaussian"
     assert make_response(np.array(["a", "b", "a"], dtype=object)).classes.tolist() == ["a", "b"]
 
 

@@ -1,4 +1,4 @@
-"""What the horseshoe estimators share: parameters, sampling, checks, the way to ArviZ."""
+"""The common part of the horseshoe estimators: parameters, checks, sampling, and export to ArviZ."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_new_data, check_training_data, integer_seed
+from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
 from .arviz import to_arviz
 from .sampling import Problem, Settings, prior_scale, sample_posterior, thread_count
 
-# Columns whose spreads differ by more than this are worth a warning: one global scale serves them all.
-WILD_SCALES = 100.0
-# What the engine takes.
+# Columns whose spreads differ by more than this factor get a warning: they share one global scale.
+LARGEST_SCALE_RATIO = 100.0
+# Dense rows of doubles, as the engine needs them.
 DENSE: dict[str, Any] = {"accept_sparse": False, "dtype": np.float64, "order": "C"}
 
 
 class Horseshoe(BaseEstimator):
-    """What both estimators share."""
+    """Base class of both estimators."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "p0": [Interval(Real, 0, None, closed="neither")],
@@ -72,10 +73,10 @@ class Horseshoe(BaseEstimator):
     def _check_training(self, X: Any, y: Any) -> tuple[Floats, Any]:
         return check_training_data(self, X, y, **DENSE, ensure_min_samples=2)
 
-    def _sample(self, model: str, Z: Floats, y: Any, n_classes: int, pseudo_deviation: float) -> None:
+    def _sample(self, family: Family, Z: Floats, y: Any) -> None:
         _warn_about_scales(Z)
         prior = {
-            "tau0": prior_scale(self.p0, Z.shape[1], len(Z), pseudo_deviation),
+            "tau0": prior_scale(self.p0, Z.shape[1], len(Z), family.pseudo_deviation),
             "slab_df": float(self.slab_df),
             "slab_scale": float(self.slab_scale),
             "intercept_scale": float(self.intercept_scale),
@@ -88,10 +89,9 @@ class Horseshoe(BaseEstimator):
             self.target_accept,
             integer_seed(self.random_state),
             thread_count(self.n_jobs, self.n_chains),
-            self.retry,
         )
-        problem = Problem(model, Z, y, n_classes, prior)
-        self.posterior_, self.diagnostics_ = sample_posterior(problem, settings)
+        problem = Problem(family, Z, y, prior)
+        self.posterior_, self.diagnostics_ = sample_posterior(problem, settings, self.retry)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "posterior_")
@@ -101,7 +101,7 @@ class Horseshoe(BaseEstimator):
         return check_new_data(self, X, **DENSE)
 
     def to_arviz(self) -> Any:
-        """Return the posterior as ArviZ has it: InferenceData (0.x) or a DataTree (1.x).
+        """Return the posterior for ArviZ: InferenceData (0.x) or a DataTree (1.x).
 
         Returns
         -------
@@ -116,13 +116,13 @@ class Horseshoe(BaseEstimator):
 def _warn_about_scales(Z: Floats) -> None:
     spread = Z.std(axis=0)
     spread = spread[spread > 0]
-    if len(spread) and spread.max() < 1 / WILD_SCALES:
+    if len(spread) and spread.max() < 1 / LARGEST_SCALE_RATIO:
         notify(
-            f"The features vary by {spread.max():.2g} at most, so that the prior takes them as irrelevant: use "
+            f"The features vary by {spread.max():.2g} at most, so the prior treats them as irrelevant: use "
             "ISPCA(whiten=True) or a StandardScaler before."
         )
-    if len(spread) and spread.max() > WILD_SCALES * spread.min():
+    if len(spread) and spread.max() > LARGEST_SCALE_RATIO * spread.min():
         notify(
             f"The spreads of the features differ by a factor of {spread.max() / spread.min():.0f}, but the prior "
-            "takes them as comparable: use ISPCA(whiten=True) or a StandardScaler before."
+            "treats them as comparable: use ISPCA(whiten=True) or a StandardScaler before."
         )

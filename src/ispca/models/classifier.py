@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, _fit_context
 
 from .._checks import class_codes, observed_codes
+from ..families import class_family
 from ..reduction.records import Floats
 from .base import Horseshoe
 from .posterior import log_predictive_density
@@ -37,10 +37,10 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
     sampler : {"auto", "nuts", "blocked"}, default="auto"
         "nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.
     target_accept : float, default=0.9
-        Target acceptance rate of NUTS; the retry after bad convergence uses 0.99.
+        Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
     retry : bool, default=True
-        Whether chains that have not converged are continued, and after that sampled anew with smaller
-        steps. If False, the draws are as many as asked for, and a warning tells of bad convergence.
+        Whether chains that have not converged are continued and, if that does not help, sampled again with
+        smaller steps. If False, there are as many draws as requested, and a warning reports poor convergence.
     n_jobs : int, optional
         Chains run at a time. By default as many as BLAS has threads.
     random_state : int, Generator, RandomState or None, default=None
@@ -81,7 +81,7 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Features, best whitened components.
+            Features, preferably whitened components.
         y : array-like of shape (n_samples,)
             Class labels.
 
@@ -92,9 +92,7 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
         """
         X, y = self._check_training(X, y)
         classes, codes = class_codes(y)
-        model = "logistic" if len(classes) == 2 else "softmax"
-        # The pseudo-deviation of a binary observation is about 2 (Piironen and Vehtari, 2017).
-        self._sample(model, X, codes, len(classes), 2.0)
+        self._sample(class_family(len(classes)), X, codes)
         self.classes_ = classes
         self.coef_ = np.atleast_2d(self.posterior_.coef.mean(axis=(0, 1)))
         self.intercept_ = np.atleast_1d(self.posterior_.intercept.mean(axis=(0, 1)))
@@ -114,15 +112,9 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
             Averages over the draws, in the order of ``classes_``.
         """
         Z = self._check_new(X)
-        probabilities = np.empty((len(Z), len(self.classes_)))
-        for part in self.posterior_.blocks(Z):
-            eta = self.posterior_.linear_predictor(Z[part])
-            if self.posterior_.family == "binomial":
-                probabilities[part, 1] = expit(eta).mean(axis=1)
-                probabilities[part, 0] = expit(-eta).mean(axis=1)
-            else:
-                probabilities[part] = softmax(eta, axis=2).mean(axis=1)
-        return probabilities
+        average = class_family(len(self.classes_)).probabilities
+        blocks = self.posterior_.blocks(Z)
+        return np.concatenate([average(self.posterior_.linear_predictor(Z[part])) for part in blocks])
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class.

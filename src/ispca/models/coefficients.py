@@ -127,11 +127,9 @@ def _chain(fitted: Any) -> _Chain:
 
 def _draws(regression: Horseshoe) -> tuple[Floats, Floats]:
     """Return the draws of coefficients (draw, output, feature) and intercepts (draw, output)."""
-    posterior = regression.posterior_
-    coef, intercept = posterior.flat("coef"), posterior.flat("intercept")
-    if posterior.family == "multinomial":
-        return coef - coef.mean(axis=1, keepdims=True), intercept - intercept.mean(axis=1, keepdims=True)
-    return coef[:, None], intercept[:, None]
+    coef, intercept = regression.posterior_.contrasts()
+    n_draws = regression.posterior_.n_draws
+    return coef.reshape(n_draws, -1, coef.shape[-1]), intercept.reshape(n_draws, -1)
 
 
 def _estimates(regression: Any) -> tuple[Floats, Floats]:
@@ -143,15 +141,14 @@ def _estimates(regression: Any) -> tuple[Floats, Floats]:
 
 
 def _labels(regression: Any, n_outputs: int) -> list[str]:
-    """Return the class that each linear predictor belongs to; a single one of a regression has none."""
+    """Return the class that each linear predictor belongs to; that of a regression has none."""
     classes = getattr(regression, "classes_", None)
-    if classes is None and n_outputs == 1:
-        return [""]
-    if classes is not None and n_outputs == 1 and len(classes) == 2:
-        return [str(classes[1])]
-    if classes is None or len(classes) != n_outputs:
+    labels = [""] if classes is None else [str(label) for label in classes]
+    if len(labels) == 2 and n_outputs == 1:
+        labels = labels[1:]
+    if len(labels) != n_outputs:
         raise ValueError(f"The {n_outputs} linear predictors of this model do not belong to one target's classes.")
-    return [str(label) for label in classes]
+    return labels
 
 
 def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:

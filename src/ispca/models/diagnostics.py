@@ -16,13 +16,13 @@ from ..reduction.records import Floats
 
 LARGEST_R_HAT = 1.01
 SMALLEST_ESS = 400
-# A larger share of divergent transitions means that the step size was too large for the posterior.
-LARGEST_DIVERGENT_SHARE = 0.005
+# A larger fraction of divergent transitions means that the step size was too large for the posterior.
+LARGEST_DIVERGENT_FRACTION = 0.005
 
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How far the draws can be trusted.
+    """How reliable the draws are.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Diagnostics:
     n_divergent : int
         Divergent transitions among them.
     sampler : str
-        The sampler that made them.
+        The sampler that drew them.
     target_accept : float
         Its target acceptance rate.
     """
@@ -52,8 +52,8 @@ class Diagnostics:
 
     @property
     def converged(self) -> bool:
-        """Whether R-hat, effective sample size and divergences are all as they should be."""
-        few_divergent = self.n_divergent <= LARGEST_DIVERGENT_SHARE * self.n_draws
+        """Whether R-hat, effective sample size and divergences are all within their limits."""
+        few_divergent = self.n_divergent <= LARGEST_DIVERGENT_FRACTION * self.n_draws
         return bool(self.r_hat.max() <= LARGEST_R_HAT and self.bulk_ess.min() >= SMALLEST_ESS and few_divergent)
 
     @property

@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, logsumexp
+from scipy.special import logsumexp
 
+from ..families import FAMILIES, Family
 from ..reduction.records import Floats, Mask
 
-# Linear predictors are made for blocks of samples of about this many numbers.
+# Linear predictors are computed in blocks of about this many numbers.
 BLOCK_NUMBERS = 2**21
-# What the engine calls the family of a model.
-ENGINE_FAMILIES = {"gaussian": "gaussian", "logistic": "binomial", "softmax": "multinomial"}
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,14 @@ class Posterior:
     sigma: Floats | None = None
 
     @classmethod
-    def from_engine(cls, result: dict[str, Any], model: str) -> Posterior:
+    def from_engine(cls, result: dict[str, Any], family: Family) -> Posterior:
         """Name and shape what the engine returns; a single output has no class axis."""
-        family = ENGINE_FAMILIES[model]
 
         def shaped(draws: Floats) -> Floats:
-            return draws if family == "multinomial" else draws[:, :, 0]
+            return draws if family.per_class else draws[:, :, 0]
 
         return cls(
-            family=family,
+            family=family.name,
             intercept=shaped(result["intercept"]),
             coef=shaped(result["coef"]),
             tau=np.exp(result["log_tau"]),
@@ -76,17 +74,27 @@ class Posterior:
         }
         return replace(self, **joined)
 
-    def rescaled(self, centre: float, spread: float) -> Posterior:
-        """Return the posterior of a Gaussian model for ``centre + spread * y`` in place of y."""
+    def rescaled(self, center: float, spread: float) -> Posterior:
+        """Return the posterior of a Gaussian model for ``center + spread * y`` in place of y."""
         assert self.sigma is not None
         return replace(
             self,
-            intercept=centre + spread * self.intercept,
+            intercept=center + spread * self.intercept,
             coef=spread * self.coef,
             tau=spread * self.tau,
             slab=spread * self.slab,
             sigma=spread * self.sigma,
         )
+
+    def contrasts(self) -> tuple[Floats, Floats]:
+        """Return coefficients and intercepts; if there is one for each class, relative to the average class.
+
+        A shift common to all classes changes no prediction and mixes slowly.
+        """
+        if not FAMILIES[self.family].per_class:
+            return self.coef, self.intercept
+        coef, intercept = self.coef, self.intercept
+        return coef - coef.mean(axis=2, keepdims=True), intercept - intercept.mean(axis=2, keepdims=True)
 
     @property
     def n_draws(self) -> int:
@@ -94,7 +102,7 @@ class Posterior:
         return int(self.tau.size)
 
     def flat(self, name: str) -> Floats:
-        """Return the draws of one field with the chains put end to end."""
+        """Return the draws of one field, one chain after the other."""
         draws = getattr(self, name)
         return draws.reshape(self.n_draws, *draws.shape[2:])
 
@@ -105,7 +113,7 @@ class Posterior:
         return product
 
     def blocks(self, Z: Floats) -> Iterator[slice]:
-        """Cut the samples so that their linear predictors fit the memory."""
+        """Split the samples so that their linear predictors fit into memory."""
         numbers = self.flat("intercept").size
         rows = max(1, BLOCK_NUMBERS // numbers)
         return (slice(start, start + rows) for start in range(0, len(Z), rows))
@@ -114,13 +122,8 @@ class Posterior:
 def log_likelihood(posterior: Posterior, Z: Floats, y: Any) -> Floats:
     """Return log p(y_i | draw), shape (n, draw); y holds class numbers, or values for a Gaussian model."""
     eta = posterior.linear_predictor(Z)
-    if posterior.family == "gaussian":
-        sigma = posterior.flat("sigma")
-        return -0.5 * ((y[:, None] - eta) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
-    if posterior.family == "binomial":
-        return log_expit(np.where(y[:, None] == 1, eta, -eta))
-    chosen = np.take_along_axis(eta, np.asarray(y)[:, None, None], axis=2)[:, :, 0]
-    return chosen - logsumexp(eta, axis=2)
+    sigma = None if posterior.sigma is None else posterior.flat("sigma")
+    return FAMILIES[posterior.family].log_likelihood(eta, y, sigma)
 
 
 def log_predictive_density(posterior: Posterior, Z: Floats, y: Any) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 
 from .._checks import integer_seed, numeric_target, observed_values
+from ..families import GAUSSIAN
 from ..reduction.records import Floats
 from .base import Horseshoe
 from .posterior import log_predictive_density
@@ -36,10 +37,10 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
     sampler : {"auto", "nuts", "blocked"}, default="auto"
         "nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.
     target_accept : float, default=0.9
-        Target acceptance rate of NUTS; the retry after bad convergence uses 0.99.
+        Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
     retry : bool, default=True
-        Whether chains that have not converged are continued, and after that sampled anew with smaller
-        steps. If False, the draws are as many as asked for, and a warning tells of bad convergence.
+        Whether chains that have not converged are continued and, if that does not help, sampled again with
+        smaller steps. If False, there are as many draws as requested, and a warning reports poor convergence.
     n_jobs : int, optional
         Chains run at a time. By default as many as BLAS has threads.
     random_state : int, Generator, RandomState or None, default=None
@@ -77,7 +78,7 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Features, best whitened components.
+            Features, preferably whitened components.
         y : array-like of shape (n_samples,)
             Target values.
 
@@ -89,22 +90,22 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         X, y = self._check_training(X, y)
         y = numeric_target(y)
         # In units of its own spread, y suits the fixed scales of slab and intercept whatever it measures.
-        centre, spread = float(y.mean()), float(y.std())
-        self._sample("gaussian", X, (y - centre) / spread, 0, 1.0)
-        self.posterior_ = self.posterior_.rescaled(centre, spread)
+        center, spread = float(y.mean()), float(y.std())
+        self._sample(GAUSSIAN, X, (y - center) / spread)
+        self.posterior_ = self.posterior_.rescaled(center, spread)
         self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
         self.intercept_ = float(self.posterior_.intercept.mean())
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the posterior predictive mean, and on demand its standard deviation.
+        """Return the posterior predictive mean, and optionally the standard deviation.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Features.
         return_std : bool, default=False
-            Whether to return the predictive standard deviation (noise and uncertainty together) too.
+            Whether to return the predictive standard deviation, too; it includes noise and posterior uncertainty.
 
         Returns
         -------

@@ -1,17 +1,19 @@
-"""Sampling with a conscience: choose the sampler, check the chains, go on, try harder, and say so."""
+"""Sample a posterior: choose the sampler, check convergence, continue or repeat the chains, and warn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._engine_loader import load_engine
+from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.threads import available_threads
 from ..reduction.user_warnings import notify
-from .diagnostics import LARGEST_DIVERGENT_SHARE, Diagnostics, bulk_ess, r_hat, tail_ess
+from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, bulk_ess, r_hat, tail_ess
 from .posterior import Posterior, log_likelihood
 
 # Chains that have not converged are extended up to this multiple of the requested draws.
@@ -19,25 +21,21 @@ LARGEST_EXTENSION = 4
 RETRY_TARGET = 0.99
 # Largest number of training samples on which the log predictive density is monitored.
 WATCHED_SAMPLES = 500
-# Samples per feature, and samples, from which the blocked sampler is faster (docs/speed.md).
-BLOCKED_SAMPLES_PER_FEATURE = 12
-BLOCKED_SAMPLES = 200
 
 
 @dataclass(frozen=True)
 class Problem:
     """Data and prior of one model."""
 
-    model: str
+    family: Family
     Z: Floats
     y: Any
-    n_classes: int
     prior: dict[str, float]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to sample."""
+    """How to sample, as the engine names it."""
 
     sampler: str
     n_chains: int
@@ -46,7 +44,6 @@ class Settings:
     target_accept: float
     seed: int
     n_threads: int
-    retry: bool = True
 
 
 def prior_scale(p0: float, n_features: int, n_samples: int, pseudo_deviation: float) -> float:
@@ -58,28 +55,19 @@ def prior_scale(p0: float, n_features: int, n_samples: int, pseudo_deviation: fl
     return p0 / (irrelevant if irrelevant > 0 else 1.0) * pseudo_deviation / np.sqrt(n_samples)
 
 
-def choose_sampler(sampler: str, model: str, n_samples: int, n_features: int) -> str:
-    """Return the sampler that was measured to be the faster one for such a problem."""
-    if sampler != "auto":
-        return sampler
-    if model == "gaussian":
-        return "blocked"
-    many = n_samples >= max(BLOCKED_SAMPLES, BLOCKED_SAMPLES_PER_FEATURE * n_features)
-    return "blocked" if model == "logistic" and many else "nuts"
-
-
-def sample_posterior(problem: Problem, settings: Settings) -> tuple[Posterior, Diagnostics]:
-    """Draw until the chains have converged; after all else, warn and say what to do."""
-    n, n_features = problem.Z.shape
-    sampler = choose_sampler(settings.sampler, problem.model, n, n_features)
-    posterior, diagnostics = _run(
-        problem, settings, sampler, settings.target_accept, settings.n_warmup, settings.seed
-    )
-    if not diagnostics.converged and settings.retry:
-        # What does not mix blockwise may do so jointly, with small steps and a longer warm-up.
-        second = "nuts" if settings.sampler == "auto" and problem.model != "gaussian" else sampler
-        target = max(RETRY_TARGET, settings.target_accept)
-        again = _run(problem, settings, second, target, 2 * settings.n_warmup, settings.seed + 1)
+def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:
+    """Draw until the chains have converged; if they never do, warn and say what to do."""
+    first = second = settings.sampler
+    if settings.sampler == "auto":
+        first, second = problem.family.samplers(*problem.Z.shape)
+    posterior, diagnostics = _run(problem, replace(settings, sampler=first), retry)
+    if not diagnostics.converged and retry:
+        # Smaller steps and a longer warm-up.
+        target, n_warmup = max(RETRY_TARGET, settings.target_accept), 2 * settings.n_warmup
+        cautious = replace(
+            settings, sampler=second, target_accept=target, n_warmup=n_warmup, seed=settings.seed + 1
+        )
+        again = _run(problem, cautious, retry)
         # Draws that are not finite have no R-hat: anything is better.
         worst = np.nan_to_num(diagnostics.r_hat.max(), nan=np.inf)
         if again[1].converged or again[1].r_hat.max() < worst:
@@ -92,44 +80,29 @@ def sample_posterior(problem: Problem, settings: Settings) -> tuple[Posterior, D
     return posterior, diagnostics
 
 
-def _run(
-    problem: Problem, settings: Settings, sampler: str, target: float, n_warmup: int, seed: int
-) -> tuple[Posterior, Diagnostics]:
-    """Run the chains, and continue them while only more draws are wanting."""
-    options = dict(
-        n_classes=problem.n_classes,
-        sampler=sampler,
-        n_chains=settings.n_chains,
-        n_warmup=n_warmup,
-        n_draws=settings.n_draws,
-        target_accept=target,
-        seed=seed % 2**63,
-        n_threads=settings.n_threads,
-        **problem.prior,
-    )
-    sample = load_engine().sample
+def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:
+    """Run the chains, and continue them as long as more draws may help."""
     y = np.asarray(problem.y, dtype=np.float64)
-    result = sample(problem.model, problem.Z, y, **options)
-    posterior = Posterior.from_engine(result, problem.model)
-    diagnostics = diagnose(problem, posterior, sampler, target)
+    n_classes = int(y.max()) + 1 if problem.family.classification else 0
+    options = asdict(settings) | problem.prior | {"n_classes": n_classes, "seed": settings.seed % 2**63}
+    sample = partial(load_engine().sample, problem.family.sampler_model, problem.Z, y, **options)
+    result = sample()
+    posterior = Posterior.from_engine(result, problem.family)
+    diagnostics = diagnose(problem, posterior, settings)
     for _ in range(LARGEST_EXTENSION - 1):
-        divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_SHARE * diagnostics.n_draws
-        if diagnostics.converged or divergent or not settings.retry:
+        divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_FRACTION * diagnostics.n_draws
+        if diagnostics.converged or divergent or not retry:
             break
-        result = sample(problem.model, problem.Z, y, **options, state=result["state"])
-        posterior = posterior.extended(Posterior.from_engine(result, problem.model))
-        diagnostics = diagnose(problem, posterior, sampler, target)
+        result = sample(state=result["state"])
+        posterior = posterior.extended(Posterior.from_engine(result, problem.family))
+        diagnostics = diagnose(problem, posterior, settings)
     return posterior, diagnostics
 
 
-def diagnose(problem: Problem, posterior: Posterior, sampler: str, target: float) -> Diagnostics:
-    """Watch what is identified: contrasts between classes, scales, and the fit to the data."""
+def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diagnostics:
+    """Monitor what is identified: contrasts between classes, scales, and the fit to the data."""
     shape = posterior.tau.shape
-    coef, intercept = posterior.coef, posterior.intercept
-    if posterior.family == "multinomial":
-        # A shift common to all classes changes no prediction and mixes slowly: it is taken out.
-        coef = coef - coef.mean(axis=2, keepdims=True)
-        intercept = intercept - intercept.mean(axis=2, keepdims=True)
+    coef, intercept = posterior.contrasts()
     watched = {"coefficient": coef.reshape(*shape, -1), "intercept": intercept.reshape(*shape, -1)}
     watched["log tau"] = np.log(posterior.tau)[:, :, None]
     if posterior.sigma is not None:
@@ -146,8 +119,8 @@ def diagnose(problem: Problem, posterior: Posterior, sampler: str, target: float
         names,
         posterior.n_draws,
         int(posterior.divergent.sum()),
-        sampler,
-        target,
+        settings.sampler,
+        settings.target_accept,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -12,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_new_data, integer_seed
 from .._sharing import shared
+from ..families import Family
 from ..reduction.records import Floats
 from .folds import make_folds
 from .path import cross_validated_path
-from .records import Path
 
 
 class Penalized(BaseEstimator):
@@ -50,15 +51,12 @@ class Penalized(BaseEstimator):
         return tags
 
     def _fit_path(
-        self, raw: tuple[Any, Any], X: Any, y: np.ndarray, family: str, groups: Any
+        self, raw: tuple[Any, Any], X: Any, y: np.ndarray, family: Family, groups: Any
     ) -> tuple[Floats, Floats]:
         """Fit the path, or reuse the one fitted to the same objects; return the chosen solution."""
-        folds = make_folds(self.cv, X, y, groups, family != "gaussian", integer_seed(self.random_state))
-
-        def make() -> Path:
-            return cross_validated_path(X, y, family, self.penalty, folds, self.n_lambdas)
-
-        path = shared(make, raw, "penalized path", family, self.penalty, self.n_lambdas, folds.tobytes())
+        folds = make_folds(self.cv, X, y, groups, family.classification, integer_seed(self.random_state))
+        make = partial(cross_validated_path, X, y, family, self.penalty, folds, self.n_lambdas)
+        path = shared(make, raw, "penalized path", family.name, self.penalty, self.n_lambdas, folds.tobytes())
         chosen = path.best if self.choice == "best" else path.one_standard_error
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean

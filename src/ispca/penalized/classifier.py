@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin, _fit_context
 
 from .._checks import check_training_data, class_codes, observed_codes
+from ..families import class_family
 from ..reduction.records import Floats
 from .base import Penalized
 
@@ -91,8 +91,7 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
                 f"The class {classes.tolist()[counts.argmin()]!r} has a single sample, which cannot be both "
                 "trained on and held out. Add samples of this class or drop it."
             )
-        family = "binomial" if len(classes) == 2 else "multinomial"
-        self.coef_, self.intercept_ = self._fit_path(raw, X, codes, family, groups)
+        self.coef_, self.intercept_ = self._fit_path(raw, X, codes, class_family(len(classes)), groups)
         self.classes_ = classes
         return self
 
@@ -110,13 +109,11 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
             Log odds of the second class; for more classes one score each.
         """
         predictors = self._predictors(X)
-        return predictors[:, 0] if len(self.classes_) == 2 else predictors
+        return predictors[:, 0] if predictors.shape[1] == 1 else predictors
 
     def _log_probabilities(self, X: Any) -> Floats:
         predictors = self._predictors(X)
-        if len(self.classes_) == 2:
-            return log_expit(np.column_stack([-predictors[:, 0], predictors[:, 0]]))
-        return log_softmax(predictors, axis=1)
+        return class_family(len(self.classes_)).log_probabilities(predictors)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class.

@@ -11,27 +11,9 @@ from .._splits import Split, make_fold_splits
 
 
 def make_folds(cv: Any, X: Any, y: np.ndarray, groups: Any, classification: bool, seed: int) -> np.ndarray:
-    """Return the fold of each sample.
+    """Return the fold of each sample, starting at 0; every sample must be held out exactly once.
 
-    Parameters
-    ----------
-    cv : int, splitter or iterable of pairs
-        Number of folds, or how to make them; every sample must be held out exactly once.
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Features, for splitters that use them.
-    y : ndarray of shape (n_samples,)
-        Target values, or codes of the classes.
-    groups : array-like of shape (n_samples,) or None
-        Samples of a group stay in one fold.
-    classification : bool
-        Whether ``y`` contains classes.
-    seed : int
-        Seed of random folds.
-
-    Returns
-    -------
-    folds : ndarray of shape (n_samples,)
-        Fold of each sample, starting at 0.
+    ``y`` contains numbers, or codes of the classes if ``classification``. Samples of a group stay in one fold.
     """
     if isinstance(cv, Integral) and groups is None:
         strata = y if classification else np.zeros(len(y), dtype=np.int64)
@@ -63,27 +45,6 @@ def random_folds(strata: np.ndarray, n_folds: int, rng: np.random.Generator) -> 
 
     The samples of each stratum are dealt to the folds in random order, and each stratum continues where the
     previous one stopped, so the folds differ by at most one sample in size and in members of each stratum.
-
-    Parameters
-    ----------
-    strata : ndarray of shape (n_samples,)
-        Codes of the classes; all equal for plain random folds.
-    n_folds : int
-        Number of folds.
-    rng : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    folds : ndarray of shape (n_samples,)
-        Fold of each sample, starting at 0.
-
-    Examples
-    --------
-    >>> strata = np.array([0, 0, 0, 0, 1, 1, 1])
-    >>> folds = random_folds(strata, 2, np.random.default_rng(0))
-    >>> np.bincount(folds[strata == 0]).tolist(), np.bincount(folds[strata == 1]).tolist()
-    ([2, 2], [2, 1])
     """
     order = rng.permutation(len(strata))
     order = order[np.argsort(strata[order], kind="stable")]

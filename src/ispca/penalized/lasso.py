@@ -67,24 +67,10 @@ def make_design(X: Any) -> Design:
 def fit_lasso(problem: Problem, design: Design, train: np.ndarray, lambdas: Floats | None) -> Fit:
     """Fit the path to some of the samples, and predict all.
 
-    Parameters
-    ----------
-    problem : Problem
-        Data, family and number of penalties.
-    design : Design
-        X by columns.
-    train : ndarray of bool
-        The samples to fit.
-    lambdas : ndarray or None
-        Penalties; by default a sequence from the largest that matters, which stops early.
-
-    Returns
-    -------
-    fit : Fit
-        Penalties, predictors, and the coefficients on demand.
+    Without ``lambdas``, the penalties are a sequence from the largest that matters, which stops early.
     """
     fit = load_engine().lasso_path(
-        problem.family,
+        problem.family.name,
         problem.outputs,
         train / train.sum(),
         lambdas=[] if lambdas is None else list(lambdas),

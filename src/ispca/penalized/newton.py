@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
 
+from ..families import Family
 from ..reduction.records import Floats
 from .ridge_coordinates import Space
 
-MOST_NEWTON_STEPS = 50
-MOST_GRADIENTS = 100
-# A Newton step is solved to this fraction of its squared residual; the next one does the rest.
+MAX_NEWTON_STEPS = 50
+MAX_GRADIENT_STEPS = 100
+# A Newton step is solved until its squared residual has fallen to this fraction; the next step corrects the rest.
 INEXACT = 1e-3
-# Half the Newton decrement is what the loss can still fall, here relative to the null model's.
+# The iteration stops when the Newton decrement, relative to the loss of the null model, falls below this.
 CONVERGED = 1e-13
 
 
 class Batch:
     """Likelihood of one target under k coefficient vectors: arrays are (samples or coordinates, outputs, k)."""
 
-    def __init__(self, space: Space, family: str, target: Floats, train: np.ndarray) -> None:
+    def __init__(self, space: Space, family: Family, target: Floats, train: np.ndarray) -> None:
         self.space, self.family = space, family
         self.target, self.train = target[:, :, None], train
         self.n_samples = len(target)
@@ -33,96 +33,52 @@ class Batch:
         """Return Z' residual."""
         return self.space.adjoint(residual.reshape(len(residual), -1)).reshape(-1, *residual.shape[1:])
 
-    def means(self, eta: Floats) -> Floats:
-        """Return the mean of the target given its predictor."""
-        if self.family == "gaussian":
-            return eta
-        return expit(eta) if self.family == "binomial" else softmax(eta, axis=1)
-
     def loss(self, eta: Floats) -> Floats:
         """Return the mean negative log likelihood (numbers: half the mean squared error) of each vector."""
-        if self.family == "gaussian":
-            return 0.5 * ((self.target - eta) ** 2).mean(axis=(0, 1))
-        top = np.logaddexp(0, eta) if self.family == "binomial" else logsumexp(eta, axis=1, keepdims=True)
-        return (top - (self.target * eta).sum(axis=1, keepdims=True)).mean(axis=(0, 1))
-
-    def curve(self, mean: Floats, direction: Floats) -> Floats:
-        """Return the curvature of the loss at the predictors, times a direction."""
-        if self.family == "gaussian":
-            return direction / self.n_samples
-        if self.family == "binomial":
-            return mean * (1 - mean) * direction / self.n_samples
-        return mean * (direction - (mean * direction).sum(axis=1, keepdims=True)) / self.n_samples
-
-    def scale(self, mean: Floats) -> Floats:
-        """Return the mean curvature of each vector, for the preconditioner."""
-        if self.family == "gaussian":
-            return np.ones(mean.shape[2])
-        return np.maximum((mean * (1 - mean)).mean(axis=(0, 1)), 1e-8)
+        return self.family.loss(self.target, eta)
 
 
 def minimize(
     batch: Batch, theta: Floats, intercept: Floats, penalties: Floats, null_loss: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Minimize loss + penalty / 2 |theta|^2 for each penalty.
+    """Minimize loss + penalty / 2 |theta|^2 for each penalty; return the solutions and their losses.
 
-    Parameters
-    ----------
-    batch : Batch
-        Likelihood.
-    theta : ndarray of shape (n_coordinates, n_outputs, n_penalties)
-        Start.
-    intercept : ndarray of shape (n_outputs, n_penalties)
-        Start.
-    penalties : ndarray of shape (n_penalties,)
-        Penalties.
-    null_loss : float
-        Loss without features, the measure of convergence.
-
-    Returns
-    -------
-    theta, intercept, loss : ndarray
-        Solutions and their losses.
+    ``theta`` (coordinates x outputs x penalties) and ``intercept`` (outputs x penalties) are the start.
+    Convergence is measured relative to the loss without features, ``null_loss``.
     """
     theta, intercept = theta.copy(), intercept.copy()
     loss = np.empty(len(penalties))
-    going = np.arange(len(penalties))
-    now, now0 = theta, intercept  # of the penalties that still go on
+    # Penalties that have not converged, and their coefficients.
+    active = np.arange(len(penalties))
+    now, now0 = theta, intercept
     eta = batch.forward(theta) + intercept
-    for _ in range(MOST_NEWTON_STEPS):
-        mean = batch.means(eta)
+    for _ in range(MAX_NEWTON_STEPS):
+        mean = batch.family.mean(eta)
         residual = (batch.target - mean) / batch.n_samples
-        slope = batch.adjoint(residual) - penalties[going] * now
+        slope = batch.adjoint(residual) - penalties[active] * now
         slope0 = residual.sum(axis=0)
-        scale = batch.scale(mean)
-        diagonal = np.maximum(batch.space.variances[:, None, None] * scale + penalties[going], 1e-100)
+        scale = batch.family.mean_curvature(mean)
+        diagonal = np.maximum(batch.space.variances[:, None, None] * scale + penalties[active], 1e-100)
         decrement = _dot(slope, slope / diagonal) + (slope0**2 / scale).sum(axis=0)
         old = batch.loss(eta)
         left = decrement > CONVERGED * null_loss
         if not left.all():
-            theta[:, :, going], intercept[:, going], loss[going] = now, now0, old
-            going, now, now0, eta, mean = (
-                going[left],
-                now[:, :, left],
-                now0[:, left],
-                eta[:, :, left],
-                mean[:, :, left],
-            )
-            slope, slope0, old = slope[:, :, left], slope0[:, left], old[left]
-            diagonal, scale = diagonal[:, :, left], scale[left]
-        if not len(going):
+            theta[:, :, active], intercept[:, active], loss[active] = now, now0, old
+            active, old, scale, now0, slope0 = active[left], old[left], scale[left], now0[:, left], slope0[:, left]
+            now, eta, mean, slope, diagonal = (part[:, :, left] for part in (now, eta, mean, slope, diagonal))
+        if not len(active):
             return theta, intercept, loss
         step, step0, change = _conjugate_gradients(
-            batch, mean, penalties[going], (slope, slope0), (diagonal, scale)
+            batch, mean, penalties[active], (slope, slope0), (diagonal, scale)
         )
-        share = _step_length(batch, eta, change, now, step, penalties[going], old)
-        now, now0, eta = now + share * step, now0 + share * step0, eta + share * change
-    theta[:, :, going], intercept[:, going], loss[going] = now, now0, batch.loss(eta)
+        length = _step_length(batch, eta, change, now, step, penalties[active], old)
+        now, now0, eta = now + length * step, now0 + length * step0, eta + length * change
+    theta[:, :, active], intercept[:, active], loss[active] = now, now0, batch.loss(eta)
     return theta, intercept, loss
 
 
 def _dot(a: Floats, b: Floats) -> Floats:
-    """Return the products of the vectors, penalty by penalty."""
+    """Return the inner product of the vectors of each penalty."""
     return np.einsum("rck,rck->k", a, b)
 
 
@@ -133,16 +89,16 @@ def _penalty(theta: Floats, penalties: Floats) -> Floats:
 def _step_length(
     batch: Batch, eta: Floats, change: Floats, theta: Floats, step: Floats, penalties: Floats, old: Floats
 ) -> Floats:
-    """Halve the steps that do not lower the objective, beyond rounding."""
+    """Halve the steps that increase the objective by more than rounding."""
     old = old + _penalty(theta, penalties)
-    share = np.ones(len(penalties))
+    length = np.ones(len(penalties))
     for _ in range(30):
-        new = batch.loss(eta + share * change) + _penalty(theta + share * step, penalties)
+        new = batch.loss(eta + length * change) + _penalty(theta + length * step, penalties)
         worse = new > old + 1e-12 * np.abs(old)
         if not worse.any():
             break
-        share[worse] /= 2
-    return share
+        length[worse] /= 2
+    return length
 
 
 def _conjugate_gradients(
@@ -153,27 +109,27 @@ def _conjugate_gradients(
     diagonals: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats, Floats]:
     """Solve Hessian step = slope; return the steps of theta and intercept and the change of the predictors."""
-    (rest, rest0), (diagonal, diagonal0) = (slopes[0].copy(), slopes[1].copy()), diagonals
-    step, step0, change = np.zeros_like(rest), np.zeros_like(rest0), np.zeros_like(mean)
-    direction, direction0 = rest / diagonal, rest0 / diagonal0
-    size = _dot(rest, direction) + (rest0 * direction0).sum(axis=0)
-    enough = INEXACT * size
-    for _ in range(MOST_GRADIENTS):
-        ahead = batch.forward(direction) + direction0
-        curved = batch.curve(mean, ahead)
+    (residual, residual0), (diagonal, diagonal0) = (slopes[0].copy(), slopes[1].copy()), diagonals
+    step, step0, change = np.zeros_like(residual), np.zeros_like(residual0), np.zeros_like(mean)
+    direction, direction0 = residual / diagonal, residual0 / diagonal0
+    size = _dot(residual, direction) + (residual0 * direction0).sum(axis=0)
+    tolerance = INEXACT * size
+    for _ in range(MAX_GRADIENT_STEPS):
+        predictor = batch.forward(direction) + direction0
+        curved = batch.family.curvature(mean, predictor) / batch.n_samples
         product, product0 = batch.adjoint(curved) + penalties * direction, curved.sum(axis=0)
         along = _dot(direction, product) + (direction0 * product0).sum(axis=0)
-        length = np.where((size > enough) & (along > 0), size / np.where(along > 0, along, 1), 0)
+        length = np.where((size > tolerance) & (along > 0), size / np.where(along > 0, along, 1), 0)
         step += length * direction
         step0 += length * direction0
-        change += length * ahead
-        rest -= length * product
-        rest0 -= length * product0
-        better, better0 = rest / diagonal, rest0 / diagonal0
-        new = _dot(rest, better) + (rest0 * better0).sum(axis=0)
+        change += length * predictor
+        residual -= length * product
+        residual0 -= length * product0
+        scaled, scaled0 = residual / diagonal, residual0 / diagonal0
+        new = _dot(residual, scaled) + (residual0 * scaled0).sum(axis=0)
         turn = np.where(length > 0, new / np.where(size > 0, size, 1), 0)
         size = np.where(length > 0, new, size)
-        if not (length > 0).any() or (size <= enough).all():
+        if not (length > 0).any() or (size <= tolerance).all():
             break
-        direction, direction0 = better + turn * direction, better0 + turn * direction0
+        direction, direction0 = scaled + turn * direction, scaled0 + turn * direction0
     return step, step0, change

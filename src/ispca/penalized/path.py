@@ -2,72 +2,62 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.threads import workers
 from . import lasso, ridge
-from .deviance import choices, deviances, mean_and_error
-from .records import Fit, Path, Problem
+from .records import Path, Problem
+
+# With fewer samples per fold the mean of a fold is hardly an average, so samples are taken one by one.
+FEWEST_PER_FOLD = 3
 
 
 def cross_validated_path(
-    X: Any, y: np.ndarray, family: str, penalty: str, folds: np.ndarray, n_lambdas: int = 100
+    X: Any, y: np.ndarray, family: Family, penalty: str, folds: np.ndarray, n_lambdas: int = 100
 ) -> Path:
     """Fit the path to all samples and to all but each fold.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Features; checked already.
-    y : ndarray of shape (n_samples,)
-        Numbers, or codes of the classes from 0 on, each present.
-    family : {"gaussian", "binomial", "multinomial"}
-        Likelihood.
-    penalty : {"lasso", "ridge"}
-        Sum of absolute values or half the sum of squares of the standardized coefficients.
-    folds : ndarray of int of shape (n_samples,)
-        Fold of each sample.
-    n_lambdas : int, default=100
-        Number of penalties.
-
-    Returns
-    -------
-    path : Path
-        Penalties, cross-validated deviances, choices, and the solutions on demand.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(50, 8)); y = X[:, 0] + 0.1 * rng.normal(size=50)
-    >>> path = cross_validated_path(X, y, "gaussian", "lasso", np.arange(50) % 5)
-    >>> coef, intercept = path.solution(path.one_standard_error)
-    >>> np.flatnonzero(coef).tolist()
-    [0]
+    ``y`` contains numbers, or codes of the classes from 0 on, each present. ``penalty`` is "lasso" (the sum of
+    absolute values of the standardized coefficients) or "ridge" (half their sum of squares).
     """
     problem = Problem(X, y, family, n_lambdas)
     with workers():  # BLAS on one thread: results do not depend on the number of processors
         if penalty == "lasso":
-            design = lasso.make_design(X)
-            everything = lasso.fit_lasso(problem, design, np.ones(len(y), dtype=bool), None)
-            held_out = _predict_folds(
-                lambda train: lasso.fit_lasso(problem, design, train, everything.lambdas), everything, folds
-            )
+            fit = partial(lasso.fit_lasso, problem, lasso.make_design(X))
         else:
-            everything = ridge.fit_ridge(problem, np.ones(len(y), dtype=bool), None)
-            held_out = _predict_folds(
-                lambda train: ridge.fit_ridge(problem, train, everything.lambdas), everything, folds
-            )
-    deviance = deviances(family, held_out, y)
-    mean, error = mean_and_error(deviance, folds)
+            fit = partial(ridge.fit_ridge, problem)
+        everything = fit(np.ones(len(y), dtype=bool), None)
+        held_out = np.empty_like(everything.predictors)
+        for fold in np.unique(folds):
+            left_out = folds == fold
+            held_out[:, :, left_out] = fit(~left_out, everything.lambdas).predictors[:, :, left_out]
+    mean, error = mean_and_error(family.deviances(held_out, y), folds)
     return Path(everything.lambdas, mean, error, *choices(mean, error), everything.solution)
 
 
-def _predict_folds(fit: Any, everything: Fit, folds: np.ndarray) -> Floats:
-    held_out = np.empty_like(everything.predictors)
-    for fold in np.unique(folds):
-        left_out = folds == fold
-        held_out[:, :, left_out] = fit(~left_out).predictors[:, :, left_out]
-    return held_out
+def mean_and_error(deviance: Floats, folds: np.ndarray) -> tuple[Floats, Floats]:
+    """Return the mean deviance (penalties x samples) at each penalty and its standard error.
+
+    The error is the spread of the means of the folds, weighted by their sizes, over the root of folds - 1.
+    """
+    mean = deviance.mean(axis=1)
+    sizes = np.bincount(folds)
+    sizes = sizes[sizes > 0]
+    if deviance.shape[1] / len(sizes) < FEWEST_PER_FOLD:
+        parts, weights = deviance, np.full(deviance.shape[1], 1 / deviance.shape[1])
+    else:
+        parts = np.stack([deviance[:, folds == fold].mean(axis=1) for fold in np.unique(folds)], axis=1)
+        weights = sizes / sizes.sum()
+    error = np.sqrt((parts - mean[:, None]) ** 2 @ weights / (len(weights) - 1))
+    return mean, error
+
+
+def choices(mean: Floats, error: Floats) -> tuple[int, int]:
+    """Return the positions of the best penalty and of the largest within one standard error of it."""
+    best = int(mean.argmin())
+    return best, int(np.argmax(mean <= mean[best] + error[best]))

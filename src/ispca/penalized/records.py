@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..families import Family
 from ..reduction.records import Floats
 
 
@@ -17,20 +18,13 @@ class Problem:
 
     X: Any
     y: np.ndarray
-    family: str
+    family: Family
     n_lambdas: int
-
-    @property
-    def n_outputs(self) -> int:
-        """Linear predictors per sample: one for numbers and two classes, else one per class."""
-        return int(self.y.max()) + 1 if self.family == "multinomial" else 1
 
     @property
     def outputs(self) -> Floats:
         """The target as outputs x samples: numbers, or indicators of the classes."""
-        if self.family == "multinomial":
-            return (self.y == np.arange(self.n_outputs)[:, None]).astype(np.float64)
-        return np.array(self.y, dtype=np.float64)[None, :]
+        return self.family.outputs(self.y)
 
     @property
     def ratio(self) -> float:

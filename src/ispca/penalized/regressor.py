@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 
 from .._checks import check_training_data, numeric_target, observed_values
+from ..families import GAUSSIAN
 from ..reduction.records import Floats
 from .base import Penalized
 
@@ -82,7 +83,7 @@ class PenalizedRegressor(RegressorMixin, Penalized):
         raw = (X, y)
         X, y = check_training_data(self, X, y)
         y = numeric_target(y)
-        coef, intercept = self._fit_path(raw, X, y, "gaussian", groups)
+        coef, intercept = self._fit_path(raw, X, y, GAUSSIAN, groups)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
         self.residual_scale_ = float(np.sqrt(self.cv_deviance_[self._chosen]))
         return self
@@ -123,5 +124,5 @@ class PenalizedRegressor(RegressorMixin, Penalized):
             One value per sample; larger is better.
         """
         mean = self._predictors(X)[:, 0]
-        scaled = (observed_values(y, len(mean)) - mean) / self.residual_scale_
-        return -0.5 * scaled**2 - np.log(self.residual_scale_) - 0.5 * np.log(2 * np.pi)
+        y = observed_values(y, len(mean))
+        return GAUSSIAN.log_likelihood(mean[:, None], y, self.residual_scale_)[:, 0]

@@ -20,29 +20,17 @@ EXPLAINED_ENOUGH, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
 def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fit:
     """Fit the path to some of the samples, and predict all.
 
-    Parameters
-    ----------
-    problem : Problem
-        Data, family and number of penalties.
-    train : ndarray of bool
-        The samples to fit.
-    lambdas : ndarray or None
-        Penalties; by default a sequence from a large one, which stops early.
-
-    Returns
-    -------
-    fit : Fit
-        Penalties, predictors, and the coefficients on demand.
+    Without ``lambdas``, the penalties are a sequence from a large one, which stops early.
     """
     space = make_space(problem.X, train)
     target = problem.outputs[:, train].T
-    null = null_intercepts(problem.family, target.mean(axis=0))
+    null = problem.family.null_intercepts(target.mean(axis=0))
     early = lambdas is None
     if lambdas is None:
         first = _largest_gradient(problem, train, target - target.mean(axis=0)) / LASSO_FRACTION
         lambdas = first * problem.ratio ** np.linspace(0, 1, problem.n_lambdas)
     # glmnet standardizes a numeric target too and measures the penalty there: solutions scale with the target.
-    unit = target.std() if problem.family == "gaussian" else 1.0
+    unit = target.std() if problem.family.noise_scale else 1.0
     batch = Batch(space, problem.family, target, train)
     theta = np.zeros((len(space.variances), target.shape[1], len(lambdas)))
     intercept = np.repeat(null[:, None], len(lambdas), axis=1)
@@ -64,50 +52,18 @@ def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fi
     def solution(position: int) -> tuple[Floats, Floats]:
         coef, shift = space.original(theta[:, :, position])
         level = intercept[:, position] + shift
-        return coef, level - level.mean() if problem.family == "multinomial" else level
+        return coef, level - level.mean() if problem.family.per_class else level
 
     return Fit(lambdas[:length], np.ascontiguousarray(predictors.transpose(2, 1, 0)), solution)
-
-
-def null_intercepts(family: str, mean: Floats) -> Floats:
-    """Return the intercepts of the model without features.
-
-    Parameters
-    ----------
-    family : {"gaussian", "binomial", "multinomial"}
-        Likelihood.
-    mean : ndarray of shape (n_outputs,)
-        Mean of the target, or frequencies of the classes.
-
-    Returns
-    -------
-    intercepts : ndarray of shape (n_outputs,)
-        Of mean zero over the classes.
-
-    Examples
-    --------
-    >>> null_intercepts("binomial", np.array([0.5]))
-    array([0.])
-    """
-    if family == "gaussian":
-        return mean
-    mean = np.clip(mean, 1e-8, 1 - 1e-8)
-    if family == "binomial":
-        return np.log(mean / (1 - mean))
-    return np.log(mean) - np.log(mean).mean()
 
 
 def _largest_gradient(problem: Problem, train: np.ndarray, residual: Floats) -> float:
     X = problem.X
     center, inverse = standardization(X, train)
-    slope = X.T @ _spread(residual, train) - center[:, None] * residual.sum(axis=0)
-    return float(np.abs(slope * inverse[:, None]).max()) / len(residual)
-
-
-def _spread(residual: Floats, train: np.ndarray) -> Floats:
     everywhere = np.zeros((len(train), residual.shape[1]))
     everywhere[train] = residual
-    return everywhere
+    slope = X.T @ everywhere - center[:, None] * residual.sum(axis=0)
+    return float(np.abs(slope * inverse[:, None]).max()) / len(residual)
 
 
 def _path_length(explained: Floats) -> int:

@@ -34,20 +34,7 @@ class Space:
 
 
 def make_space(X: Any, train: np.ndarray) -> Space:
-    """Return the space of the features, standardized by the training samples.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Features.
-    train : ndarray of bool
-        Training samples.
-
-    Returns
-    -------
-    space : Space
-        The cheapest of three forms.
-    """
+    """Return the space of the features, standardized by the training samples, in the cheapest of three forms."""
     center, inverse = standardization(X, train)
     n_train, n_features = int(train.sum()), X.shape[1]
     if sp.issparse(X):
@@ -60,19 +47,9 @@ def make_space(X: Any, train: np.ndarray) -> Space:
 
 
 def standardization(X: Any, train: np.ndarray) -> tuple[Floats, Floats]:
-    """Return the means of the columns and the inverses of their deviations over the training samples.
+    """Return the means of the columns over the training samples, and one over their standard deviations.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Features.
-    train : ndarray of bool
-        Training samples.
-
-    Returns
-    -------
-    center, inverse : ndarray of shape (n_features,)
-        The inverse is 0 for a constant column.
+    The latter is 0 for a constant column.
     """
     n_train = train.sum()
     if sp.issparse(X):

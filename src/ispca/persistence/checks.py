@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
 from .._transformer_base import SupervisedComponents
+from ..families import FAMILIES, GAUSSIAN, Family, class_family
 from ..models.classifier import HorseshoeClassifier
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
@@ -136,17 +137,17 @@ def _check_horseshoe(estimator: Any, width: int) -> None:
         raise ContentError("its posterior draws or diagnostics are missing")
     classifies = isinstance(estimator, HorseshoeClassifier)
     outputs: tuple[int, ...] = ()
-    family = "gaussian"
+    family: Family = GAUSSIAN
     if classifies:
         many = check_classes(attribute(estimator, "classes_"))
-        family = "binomial" if many == 2 else "multinomial"
-        outputs = (many,) if many > 2 else ()
+        family = class_family(many)
+        outputs = (many,) if family.per_class else ()
         check_finite(attribute(estimator, "coef_"), (many if many > 2 else 1, width), "coef_")
         check_finite(attribute(estimator, "intercept_"), (many if many > 2 else 1,), "intercept_")
     else:
         _check_numeric_target(estimator, width)
-    if posterior.family != family:
-        raise ContentError(f"its posterior draws are not those of a {family} model")
+    if posterior.family != family.name:
+        raise ContentError(f"its posterior draws are not those of a {family.name} model")
     _check_posterior(posterior, outputs, width)
     _check_diagnostics(diagnostics)
 
@@ -162,7 +163,7 @@ def _check_posterior(posterior: Posterior, outputs: tuple[int, ...], width: int)
     check_array(posterior.tau, "f", draws, "tau")
     check_array(posterior.slab, "f", draws, "slab")
     check_array(posterior.divergent, "b", draws, "divergent")
-    if posterior.family == "gaussian":
+    if FAMILIES[posterior.family].noise_scale:
         check_finite(posterior.sigma, draws, "sigma")
     elif posterior.sigma is not None:
         raise ContentError("it has a noise scale, but it is a classifier")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from ..families.target_kind import guess_kind
 from ..pipelines import take_apart
 from ..reduction.records import Indices
 from ..validation.record_array import as_table
@@ -111,7 +111,7 @@ def all_classes(model: Any, y: Any) -> np.ndarray | None:
     known = getattr(model, "classes_", None)
     if known is not None and np.isin(y, known).all():
         return np.asarray(known)
-    quantity = type_of_target(y) in ("continuous", "unknown")
+    quantity = guess_kind(y)[0] == "regression"
     # A reduction fitted to a continuous target may be plotted over integers that are not labels.
     counts = known is None and hasattr(model, "steps_") and model.n_supervised_ > 0 and y.dtype.kind in "iuf"
     return None if quantity or counts else np.unique(y)

@@ -78,7 +78,7 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
     if not reduction.steps_:
         raise ValueError("The reduction has no supervised steps (n_supervised=0), so there is nothing to plot.")
     X = check_new_data(reduction, take_apart(model).reduction_input(X))
-    response = make_response(check_target(y, X.shape[0]), reduction.family)
+    response = make_response(check_target(y, X.shape[0]), reduction.family, hasattr(reduction, "classes_"))
     with workers() as threads:
         design = make_design(X, threads, center=reduction.center, scale=reduction.scale)
         far = np.abs(design.mean - reduction.mean_) > ROUNDING * (np.abs(reduction.mean_) + reduction.scale_)

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import count, listing
+from .._messages import listing
+from ..families.target_kind import FEW_VALUES, guess_kind
 from .cells import MISSING, number
 from .records import TableError
 
 KINDS = ("classification", "regression")
-# Integers with at most this many distinct values are class labels.
-FEW_VALUES = 10
 
 
 def numbers_of(values: Any) -> np.ndarray | None:
@@ -49,32 +48,14 @@ def _label(value: float) -> str:
 
 
 def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:
-    """Return the target, which samples have a value, its kind, and a note about what was assumed.
+    """Return the target of all samples, which of them have a value, its kind, and a note on how it is treated.
 
-    Parameters
-    ----------
-    values : sequence of str or ndarray
-        The target as read.
-    name : str
-        Its name.
-    kind : {"classification", "regression"} or None
-        The kind, if the user specifies it.
-
-    Returns
-    -------
-    target : ndarray
-        Labels or numbers, of all samples.
-    present : ndarray of bool
-        Which samples have a value.
-    kind : str
-        The kind.
-    note : str
-        How the target is treated and why, in one sentence.
+    ``kind`` is "classification" or "regression" if the user specifies it, otherwise None.
     """
     numbers = numbers_of(values)
     treated = f"{name!r} is treated as"
     if kind is None:
-        kind, reason = guess_kind(numbers)
+        kind, reason = guess_kind(labels_of(values) if numbers is None else numbers)
         treated = f"{name!r} {reason} and is treated as"
     if kind == "regression":
         if numbers is None:
@@ -89,20 +70,6 @@ def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.n
     present = labels != ""
     _check_classes(labels[present], name)
     return labels, present, kind, f"{treated} class labels (classification)."
-
-
-def guess_kind(numbers: np.ndarray | None) -> tuple[str, str]:
-    """Return the kind of a target that is text (None) or numbers, and the reason.
-
-    Text and integers with at most ten distinct values are class labels; other numbers are quantities.
-    """
-    if numbers is None:
-        return "classification", "contains text"
-    values = np.unique(numbers[np.isfinite(numbers)])
-    if not np.all(values == np.round(values)):
-        return "regression", "contains numbers that are not integers"
-    kind = "classification" if len(values) <= FEW_VALUES else "regression"
-    return kind, f"has {count(len(values), 'distinct integer value')}"
 
 
 def _check_classes(labels: np.ndarray, name: str) -> None:

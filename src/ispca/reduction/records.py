@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from .._array_types import Floats as Floats
+from .._array_types import Indices as Indices
+from .._array_types import Mask as Mask
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,9 @@ def make_statistic(name: str, X: Any, design: Design, response: Response, worker
     if name == "runs":
         return RunsStatistic(X, design, response)
     ranked = response.columns
-    if name == "kendall" and response.family == "gaussian":
+    if name == "kendall" and not response.family.classification:
         return PairStatistic(X, design, ranked[:, 0])
-    if response.family == "gaussian":
+    if not response.family.classification:
         ranked = rankdata(ranked, axis=0)
         ranked = ranked - ranked.mean(axis=0)
         ranked /= np.linalg.norm(ranked, axis=0)
@@ -70,7 +70,7 @@ def _inverse_lengths(squares: Floats) -> Floats:
 
 def check_container(statistic: str, X: Any, response: Response) -> None:
     """Refuse a sparse X before any work if the statistic needs dense data."""
-    needs_dense = statistic == "runs" or (statistic == "kendall" and response.family == "gaussian")
+    needs_dense = statistic == "runs" or (statistic == "kendall" and not response.family.classification)
     if needs_dense and sp.issparse(X):
         raise ValueError(
             f'statistic="{statistic}" needs a dense X here. Pass X.toarray() if it fits into memory, '
@@ -142,7 +142,7 @@ class RunsStatistic:
     def __init__(self, X: Any, design: Design, response: Response) -> None:
         self._X, self._usable = X, design.usable
         columns = response.columns
-        cut = np.median(columns, axis=0) if response.family == "gaussian" else 0.0
+        cut = 0.0 if response.family.classification else np.median(columns, axis=0)
         self._groups = columns > cut
         self.n_columns = columns.shape[1]
         n, ones = len(columns), self._groups.sum(axis=0).astype(np.float64)

@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..families import GAUSSIAN, class_family
 from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
 from ..penalized import PenalizedClassifier, PenalizedRegressor
@@ -111,10 +112,12 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
 def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
     """Return the candidates by name, for a number of classes or for regression; their seeds are left open."""
     regression = n_classes is None
+    # Named, because more than a few integers would be taken as a quantity.
+    family = GAUSSIAN if n_classes is None else class_family(n_classes)
     count = N_COMPONENTS if regression or n_classes == 2 else N_COMPONENTS_MANY_CLASSES
     model: Any = HorseshoeRegressor() if regression else HorseshoeClassifier()
     linear = PenalizedRegressor if regression else PenalizedClassifier
-    options: dict[str, Any] = {"whiten": True, "family": "gaussian" if regression else "auto"}
+    options: dict[str, Any] = {"whiten": True, "family": family.name}
     return [
         ("PCA", reduced(ISPCA(count, n_supervised=0, **options), model)),
         ("SPCA", reduced(SPCA(count, **options), model)),

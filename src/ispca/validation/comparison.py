@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils.multiclass import type_of_target
 
 from .._checks import check_container, check_mask, numeric_target
 from .._messages import count, suggestion
 from .._splits import Split, make_splits
+from ..families.target_kind import has_fractions
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
 from .comparison_text import comparison_text
@@ -307,7 +307,7 @@ def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
         if len(y):
             numeric_target(y)
         return False
-    if type_of_target(y) == "continuous":
+    if has_fractions(y):
         raise ValueError(
             "y contains fractions, but the methods are classifiers. Pass class labels or use regressors."
         )

@@ -12,13 +12,14 @@ import joblib
 import numpy as np
 from scipy.stats import hypergeom
 from sklearn.base import clone
-from sklearn.utils.multiclass import type_of_target
 from threadpoolctl import threadpool_limits
 
 from .._checks import integer_seed
 from .._sharing import sharing
 from .._splits import Split, make_splits
 from .._transformer_base import SupervisedComponents, component_names
+from ..families import choose_family
+from ..families.target_kind import is_category
 from ..reduction.records import Floats, Mask
 from ..transformers import ISPCA
 from .comparison import checked_data
@@ -131,10 +132,13 @@ def stability(
         raise ValueError(f"reduction must be ISPCA(...) or SPCA(...), got {reduction!r}.")
     if n_components < 1:
         raise ValueError(f"n_components must be at least 1, got {n_components}.")
+    labels = is_category(y)
     X, y = checked_data(X, y)
     seed = integer_seed(random_state)
-    classification = reduction.family != "gaussian" and type_of_target(y) in ("binary", "multiclass")
-    splits = make_splits(cv, X, y, groups, classification, seed)
+    family = choose_family(reduction.family, y, labels)
+    # Chosen once: a training part may have fewer distinct integers than all samples.
+    reduction = clone(reduction).set_params(family=family.name)
+    splits = make_splits(cv, X, y, groups, family.classification, seed)
     seeds = np.random.SeedSequence(seed).generate_state(len(splits))
     one = joblib.delayed(_fit_one)
     # One permutation for all splits: they share the target of chance as they share the true one.

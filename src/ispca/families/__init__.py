@@ -1,0 +1,30 @@
+"""The families: one record for each distribution of the target, and the choice between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .binomial import BINOMIAL
+from .classification import ClassFamily
+from .family import Family
+from .gaussian import GAUSSIAN
+from .multinomial import MULTINOMIAL
+from .target_kind import guess_kind
+
+__all__ = ["FAMILIES", "GAUSSIAN", "ClassFamily", "Family", "choose_family", "class_family"]
+
+FAMILIES: dict[str, Family] = {family.name: family for family in (GAUSSIAN, BINOMIAL, MULTINOMIAL)}
+
+
+def class_family(n_classes: int) -> ClassFamily:
+    """Return the family for a number of classes."""
+    return BINOMIAL if n_classes <= 2 else MULTINOMIAL
+
+
+def choose_family(name: str, y: Any, labels: bool = False) -> Family:
+    """Return a family by its name, or for "auto" by the kind of the target, unless it is known to be labels."""
+    if name != "auto":
+        return FAMILIES[name]
+    if labels or guess_kind(y)[0] == "classification":
+        return class_family(len(set(y.tolist())))
+    return GAUSSIAN

@@ -1,0 +1,66 @@
+"""Two classes: logistic regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from .._array_types import Floats
+from .classification import ClassFamily, class_contrasts, class_deviances, class_loss
+from .family import Contrasts
+
+# Samples, and samples per feature, from which the blocked sampler is faster (docs/speed.md).
+BLOCKED_SAMPLES = 200
+BLOCKED_SAMPLES_PER_FEATURE = 12
+
+
+def contrasts(y: Any) -> Contrasts:
+    """Return the indicator of the second class; that of the first has the same score."""
+    both = class_contrasts(y)
+    if len(both.classes) > 2:
+        raise ValueError(
+            f'family="binomial" needs 2 classes, but y has {len(both.classes)}: '
+            'use family="multinomial" or "auto".'
+        )
+    return Contrasts(both.columns[:, 1:], both.classes, both.column_classes[1:])
+
+
+def null_intercepts(mean: Floats) -> Floats:
+    """Return the log odds."""
+    mean = np.clip(mean, 1e-8, 1 - 1e-8)
+    return np.log(mean / (1 - mean))
+
+
+def samplers(n_samples: int, n_features: int) -> tuple[str, str]:
+    """Return the sampler measured to be faster; what does not mix blockwise may do so jointly."""
+    many = n_samples >= max(BLOCKED_SAMPLES, BLOCKED_SAMPLES_PER_FEATURE * n_features)
+    return "blocked" if many else "nuts", "nuts"
+
+
+def signed(eta: Floats, y: Any) -> Floats:
+    """Return the predictor of the class that was observed."""
+    return np.where(y == 1, eta, -eta)
+
+
+def probabilities(eta: Floats) -> Floats:
+    """Return the probabilities of both classes, averaged over the draws."""
+    return np.column_stack([expit(-eta).mean(axis=1), expit(eta).mean(axis=1)])
+
+
+BINOMIAL = ClassFamily(
+    name="binomial",
+    contrasts=contrasts,
+    outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
+    null_intercepts=null_intercepts,
+    mean=expit,
+    loss=lambda target, eta: class_loss(np.logaddexp(0, eta), target, eta),
+    curvature=lambda mean, direction: mean * (1 - mean) * direction,
+    deviances=lambda predictors, y: class_deviances(expit(signed(predictors[:, 0], y))),
+    sampler_model="logistic",
+    samplers=samplers,
+    log_likelihood=lambda eta, y, sigma: log_expit(signed(eta, y[:, None])),
+    probabilities=probabilities,
+    log_probabilities=lambda eta: log_expit(np.column_stack([-eta[:, 0], eta[:, 0]])),
+)

@@ -1,0 +1,51 @@
+"""Numbers with normal noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._array_types import Floats
+from .family import Contrasts, Family
+
+
+def contrasts(y: Any) -> Contrasts:
+    """Return the target itself."""
+    try:
+        values = y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            'family="gaussian" needs a numeric y, but y holds labels: '
+            'pass numbers, or family="auto" for classification.'
+        ) from None
+    # Halved, because the range of the largest numbers overflows.
+    if np.ptp(values / 2) <= 0.5e-13 * np.abs(values).max(initial=0.0):
+        raise ValueError("y is constant, so no feature can explain it: pass a target that varies.")
+    return Contrasts(values[:, None])
+
+
+def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
+    """Return the log density of each sample under each draw."""
+    scaled = (y[:, None] - eta) / sigma
+    density: Floats = -0.5 * scaled**2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
+    return density
+
+
+GAUSSIAN = Family(
+    name="gaussian",
+    noise_scale=True,
+    contrasts=contrasts,
+    outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
+    null_intercepts=lambda mean: mean,
+    mean=lambda eta: eta,
+    loss=lambda target, eta: 0.5 * ((target - eta) ** 2).mean(axis=(0, 1)),
+    curvature=lambda mean, direction: direction,
+    mean_curvature=lambda mean: np.ones(mean.shape[2]),
+    deviances=lambda predictors, y: (predictors[:, 0] - y) ** 2,
+    sampler_model="gaussian",
+    pseudo_deviation=1.0,
+    # Coefficients and noise are conjugate: nothing mixes better than drawing them blockwise.
+    samplers=lambda n_samples, n_features: ("blocked", "blocked"),
+    log_likelihood=log_likelihood,
+)

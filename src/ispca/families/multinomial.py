@@ -1,0 +1,55 @@
+"""Three or more classes: softmax regression, with a linear predictor for each class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax, logsumexp, softmax
+
+from .._array_types import Floats
+from .classification import ClassFamily, class_deviances, class_loss
+
+
+def outputs(y: Any) -> Floats:
+    """Return the indicators of the classes."""
+    return (y == np.arange(y.max() + 1)[:, None]).astype(np.float64)
+
+
+def null_intercepts(mean: Floats) -> Floats:
+    """Return the log frequencies, with a mean of zero over the classes."""
+    logs = np.log(np.clip(mean, 1e-8, 1 - 1e-8))
+    return logs - logs.mean()
+
+
+def curvature(mean: Floats, direction: Floats) -> Floats:
+    """Return the covariance of the indicators times a direction."""
+    return mean * (direction - (mean * direction).sum(axis=1, keepdims=True))
+
+
+def deviances(predictors: Floats, y: Any) -> Floats:
+    """Return the deviance of each sample at each penalty."""
+    return class_deviances(softmax(predictors, axis=1)[:, y, np.arange(len(y))])
+
+
+def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
+    """Return the log probability of the class of each sample under each draw."""
+    chosen = np.take_along_axis(eta, np.asarray(y)[:, None, None], axis=2)[:, :, 0]
+    return chosen - logsumexp(eta, axis=2)
+
+
+MULTINOMIAL = ClassFamily(
+    name="multinomial",
+    per_class=True,
+    outputs=outputs,
+    null_intercepts=null_intercepts,
+    mean=lambda eta: softmax(eta, axis=1),
+    loss=lambda target, eta: class_loss(logsumexp(eta, axis=1, keepdims=True), target, eta),
+    curvature=curvature,
+    deviances=deviances,
+    sampler_model="softmax",
+    samplers=lambda n_samples, n_features: ("nuts", "nuts"),
+    log_likelihood=log_likelihood,
+    probabilities=lambda eta: softmax(eta, axis=2).mean(axis=1),
+    log_probabilities=lambda eta: log_softmax(eta, axis=1),
+)

@@ -1,0 +1,136 @@
+"""The families: their formulas agree with each other, with SciPy, and nobody else asks which one it is."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import bernoulli, multinomial, norm
+
+from ispca.families import FAMILIES, choose_family, class_family
+from ispca.families.binomial import BINOMIAL
+from ispca.families.gaussian import GAUSSIAN
+from ispca.families.multinomial import MULTINOMIAL
+
+SOURCE = Path(__file__).parents[2] / "src" / "ispca"
+EACH = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())
+N, K = 7, 2
+
+
+@pytest.fixture
+def eta(rng, family):
+    return rng.normal(size=(N, 3 if family.per_class else 1, K))
+
+
+@pytest.fixture
+def y(rng, family):
+    codes = np.array([0, 1, 2, 1, 0, 2, 1])
+    if not family.classification:
+        return rng.normal(size=N)
+    return codes if family.per_class else codes % 2
+
+
+@EACH
+def test_the_loss_falls_along_the_residuals(family, eta, y, rng):
+    target = family.outputs(y).T[:, :, None]
+    direction = rng.normal(size=eta.shape)
+    step = 1e-5 * direction
+    change = (family.loss(target, eta + step) - family.loss(target, eta - step)) / 2e-5
+    slope = ((family.mean(eta) - target) * direction).sum(axis=(0, 1)) / N
+    np.testing.assert_allclose(change, slope, rtol=1e-6)
+
+
+@EACH
+def test_the_curvature_is_the_change_of_the_mean(family, eta, rng):
+    direction = rng.normal(size=eta.shape)
+    change = (family.mean(eta + 1e-5 * direction) - family.mean(eta - 1e-5 * direction)) / 2e-5
+    np.testing.assert_allclose(family.curvature(family.mean(eta), direction), change, rtol=1e-5, atol=1e-9)
+
+
+@EACH
+def test_the_mean_curvature_is_that_of_unit_directions(family, eta):
+    mean = family.mean(eta)
+    units = np.eye(eta.shape[1])
+    diagonal = [
+        family.curvature(mean, np.broadcast_to(unit[:, None], eta.shape))[:, i] for i, unit in enumerate(units)
+    ]
+    np.testing.assert_allclose(family.mean_curvature(mean), np.mean(diagonal, axis=(0, 1)))
+
+
+@EACH
+def test_no_features_leave_the_means_of_the_outputs(family, y):
+    outputs = family.outputs(y).mean(axis=1)
+    null = family.null_intercepts(outputs)
+    np.testing.assert_allclose(family.mean(null[None, :, None])[0, :, 0], outputs)
+    if family.per_class:
+        assert null.sum() == pytest.approx(0)
+
+
+@EACH
+def test_the_deviance_is_minus_twice_the_log_likelihood(family, eta, y):
+    draws = eta.transpose(0, 2, 1) if family.per_class else eta[:, 0]
+    log_likelihood = family.log_likelihood(draws, y, 1.0)
+    expected = -2 * log_likelihood - (0 if family.classification else np.log(2 * np.pi))
+    np.testing.assert_allclose(family.deviances(eta.transpose(2, 1, 0), y), expected.T)
+
+
+@EACH
+def test_the_log_likelihood_is_scipys(family, eta, y):
+    draws = eta.transpose(0, 2, 1) if family.per_class else eta[:, 0]
+    sigma = np.array([0.5, 2.0])
+    mean = family.mean(eta)
+    expected = {
+        "gaussian": lambda: norm.logpdf(y[:, None], draws, sigma),
+        "binomial": lambda: bernoulli.logpmf(y[:, None], mean[:, 0]),
+        "multinomial": lambda: multinomial.logpmf(np.eye(3)[y][:, None], 1, mean.transpose(0, 2, 1)),
+    }
+    np.testing.assert_allclose(family.log_likelihood(draws, y, sigma), expected[family.name]())
+
+
+@pytest.mark.parametrize("family", [BINOMIAL, MULTINOMIAL])
+def test_probabilities_of_classes(family, eta, y):
+    draws = eta.transpose(0, 2, 1) if family.per_class else eta[:, 0]
+    averaged = family.probabilities(draws)
+    np.testing.assert_allclose(averaged.sum(axis=1), 1)
+    each = [np.exp(family.log_probabilities(eta[:, :, k])) for k in range(K)]
+    np.testing.assert_allclose(averaged, np.mean(each, axis=0))
+    observed = np.exp(family.log_likelihood(draws, y, None)).mean(axis=1)
+    np.testing.assert_allclose(averaged[np.arange(N), y], observed)
+
+
+def test_large_predictors_have_finite_deviances():
+    y = np.array([1, 0])
+    assert np.isfinite(BINOMIAL.deviances(np.array([[[-1e4, 1e4]]]), y)).all()
+    assert np.isfinite(MULTINOMIAL.deviances(np.array([[[1e4, 0], [0, 1e4], [0, 0]]]), y)).all()
+
+
+@pytest.mark.parametrize(
+    ("family", "n", "features", "expected"),
+    [
+        (GAUSSIAN, 10, 50, ("blocked", "blocked")),
+        (BINOMIAL, 199, 5, ("nuts", "nuts")),
+        (BINOMIAL, 200, 5, ("blocked", "nuts")),
+        (BINOMIAL, 599, 50, ("nuts", "nuts")),
+        (BINOMIAL, 600, 50, ("blocked", "nuts")),
+        (MULTINOMIAL, 5000, 5, ("nuts", "nuts")),
+    ],
+)
+def test_the_sampler_and_that_of_a_second_attempt(family, n, features, expected):
+    assert family.samplers(n, features) == expected
+
+
+def test_the_choice_of_a_family():
+    assert class_family(2) is BINOMIAL
+    assert class_family(3) is MULTINOMIAL
+    assert choose_family("auto", np.array([0.5, 1.5])) is GAUSSIAN
+    assert choose_family("auto", np.array(["a", "b"])) is BINOMIAL
+    assert choose_family("auto", np.arange(11)) is GAUSSIAN
+    assert choose_family("auto", np.arange(11), labels=True) is MULTINOMIAL
+    assert choose_family("multinomial", np.arange(11)) is MULTINOMIAL
+
+
+def test_no_other_package_asks_which_family_it_is():
+    names = "|".join([*FAMILIES, *(family.sampler_model for family in FAMILIES.values())])
+    question = re.compile(rf"[=!]= *[\"']({names})[\"']|type_of_target")
+    files = [path for path in SOURCE.rglob("*.py") if path.parent.name != "families"]
+    assert [path.name for path in files if question.search(path.read_text())] == []
