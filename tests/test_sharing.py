@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from ispca import ISPCA, SPCA, _transformer_base
 from ispca._sharing import shared, sharing
 from ispca.reduction import permutation
-from ispca.reduction.dense import DenseDesign
-from ispca.reduction.sparse import SparseDesign
+from ispca.reduction.design.dense import DenseDesign
+from ispca.reduction.design.sparse import SparseDesign
 
 REDUCTIONS = [
     ISPCA(5, n_supervised=0, random_state=3),
@@ -64,12 +64,12 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     calls = []
     counted(monkeypatch, _transformer_base, "make_design", calls)
     counted(monkeypatch, permutation, "draw_permutations", calls)
-    counted(monkeypatch, kind, "sample_gram", calls)
+    counted(monkeypatch, kind, "_sample_gram", calls)
     unsupervised = [ISPCA(count, n_supervised=0) for count in (5, 3)]
     with sharing():
         for reduction in unsupervised:
             reduction.fit(X, y)
-        assert calls.count("sample_gram") == 1
+        assert calls.count("_sample_gram") == 1
         SPCA(5, random_state=3).fit(X, y)
         drawn = calls.count("draw_permutations")
         assert drawn > 0
@@ -80,7 +80,7 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     for reduction in (*unsupervised, SPCA(5, random_state=3), ISPCA(5, random_state=3)):
         reduction.fit(X, y)
     assert calls.count("make_design") == 4
-    assert calls.count("sample_gram") >= 2
+    assert calls.count("_sample_gram") >= 2
     assert calls.count("draw_permutations") > drawn
 
 

@@ -20,12 +20,11 @@ from ._checks import (
 )
 from ._sharing import shared
 from .reduction.deflation import constant_basis
-from .reduction.design import Design
+from .reduction.design import Design, make_design
 from .reduction.permutation import Permutations
 from .reduction.records import Floats, Reduction
 from .reduction.response import FAMILIES, Response, make_response
-from .reduction.sparse import make_design
-from .reduction.threads import Workers, workers
+from .reduction.threads import workers
 from .reduction.user_warnings import notify
 
 # Rows are transformed in blocks of about this many numbers.
@@ -109,8 +108,8 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         with workers() as threads:
             make = partial(make_design, X, threads, center=self.center, scale=self.scale)
             design = shared(make, (given,), "design", self.center, self.scale)
-            design.workers = threads
-            design.use(self._informative(design) & ~excluded)
+            usable = self._informative(design) & ~excluded
+            design = shared(partial(design.restricted, usable), (design,), usable.tobytes())
             if not design.usable.any():
                 raise ValueError(
                     "No feature is left: every column of X is constant, decided by one sample (one value alone on "
@@ -126,9 +125,9 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
     def _check_screening(self, X: Any, response: Response | None) -> None:
         """Refuse settings that contradict each other or do not go with the data."""
 
-    def _permutations(self, n_samples: int, threads: Workers) -> Permutations:
+    def _permutations(self, n_samples: int) -> Permutations:
         seed = integer_seed(self.random_state)
-        return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), threads)
+        return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget))
 
     def _most_supervised(self, basis: Floats, n_features: int) -> int:
         limits = (self.n_components, self.n_supervised, basis.shape[0] - basis.shape[1], n_features)
@@ -149,7 +148,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         self.n_components_ = n_found
         self.n_supervised_ = reduction.n_supervised
         self.steps_ = list(reduction.steps)
-        self.mean_, self.scale_, self.feature_mask_ = design.mean, design.scale, design.usable
+        self.mean_, self.scale_, self.feature_mask_ = design.moments.mean, design.moments.scale, design.usable
         self.__dict__.pop("classes_", None)
         if response is not None and response.classes is not None:
             self.classes_ = response.classes

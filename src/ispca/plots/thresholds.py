@@ -57,7 +57,9 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
         scores = correlation_scores(state)
         settings = trace.reduction.max_features, trace.reduction.n_thresholds
         for column, label in enumerate(trace.response.column_classes):
-            sizes, thresholds, reached = threshold_path(trace.design, state, scores, column, *settings)
+            sizes, thresholds, reached = threshold_path(
+                trace.design, trace.workers, state, scores, column, *settings
+            )
             chosen = (sizes == record.n_features) & (label == record.target_class)
             parts.append(
                 (np.full(len(sizes), "" if label is None else str(label)), sizes, thresholds, reached, chosen)

@@ -15,6 +15,7 @@ from .projection import projection_matrix
 from .records import Floats, Indices, Reduction, Step, TestResult
 from .response import Response
 from .scores import correlation_scores
+from .threads import Workers
 from .threshold import Candidate, search
 
 Test = MaxScoreTest | ResidualTest
@@ -29,18 +30,18 @@ class Screen(Protocol):
 
 
 def supervised_step(
-    design: Design, state: Deflation, response: Response, test: Test | None, screen: Screen
+    design: Design, workers: Workers, state: Deflation, response: Response, test: Test | None, screen: Screen
 ) -> tuple[Deflation, Step, Candidate | None]:
     """Extract one component if the test passes: steps 1 to 4 of the paper."""
     scores = correlation_scores(state)
-    result = test(state) if test is not None else None
+    result = test(state, workers) if test is not None else None
     largest = result.score if result else float(scores.max(initial=0.0))
     if largest == 0.0 or (result is not None and not result.passed):
         return state, Step(False, largest, **_tested(result)), None
-    best = search(design, state, scores, response.columns, screen.max_features, screen.n_thresholds)
-    state = deflate(design, state, best.component, (best.features, best.direction), response.columns)
+    best = search(design, workers, state, scores, response.columns, screen.max_features, screen.n_thresholds)
+    state = deflate(design, workers, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
-        test.deflated(state)
+        test.deflated(state, workers)
     step = Step(
         True,
         largest,
@@ -66,6 +67,7 @@ def _tested(result: TestResult | None) -> dict[str, Any]:
 
 def iterate(
     design: Design,
+    workers: Workers,
     response: Response,
     test: Test | None,
     screen: Screen,
@@ -79,11 +81,11 @@ def iterate(
 
     ``basis`` is the orthonormal start basis Q0, which everything is projected off first.
     """
-    state = start_deflation(design, response.columns, basis)
+    state = start_deflation(design, workers, response.columns, basis)
     steps: list[Step] = []
     extracted: list[Candidate] = []
     while len(extracted) < max_supervised:
-        state, step, best = supervised_step(design, state, response, test, screen)
+        state, step, best = supervised_step(design, workers, state, response, test, screen)
         steps.append(step)
         listen(step)
         if best is None:
@@ -96,24 +98,31 @@ def iterate(
     supervised_loadings = state.loadings[:, state.loadings.shape[1] - len(extracted) :]
     loadings = (supervised_loadings / np.linalg.norm(components, axis=0)).T
     return complete(
-        design, state.basis, state.roundings, directions, components, loadings, n_components, tuple(steps)
+        design, workers, state.basis, state.roundings, directions, components, loadings, n_components, tuple(steps)
     )
 
 
 def screened(
-    design: Design, features: Indices, *, n_supervised: int, n_components: int | None, basis: Floats
+    design: Design,
+    workers: Workers,
+    features: Indices,
+    *,
+    n_supervised: int,
+    n_components: int | None,
+    basis: Floats,
 ) -> Reduction:
     """Take the principal components of the screened features, then fill up (SPCA and PSPCA)."""
-    directions, components = principal_components(design, basis, design.roundings, n_supervised, features)
+    directions, components = principal_components(design, workers, basis, design.roundings, n_supervised, features)
     lengths = np.linalg.norm(components, axis=0)
-    loadings = (design.t_dot(components) / lengths**2).T
+    loadings = (design.t_dot(components, workers) / lengths**2).T
     basis = np.column_stack([basis, components / lengths])
     roundings = carried_roundings(design.roundings, directions**2 @ design.roundings, loadings)
-    return complete(design, basis, roundings, directions, components, loadings, n_components, ())
+    return complete(design, workers, basis, roundings, directions, components, loadings, n_components, ())
 
 
 def complete(
     design: Design,
+    workers: Workers,
     basis: Floats,
     roundings: Floats,
     directions: Floats,
@@ -127,7 +136,7 @@ def complete(
     # Without signal, one unsupervised component keeps pipelines working.
     wanted = max(1, n_supervised) if n_components is None else min(n_components, design.shape[1])
     if wanted > n_supervised:
-        more, scores = principal_components(design, basis, roundings, wanted - n_supervised)
+        more, scores = principal_components(design, workers, basis, roundings, wanted - n_supervised)
         directions = np.concatenate([directions, more])
         components = np.column_stack([components, scores])
     projection = projection_matrix(directions, loadings)

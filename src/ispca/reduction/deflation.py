@@ -12,6 +12,7 @@ import numpy as np
 
 from .design import Design, feature_blocks
 from .records import Floats, Indices, Mask
+from .threads import Workers
 
 # A column with less than this fraction of its own variance left counts as gone.
 REMAINING_SHARE = 1e-12
@@ -68,26 +69,31 @@ def varying_columns(basis: Floats) -> Mask:
     return np.ptp(basis, axis=0) > 0
 
 
-def start_deflation(design: Design, responses: Floats, basis: Floats) -> Deflation:
+def start_deflation(design: Design, workers: Workers, responses: Floats, basis: Floats) -> Deflation:
     """Return the state before the first component: only the start basis Q0 is projected off."""
     loadings = np.zeros((design.shape[1], basis.shape[1]))
     varying = varying_columns(basis)
     if varying.any():
-        loadings[:, varying] = design.t_dot(basis[:, varying])
+        loadings[:, varying] = design.t_dot(basis[:, varying], workers)
     state = Deflation(
         basis,
         loadings,
         design.squared_norms,
         design.roundings,
         design.squared_norms - (loadings**2).sum(axis=1),
-        design.t_dot(responses) - loadings @ (basis.T @ responses),
+        design.t_dot(responses, workers) - loadings @ (basis.T @ responses),
     )
     _refresh(design, state, responses)
     return state
 
 
 def deflate(
-    design: Design, state: Deflation, component: Floats, weights: tuple[Indices, Floats], responses: Floats
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    component: Floats,
+    weights: tuple[Indices, Floats],
+    responses: Floats,
 ) -> Deflation:
     """Subtract what a component explains from every column (the paper's step 3).
 
@@ -99,7 +105,7 @@ def deflate(
     # Once more against Q: rounding must not add up over the components.
     direction = project_off(state.basis, direction[:, None])[:, 0]
     direction /= np.linalg.norm(direction)
-    loading = design.t_dot(direction[:, None])
+    loading = design.t_dot(direction[:, None], workers)
     deflated = Deflation(
         np.column_stack([state.basis, direction]),
         np.column_stack([state.loadings, loading]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .deflation import Deflation, project_off
@@ -11,6 +9,7 @@ from .design import Design
 from .permutation import Permutations
 from .records import Floats
 from .scores import correlation_scores
+from .threads import Workers
 
 # A response with less than this of its length left has been explained.
 EXPLAINED = 1e-9
@@ -38,22 +37,16 @@ def tested_scores(state: Deflation, responses: Floats, test: str) -> tuple[Float
 
 
 def null_maxima(
-    design: Design, state: Deflation, permuted: Floats, permutations: Permutations, test: str
+    design: Design, workers: Workers, state: Deflation, permuted: Floats, permutations: Permutations, test: str
 ) -> Floats:
     """Return the largest score of every permutation of the columns that `tested_scores` gives."""
-
-    def largest(product: Floats, _: Any) -> Floats:
-        maxima: Floats = np.abs(product, out=product).max(axis=0)
-        return maxima
-
     if not permuted.shape[1]:
         return np.zeros(permutations.count)
     maxima = []
     for start, stop in permutations.pieces(permuted.shape[1]):
-        vectors = project_off(state.basis, permutations.permuted(permuted, [(start, stop)])[0])
+        vectors = project_off(state.basis, permutations.permuted(permuted, [(start, stop)], workers)[0])
         if test == "residual":
             vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
-        blocks = design.map_products([vectors], largest, multiplier=state.inverse_norms)
-        by_column = np.max([block[0] for block in blocks], axis=0).reshape(-1, stop - start)
-        maxima.append(by_column.max(axis=0))
+        [largest], _ = design.score_maxima([vectors], state.inverse_norms, workers)
+        maxima.append(largest.reshape(-1, stop - start).max(axis=0))
     return np.concatenate(maxima)

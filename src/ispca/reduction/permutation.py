@@ -42,7 +42,6 @@ class Permutations:
     n_samples: int
     count: int
     memory_budget: int
-    workers: Workers
 
     def pieces(self, n_columns: int) -> list[tuple[int, int]]:
         """Return the borders of the pieces for a response with this number of columns."""
@@ -67,7 +66,7 @@ class Permutations:
         key = (self.seed, self.n_samples, start, stop)
         return shared(lambda: draw_permutations(*key), (), "permutations", key)
 
-    def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]]) -> list[Floats]:
+    def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""
 
         def permute(piece: tuple[int, int]) -> Floats:
@@ -75,4 +74,4 @@ class Permutations:
             return np.ascontiguousarray(permuted.reshape(-1, self.n_samples).T)
 
         size = sum(stop - start for start, stop in pieces) * self.n_samples
-        return self.workers.map(permute, pieces, 20.0 * size)
+        return workers.map(permute, pieces, 20.0 * size)

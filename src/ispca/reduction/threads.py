@@ -10,6 +10,7 @@ from functools import lru_cache
 from threading import Condition, Lock, local
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
@@ -86,6 +87,19 @@ class Workers:
     def __init__(self, helpers: ThreadPoolExecutor | None, n_helpers: int) -> None:
         self._helpers = helpers
         self._n_helpers = n_helpers
+        self._buffers = local()
+
+    def scratch(self, name: str, shape: tuple[int, int], dtype: Any) -> Any:
+        """Return a buffer of this thread: fresh memory for each block would cost more than the work on it.
+
+        It is valid until this thread asks for a buffer of this name and type again.
+        """
+        size = shape[0] * shape[1]
+        buffers = self._buffers.__dict__
+        key = f"{name} {np.dtype(dtype).name}"
+        if key not in buffers or buffers[key].size < size:
+            buffers[key] = np.empty(size, dtype)
+        return buffers[key][:size].reshape(shape)
 
     def map(self, task: Callable[[Item], Result], items: Sequence[Item], work: float) -> list[Result]:
         """Return ``[task(item) for item in items]``; ``work`` is the number of multiplications in all.

@@ -12,6 +12,7 @@ from .design import Design
 from .eigen import leading_eigenvector
 from .records import Floats, Indices
 from .scores import best_features
+from .threads import Workers
 
 # Component scores closer than this are equal: the lower threshold wins.
 TIE = 1e-12
@@ -44,7 +45,13 @@ def subset_sizes(scores: Floats, n_thresholds: int) -> Indices:
 
 
 def search(
-    design: Design, state: Deflation, scores: Floats, responses: Floats, max_features: int, n_thresholds: int
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    scores: Floats,
+    responses: Floats,
+    max_features: int,
+    n_thresholds: int,
 ) -> Candidate:
     """Return the component with the highest score over all thresholds and response columns."""
 
@@ -52,11 +59,11 @@ def search(
         features = best_features(scores[:, column], max_features)
         if not len(features):
             return None
-        return _search_column(design, state, features, scores[features, column], n_thresholds, column)
+        return _search_column(design, workers, state, features, scores[features, column], n_thresholds, column)
 
     n_columns = responses.shape[1]
     work = 20.0 * max_features * len(responses) * n_columns
-    found = [c for c in design.workers.map(candidate, range(n_columns), work) if c is not None]
+    found = [c for c in workers.map(candidate, range(n_columns), work) if c is not None]
     if not found:
         raise ValueError("No feature has a nonzero score.")
     highest = max(c.score for c in found)
@@ -65,6 +72,7 @@ def search(
 
 def _search_column(
     design: Design,
+    workers: Workers,
     state: Deflation,
     features: Indices,
     scores: Floats,
@@ -75,7 +83,7 @@ def _search_column(
     products = state.products[features, column]
     best_score, best = -1.0, np.empty(0)
     # From the smallest subset to the largest, so that a tie goes to the lower threshold.
-    for score, direction in _scored(design, state, features, products, sizes):
+    for score, direction in _scored(design, workers, state, features, products, sizes):
         if score >= best_score - TIE:
             best_score, best = score, direction
     size = len(best)
@@ -86,7 +94,13 @@ def _search_column(
 
 
 def threshold_path(
-    design: Design, state: Deflation, scores: Floats, column: int, max_features: int, n_thresholds: int
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    scores: Floats,
+    column: int,
+    max_features: int,
+    n_thresholds: int,
 ) -> tuple[Indices, Floats, Floats]:
     """Return sizes, thresholds and component scores of the subsets that are tried for a response column."""
     features = best_features(scores[:, column], max_features)
@@ -94,19 +108,19 @@ def threshold_path(
         return features, np.empty(0), np.empty(0)
     best = scores[features, column]
     sizes = subset_sizes(best, n_thresholds)
-    found = _scored(design, state, features, state.products[features, column], sizes)
+    found = _scored(design, workers, state, features, state.products[features, column], sizes)
     return sizes, best[sizes - 1], np.array([score for score, _ in found])
 
 
 def _scored(
-    design: Design, state: Deflation, features: Indices, products: Floats, sizes: Indices
+    design: Design, workers: Workers, state: Deflation, features: Indices, products: Floats, sizes: Indices
 ) -> Iterator[tuple[float, Floats]]:
     """Yield score and direction of the first component of each nested subset, smallest first."""
     if len(state.basis) < len(features):
         solutions = _by_samples(deflated_columns(design, state, features), sizes, products)
     else:
         loadings = state.loadings[features]
-        gram = design.feature_gram(features) - loadings @ loadings.T
+        gram = design.feature_gram(features, workers) - loadings @ loadings.T
         solutions = _by_features(gram, sizes, products)
     for direction, strength in solutions:
         yield abs(products[: len(direction)] @ direction) / np.sqrt(strength), direction
