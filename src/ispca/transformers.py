@@ -15,6 +15,7 @@ from .reduction.design import Design
 from .reduction.max_score_test import MaxScoreTest, ResidualTest
 from .reduction.records import Floats, Indices, Mask, Reduction, Step
 from .reduction.response import Response
+from .reduction.reuse import Reuse
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
 from .reduction.statistics import STATISTICS, check_container, make_statistic
@@ -171,7 +172,13 @@ class ISPCA(SupervisedComponents):
         return (design.moments.deviation > 0) & ~alone
 
     def _reduce(
-        self, X: Any, design: Design, basis: Floats, response: Response | None, threads: Workers
+        self,
+        X: Any,
+        design: Design,
+        basis: Floats,
+        response: Response | None,
+        threads: Workers,
+        reuse: Reuse | None,
     ) -> Reduction:
         n, n_features = design.shape
         if response is None:
@@ -180,7 +187,7 @@ class ISPCA(SupervisedComponents):
         test = None
         if self.alpha is not None:
             kind = MaxScoreTest if self.test == "paper" else ResidualTest
-            test = kind(design, response.columns, self._permutations(n), self.alpha)
+            test = kind(design, response.columns, self._permutations(n, reuse), self.alpha)
         reduction = iterate(
             design,
             threads,
@@ -334,11 +341,17 @@ class SPCA(SupervisedComponents):
         return design.moments.deviation > 0
 
     def _reduce(
-        self, X: Any, design: Design, basis: Floats, response: Response | None, threads: Workers
+        self,
+        X: Any,
+        design: Design,
+        basis: Floats,
+        response: Response | None,
+        threads: Workers,
+        reuse: Reuse | None,
     ) -> Reduction:
         selected = np.empty(0, np.intp)
         if response is not None:
-            selected = self._screen(X, design, response, threads)
+            selected = self._screen(X, design, response, threads, reuse)
             if not len(selected):
                 notify("No signal: no feature passed the screening, so SPCA returns unsupervised components only.")
         self.selected_ = selected
@@ -353,7 +366,9 @@ class SPCA(SupervisedComponents):
             basis=basis,
         )
 
-    def _screen(self, X: Any, design: Design, response: Response, threads: Workers) -> Indices:
+    def _screen(
+        self, X: Any, design: Design, response: Response, threads: Workers, reuse: Reuse | None
+    ) -> Indices:
         statistic = make_statistic(self.statistic, X, design, response, threads)
         if self.n_features is not None:
             return np.sort(best_features(statistic.observed(threads), self.n_features))
@@ -361,4 +376,4 @@ class SPCA(SupervisedComponents):
             return np.sort(
                 relative_threshold_features(statistic.observed(threads), self.threshold, self.max_features)
             )
-        return significant_features(statistic, self._permutations(design.shape[0]), self.alpha, threads)
+        return significant_features(statistic, self._permutations(design.shape[0], reuse), self.alpha, threads)

@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_new_data, integer_seed
-from .._sharing import shared
 from ..reduction.records import Floats
+from ..reduction.reuse import Reuse, reused
 from .folds import make_folds
 from .path import cross_validated_path
 from .records import Path
@@ -50,15 +50,16 @@ class Penalized(BaseEstimator):
         return tags
 
     def _fit_path(
-        self, raw: tuple[Any, Any], X: Any, y: np.ndarray, family: str, groups: Any
+        self, given: Any, X: Any, y: np.ndarray, family: str, groups: Any, reuse: Reuse | None
     ) -> tuple[Floats, Floats]:
-        """Fit the path, or reuse the one fitted to the same objects; return the chosen solution."""
+        """Fit the path, or reuse one; return the chosen solution. ``given`` is X as it was passed to ``fit``."""
         folds = make_folds(self.cv, X, y, groups, family != "gaussian", integer_seed(self.random_state))
 
         def make() -> Path:
             return cross_validated_path(X, y, family, self.penalty, folds, self.n_lambdas)
 
-        path = shared(make, raw, "penalized path", family, self.penalty, self.n_lambdas, folds.tobytes())
+        key = ("path", family, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes())
+        path = reused(reuse, given, key, make)
         chosen = path.best if self.choice == "best" else path.one_standard_error
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._sharing import shared
 from .records import Floats, Indices
+from .reuse import Reuse, reused
 from .threads import Workers
 
 # Permutations per random stream.
@@ -42,6 +42,7 @@ class Permutations:
     n_samples: int
     count: int
     memory_budget: int
+    reuse: Reuse | None = None
 
     def pieces(self, n_columns: int) -> list[tuple[int, int]]:
         """Return the borders of the pieces for a response with this number of columns."""
@@ -64,7 +65,7 @@ class Permutations:
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""
         key = (self.seed, self.n_samples, start, stop)
-        return shared(lambda: draw_permutations(*key), (), "permutations", key)
+        return reused(self.reuse, None, ("permutations", key), lambda: draw_permutations(*key))
 
     def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""
