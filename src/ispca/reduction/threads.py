@@ -81,13 +81,20 @@ class _Map(Generic[Item, Result]):
         return [self._results[position] for position in range(len(self._items))]
 
 
+class _Buffers(local):
+    """The buffers of the running thread, by name and type."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[tuple[str, Any], Any] = {}
+
+
 class Workers:
     """As many threads as BLAS had when they were opened: the one that asks, and a pool of helpers."""
 
     def __init__(self, helpers: ThreadPoolExecutor | None, n_helpers: int) -> None:
         self._helpers = helpers
         self._n_helpers = n_helpers
-        self._buffers = local()
+        self._buffers = _Buffers()
 
     def scratch(self, name: str, shape: tuple[int, int], dtype: Any) -> Any:
         """Return a buffer of this thread: fresh memory for each block would cost more than the work on it.
@@ -95,11 +102,10 @@ class Workers:
         It is valid until this thread asks for a buffer of this name and type again.
         """
         size = shape[0] * shape[1]
-        buffers = self._buffers.__dict__
-        key = f"{name} {np.dtype(dtype).name}"
-        if key not in buffers or buffers[key].size < size:
-            buffers[key] = np.empty(size, dtype)
-        return buffers[key][:size].reshape(shape)
+        buffers = self._buffers.by_name
+        if (name, dtype) not in buffers or buffers[name, dtype].size < size:
+            buffers[name, dtype] = np.empty(size, dtype)
+        return buffers[name, dtype][:size].reshape(shape)
 
     def map(self, task: Callable[[Item], Result], items: Sequence[Item], work: float) -> list[Result]:
         """Return ``[task(item) for item in items]``; ``work`` is the number of multiplications in all.
