@@ -128,7 +128,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         return self._keep(reduction, design, response).astype(_output_dtype(X), copy=False)
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
-        """Refuse settings that contradict each other or do not go with the data."""
+        """Refuse settings that contradict each other or do not fit the data."""
 
     def _permutations(self, n_samples: int, reuse: Reuse | None) -> Permutations:
         seed = integer_seed(self.random_state)
@@ -157,13 +157,10 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         self.__dict__.pop("classes_", None)
         if response is not None and response.classes is not None:
             self.classes_ = response.classes
-        self._warn(n_found)
-        return Z
-
-    def _warn(self, n_found: int) -> None:
         if self.n_components is not None and n_found < self.n_components:
             noun = "component" if n_found == 1 else "components"
             notify(f"n_components={self.n_components}, but X has only rank {n_found}: returning {n_found} {noun}.")
+        return Z
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")

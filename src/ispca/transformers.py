@@ -20,6 +20,7 @@ from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
 from .reduction.statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import Workers
+from .reduction.threshold import SearchSettings
 from .reduction.user_warnings import notify
 
 
@@ -193,7 +194,7 @@ class ISPCA(SupervisedComponents):
             threads,
             response,
             test,
-            self,
+            SearchSettings(self.max_features, self.n_thresholds),
             max_supervised=self._most_supervised(basis, n_features),
             n_components=self.n_components,
             basis=basis,

@@ -1,7 +1,5 @@
 """A start basis of more than the constant: everything is projected off it first, as a naive computation would."""
 
-from collections import namedtuple
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,12 +13,10 @@ from ispca.reduction.permutation import Permutations
 from ispca.reduction.response import make_response
 from ispca.reduction.scores import correlation_scores
 from ispca.reduction.threads import workers
+from ispca.reduction.threshold import SearchSettings
 
 N_PERMUTATIONS = 300
 PERMUTATIONS = Permutations(5, 50, N_PERMUTATIONS, 2**24)
-
-
-Screen = namedtuple("Screen", ["max_features", "n_thresholds"])
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -76,7 +72,7 @@ def test_components_are_orthogonal_to_the_start_basis(problem, kind):
     design, threads, response, basis, left = problem
     test = None if kind is None else kind(design, response.columns, PERMUTATIONS, 0.95)
     options = {"max_supervised": 3, "n_components": 6, "basis": basis, "listen": lambda step: None}
-    found = iterate(design, threads, response, test, Screen(20, 10), **options)
+    found = iterate(design, threads, response, test, SearchSettings(20, 10), **options)
     assert found.n_supervised > 0
     np.testing.assert_allclose(basis.T @ found.scores, 0, atol=1e-9)
     np.testing.assert_allclose(left @ found.projection.T, found.scores, atol=1e-8)
@@ -87,7 +83,7 @@ def test_later_tests_count_as_naive_ones(problem):
     test = MaxScoreTest(design, response.columns, PERMUTATIONS, 1.0)
     options = {"max_supervised": 4, "n_components": None, "basis": basis, "listen": lambda step: None}
     # One feature per component leaves signal for later tests.
-    found = iterate(design, threads, response, test, Screen(1, 1), **options)
+    found = iterate(design, threads, response, test, SearchSettings(1, 1), **options)
     columns = response.columns[PERMUTATIONS.indices(0, N_PERMUTATIONS), 0].T
     assert len({step.p_value for step in found.steps} - {0.0, 1.0}) > 1
     for step, component in zip(found.steps, found.scores.T, strict=False):
@@ -104,3 +100,15 @@ def test_screened_components_are_those_of_the_projected_features(problem):
     lengths = np.linalg.svd(left[:, features], compute_uv=False)[:2]
     np.testing.assert_allclose(np.linalg.norm(found.scores, axis=0), lengths, rtol=1e-8)
     np.testing.assert_allclose(basis.T @ found.scores, 0, atol=1e-9)
+
+
+def test_new_samples_can_be_projected_off_the_start_basis(problem):
+    """The scores of a sample need its row of Q0 and the regression of the scores on Q0, K numbers per column."""
+    design, threads, response, basis, _ = problem
+    options = {"max_supervised": 2, "n_components": 4, "basis": basis, "listen": lambda step: None}
+    found = iterate(design, threads, response, None, SearchSettings(20, 10), **options)
+    unadjusted = design.dot(found.projection.T, np.arange(design.shape[1]))
+    coefficients = basis.T @ unadjusted
+    assert np.abs(coefficients).max() > 0.1
+    new = np.arange(7)
+    np.testing.assert_allclose(unadjusted[new] - basis[new] @ coefficients, found.scores[new], atol=1e-8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,21 +16,19 @@ from .records import Floats, Indices, Reduction, Step, TestResult
 from .response import Response
 from .scores import correlation_scores
 from .threads import Workers
-from .threshold import Candidate, search
+from .threshold import Candidate, SearchSettings, search
 
 Test = MaxScoreTest | ResidualTest
 Listener = Callable[[Step], None]
 
 
-class Screen(Protocol):
-    """Settings of the threshold search."""
-
-    max_features: int
-    n_thresholds: int
-
-
 def supervised_step(
-    design: Design, workers: Workers, state: Deflation, response: Response, test: Test | None, screen: Screen
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    response: Response,
+    test: Test | None,
+    settings: SearchSettings,
 ) -> tuple[Deflation, Step, Candidate | None]:
     """Extract one component if the test passes: steps 1 to 4 of the paper."""
     scores = correlation_scores(state)
@@ -38,7 +36,7 @@ def supervised_step(
     largest = result.score if result else float(scores.max(initial=0.0))
     if largest == 0.0 or (result is not None and not result.passed):
         return state, Step(False, largest, **_tested(result)), None
-    best = search(design, workers, state, scores, response.columns, screen.max_features, screen.n_thresholds)
+    best = search(design, workers, state, scores, settings)
     state = deflate(design, workers, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
         test.deflated(state, workers)
@@ -70,14 +68,14 @@ def iterate(
     workers: Workers,
     response: Response,
     test: Test | None,
-    screen: Screen,
+    settings: SearchSettings,
     *,
     max_supervised: int,
     n_components: int | None,
     basis: Floats,
     listen: Listener,
 ) -> Reduction:
-    """Extract supervised components while the test passes, then fill up with unsupervised ones.
+    """Extract supervised components while the test passes, then add unsupervised ones.
 
     ``basis`` is the orthonormal start basis Q0, which everything is projected off first.
     """
@@ -85,7 +83,7 @@ def iterate(
     steps: list[Step] = []
     extracted: list[Candidate] = []
     while len(extracted) < max_supervised:
-        state, step, best = supervised_step(design, workers, state, response, test, screen)
+        state, step, best = supervised_step(design, workers, state, response, test, settings)
         steps.append(step)
         listen(step)
         if best is None:
@@ -111,7 +109,7 @@ def screened(
     n_components: int | None,
     basis: Floats,
 ) -> Reduction:
-    """Take the principal components of the screened features, then fill up (SPCA and PSPCA)."""
+    """Take the principal components of the screened features, then add unsupervised ones (SPCA and PSPCA)."""
     directions, components = principal_components(design, workers, basis, design.roundings, n_supervised, features)
     lengths = np.linalg.norm(components, axis=0)
     loadings = (design.t_dot(components, workers) / lengths**2).T
@@ -131,7 +129,7 @@ def complete(
     n_components: int | None,
     steps: Sequence[Step],
 ) -> Reduction:
-    """Add unsupervised components of what is left, up to ``n_components`` in all."""
+    """Add unsupervised components of what is left, up to ``n_components`` in total."""
     n_supervised = len(directions)
     # Without signal, one unsupervised component keeps pipelines working.
     wanted = max(1, n_supervised) if n_components is None else min(n_components, design.shape[1])

@@ -23,14 +23,14 @@ SMALL_GRAM = 800
 LARGEST_GRAM = 4000
 # Singular values below this fraction of the length of X_s are rounding noise of the solvers.
 RANK_TOLERANCE = 1e-9
-# Block Krylov: extra columns, blocks before a restart, most iterations, when a pair has converged.
+# Block Krylov: extra columns, blocks before a restart, maximum number of iterations, tolerance of a residual.
 EXTRA_COLUMNS = 10
 KRYLOV_BLOCKS = 8
 KRYLOV_ITERATIONS = 100
 KRYLOV_TOLERANCE = 1e-9
-# So has one whose residual is rounding of the product with X_s X_s^T.
+# A pair has also converged if its residual is rounding error of the product with X_s X_s^T.
 KRYLOV_ROUNDING = 1e-15
-# Components down to this fraction of the length of X_s come out of a Gram matrix with nine digits.
+# Components above this fraction of the length of X_s are computed to nine digits from a Gram matrix.
 WELL_CONDITIONED = 1e-3
 
 
@@ -83,7 +83,7 @@ def _rank_tolerance(design: Design, roundings: Floats, features: Indices) -> flo
 
 
 def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
-    """Apply the sign rule and put the directions, now in rows, where their features are."""
+    """Apply the sign rule, and return the directions in rows over all features."""
     rows = np.ascontiguousarray(directions.T)
     signs = sign_of_largest(rows)
     rows *= signs[:, None]
@@ -97,7 +97,7 @@ def _signed(directions: Floats, components: Floats, features: Indices, n_feature
 def _refined(
     design: Design, basis: Floats, roundings: Floats, right: Floats, features: Indices
 ) -> tuple[Floats, Floats]:
-    """Make weak components exact too: a Gram matrix knows them to the square root of the precision only."""
+    """Make weak components accurate too: a Gram matrix gives them only half of the digits."""
     directions = np.linalg.qr(right)[0]
     components = project_off(basis, design.dot(directions, features))
     left, lengths, rotation = np.linalg.svd(components, full_matrices=False)
@@ -142,7 +142,7 @@ def _lanczos(product: Callable[[Floats], Floats], count: int, basis: Floats, len
     start = project_off(basis, np.cos(np.arange(size, dtype=np.float64)))
 
     def shifted(vector: Floats) -> Floats:
-        # Convergence is relative to each eigenvalue: of a zero one, which is rounding noise, it would never come.
+        # Convergence is relative to each eigenvalue, and zero eigenvalues, rounding noise, would never converge.
         return product(vector) / length**2 + vector
 
     operator = LinearOperator((size, size), matvec=shifted, dtype=np.float64)

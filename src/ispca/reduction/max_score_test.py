@@ -21,6 +21,7 @@ from scipy.special import ndtr
 
 from .deflation import Deflation, project_off, varying_columns
 from .design import Design
+from .null_distribution import tested_scores, unit_columns
 from .permutation import Permutations
 from .records import Floats, Indices, Mask, TestResult
 from .scores import correlation_scores
@@ -41,8 +42,8 @@ def exceedance_limit(alpha: float, n_permutations: int) -> int:
 class _Tally:
     """Counts exceedances in the order of the permutations, up to the limit."""
 
-    def __init__(self, score: float, limit: int, count: int) -> None:
-        self.score, self.limit, self.count = score, limit, count
+    def __init__(self, score: float, alpha: float, count: int) -> None:
+        self.score, self.limit, self.count = score, exceedance_limit(alpha, count), count
         self.exceedances = 0
         self.done = 0
 
@@ -65,10 +66,8 @@ class MaxScoreTest:
     """The paper's test: the observed maximum against permutations of the whole response."""
 
     def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
-        self._design = design
-        self._responses = responses
-        self._permutations = permutations
-        self._limit = exceedance_limit(alpha, permutations.count)
+        self._design, self._responses = design, responses
+        self._permutations, self._alpha = permutations, alpha
         self._pieces = permutations.pieces(responses.shape[1])
         # For each piece: the largest score of each feature, and Q^T y for its permutations.
         self._reach: list[Floats] = []
@@ -93,7 +92,7 @@ class MaxScoreTest:
         score = float(correlation_scores(state).max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
-        tally = _Tally(score, self._limit, self._permutations.count)
+        tally = _Tally(score, self._alpha, self._permutations.count)
         if self._reach:
             self._later_test(state, workers, tally)
         else:
@@ -124,25 +123,31 @@ class MaxScoreTest:
                 continue
             overlap = np.array(self._overlaps[piece])
             exceeds, [reached] = single_precision_exceedances(
-                *(self._design, workers, state, self._permuted([piece], workers)),
-                *([stop - start], tally.score, rivals, overlap),
+                self._design,
+                workers,
+                state,
+                self._permuted([piece], workers),
+                [stop - start],
+                tally.score,
+                rivals,
+                overlap,
             )
             self._reach[piece][rivals] = reached / shrunk[rivals]
             if tally.add(exceeds):
                 return
 
     def deflated(self, state: Deflation, workers: Workers) -> None:
-        """Take note of the newest component: by how much it can change any feature's permuted score."""
+        """Record by how much the newest component can change the permuted scores of each feature."""
         if not self._reach:
             return
         lengths = np.sqrt(state.squared_norms)
-        share = np.divide(np.abs(state.loadings[:, -1]), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        fraction = np.divide(np.abs(state.loadings[:, -1]), lengths, out=np.zeros_like(lengths), where=lengths > 0)
         newest = state.basis[:, -1]
 
         def note(piece: int) -> None:
             overlap = newest @ self._permuted([piece], workers)[0]
             self._overlaps[piece].append(overlap)
-            self._reach[piece] += share * np.abs(overlap).max() + TIE
+            self._reach[piece] += fraction * np.abs(overlap).max() + TIE
 
         work = 4.0 * len(newest) * self._permutations.count
         workers.map(note, range(len(self._pieces)), work)
@@ -152,29 +157,25 @@ class ResidualTest:
     """The calibrated test: permutations of what is left of the response (Freedman and Lane)."""
 
     def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
-        self._design = design
-        self._responses = responses
-        self._permutations = permutations
-        self._limit = exceedance_limit(alpha, permutations.count)
+        self._design, self._responses = design, responses
+        self._permutations, self._alpha = permutations, alpha
 
     def __call__(self, state: Deflation, workers: Workers) -> TestResult:
         """Compare ``max |X_k^T e| / |e|`` with ``max |X_k^T P e_r| / |P e_r|``, e = P t."""
-        residuals = project_off(state.basis, self._responses)
-        lengths = np.linalg.norm(residuals, axis=0)
-        left = lengths > 1e-9
-        scores = correlation_scores(state)[:, left] / lengths[left]
+        scores, residuals = tested_scores(state, self._responses, "residual")
         score = float(scores.max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
-        residuals = residuals[:, left]
-        tally = _Tally(score, self._limit, self._permutations.count)
+        tally = _Tally(score, self._alpha, self._permutations.count)
         pieces = self._permutations.pieces(residuals.shape[1])
         clear = _clearly_significant(score, self._design.shape, residuals.shape[1])
         for batch in self._permutations.batches(residuals.shape[1], clear):
             borders = [pieces[piece] for piece in batch]
             vectors = self._permutations.permuted(residuals, borders, workers)
             vectors = workers.map(
-                lambda piece: _unit(project_off(state.basis, piece)), vectors, 4.0 * sum(v.size for v in vectors)
+                lambda piece: unit_columns(project_off(state.basis, piece)),
+                vectors,
+                4.0 * sum(v.size for v in vectors),
             )
             sizes = [stop - start for start, stop in borders]
             if tally.add(single_precision_exceedances(self._design, workers, state, vectors, sizes, score)[0]):
@@ -182,7 +183,7 @@ class ResidualTest:
         return tally.result()
 
     def deflated(self, state: Deflation, workers: Workers) -> None:
-        """Nothing to note: every test draws on the newest residuals."""
+        """Record nothing: every test permutes the current residuals."""
 
 
 def _clearly_significant(score: float, shape: tuple[int, int], n_columns: int) -> bool:
@@ -194,11 +195,6 @@ def _clearly_significant(score: float, shape: tuple[int, int], n_columns: int) -
     n, n_features = shape
     deviate = np.arctanh(min(score, 1 - 1e-12)) * np.sqrt(max(n - 3, 1))
     return bool(2 * ndtr(-deviate) * n_features * n_columns < 1e-3)
-
-
-def _unit(vectors: Floats) -> Floats:
-    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
-    return unit
 
 
 def single_precision_exceedances(
@@ -224,7 +220,7 @@ def single_precision_exceedances(
     sturdy_norms = inverse_norms.copy()
     sturdy_norms[fragile] = 0.0
     grown[fragile] = 0.0
-    # The worst rounding error of a dot product of unit vectors, times what deflation has amplified.
+    # The largest rounding error of a dot product of unit vectors, times its amplification by deflation.
     roundings = (n + state.basis.shape[1] + 6) * UNIT_ROUNDOFF
     bound = roundings / max(1 - roundings, 0.5) * max(1.0, grown.max()) + TIE
     explained = None if overlap is None else (state.loadings[:, -len(overlap) :], overlap)

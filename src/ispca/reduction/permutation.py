@@ -1,4 +1,4 @@
-"""Random permutations of the samples: the same ones however they are cut, threaded or stored."""
+"""Random permutations of the samples: the same ones for any batches, threads and memory budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PIECE = 256
 
 
 def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indices:
-    """Return permutations ``start`` to ``stop``, one per row: the same ones however they are cut."""
+    """Return permutations ``start`` to ``stop``, one per row, which do not depend on the batches."""
     drawn = []
     # Long permutations come in smaller chunks: a chunk is always drawn whole.
     size = max(1, min(CHUNK, 2**22 // n_samples))
@@ -36,7 +36,7 @@ def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indic
 
 @dataclass(frozen=True)
 class Permutations:
-    """R permutations of n samples, made when asked for, in pieces that fit the memory."""
+    """R permutations of n samples, drawn on demand in pieces that fit into memory."""
 
     seed: int
     n_samples: int
@@ -46,14 +46,14 @@ class Permutations:
 
     def pieces(self, n_columns: int) -> list[tuple[int, int]]:
         """Return the borders of the pieces for a response with this number of columns."""
-        # A piece is held permuted, projected and in single precision, beside its products.
+        # Memory holds a piece permuted, projected and in single precision, and its products.
         fitting = self.memory_budget // (64 * self.n_samples * n_columns)
         first, later = max(1, min(FIRST_PIECE, fitting)), max(1, min(PIECE, fitting))
         starts = [0, *range(first, self.count, later)]
         return list(zip(starts, [*starts[1:], self.count], strict=True))
 
     def batches(self, n_columns: int, likely_passes: bool) -> Iterator[list[int]]:
-        """Yield the piece numbers to work on together: as many as fit, but the first alone in doubt."""
+        """Yield pieces to work on together: as many as fit into memory; the first alone if the test may fail."""
         count = len(self.pieces(n_columns))
         together = max(1, self.memory_budget // (64 * self.n_samples * n_columns * PIECE))
         start = 0
