@@ -10,6 +10,9 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import settings
+from sklearn.base import clone
+
+from ispca import ISPCA, SPCA
 
 HERE = Path(__file__).parent
 # The literal transcription of the paper (naive.py) is a plain module beside the tests.
@@ -31,6 +34,29 @@ CONTAINERS = {
     "pandas": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]),
     "polars": lambda X: pl.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])]),
 }
+
+
+# The variants of the paper, on a smaller scale.
+VARIANTS = {
+    "ISPCA": ISPCA(n_components=8, random_state=0),
+    "ISPCA-small": ISPCA(random_state=0),
+    "ISPCA-naive": ISPCA(n_components=8, alpha=None),
+    "PCA": ISPCA(n_components=8, n_supervised=0),
+    "SPCA": SPCA(n_components=8, alpha=0.01, random_state=0),
+    "PSPCA": SPCA(n_components=8, n_supervised=4, alpha=0.01, random_state=0),
+}
+
+
+@pytest.fixture(params=VARIANTS.values(), ids=VARIANTS.keys())
+def estimator(request):
+    """One of the variants of the paper."""
+    return clone(request.param)
+
+
+def up_to_sign(found, expected, **tolerance):
+    """Compare the columns of two matrices whose signs may differ."""
+    signs = np.where((found * expected).sum(axis=0) < 0, -1.0, 1.0)
+    np.testing.assert_allclose(found * signs, expected, **tolerance)
 
 
 @pytest.fixture(params=CONTAINERS.values(), ids=CONTAINERS.keys())

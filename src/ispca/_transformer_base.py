@@ -18,15 +18,14 @@ from ._checks import (
     excluded_mask,
     integer_seed,
 )
-from ._sharing import shared
 from .families.target_kind import is_category
 from .reduction.deflation import constant_basis
-from .reduction.design import Design
+from .reduction.design import Design, make_design
 from .reduction.permutation import Permutations
 from .reduction.records import Floats, Reduction
 from .reduction.response import FAMILY_CHOICES, Response, make_response
-from .reduction.sparse import make_design
-from .reduction.threads import Workers, workers
+from .reduction.reuse import Reuse, reused
+from .reduction.threads import workers
 from .reduction.user_warnings import notify
 
 # Rows are transformed in blocks of about this many numbers.
@@ -63,7 +62,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, reuse: Reuse | None = None) -> Any:
         """Find the components.
 
         Parameters
@@ -72,16 +71,18 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             The features; dense, any SciPy sparse format, a pandas or a polars frame.
         y : array-like of shape (n_samples,)
             The target: class labels (strings too) or numbers. Not needed when ``n_supervised=0``.
+        reuse : Reuse, optional
+            Results to share with other fits to the same X; `compare` passes it. The fit does not depend on it.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._fit(X, y)
+        self._fit(X, y, reuse)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, reuse: Reuse | None = None) -> Any:
         """Find the components and return the new features of the training samples.
 
         Parameters
@@ -90,16 +91,18 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             The features.
         y : array-like of shape (n_samples,)
             The target.
+        reuse : Reuse, optional
+            As in ``fit``.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
             The new features, orthogonal to each other.
         """
-        return self._fit(X, y)
+        return self._fit(X, y, reuse)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def _fit(self, X: Any, y: Any) -> np.ndarray:
+    def _fit(self, X: Any, y: Any, reuse: Reuse | None) -> np.ndarray:
         needs_target = self.n_supervised != 0
         given, labels = X, is_category(y)
         X, y = check_training_data(self, X, y, needs_target)
@@ -108,10 +111,11 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         excluded = excluded_mask(self.exclude, X.shape[1], names)
         with workers() as threads:
+            key = ("design", self.center, self.scale)
             make = partial(make_design, X, threads, center=self.center, scale=self.scale)
-            design = shared(make, (given,), "design", self.center, self.scale)
-            design.workers = threads
-            design.use(self._informative(design) & ~excluded)
+            design = reused(reuse, given, key, make)
+            usable = self._informative(design) & ~excluded
+            design = reused(reuse, given, (*key, usable.tobytes()), partial(design.restricted, usable))
             if not design.usable.any():
                 raise ValueError(
                     "No feature is left: every column of X is constant, decided by one sample (one value alone on "
@@ -121,15 +125,15 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             if self.verbose:
                 left_out = len(design.usable) - np.count_nonzero(design.usable)
                 print(f"[{type(self).__name__}] {left_out} of {X.shape[1]} features left out")
-            reduction = self._reduce(X, design, constant_basis(X.shape[0], self.center), response, threads)
+            reduction = self._reduce(X, design, constant_basis(X.shape[0], self.center), response, threads, reuse)
         return self._keep(reduction, design, response).astype(_output_dtype(X), copy=False)
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
-        """Refuse settings that contradict each other or do not go with the data."""
+        """Refuse settings that contradict each other or do not fit the data."""
 
-    def _permutations(self, n_samples: int, threads: Workers) -> Permutations:
+    def _permutations(self, n_samples: int, reuse: Reuse | None) -> Permutations:
         seed = integer_seed(self.random_state)
-        return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), threads)
+        return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), reuse)
 
     def _most_supervised(self, basis: Floats, n_features: int) -> int:
         limits = (self.n_components, self.n_supervised, basis.shape[0] - basis.shape[1], n_features)
@@ -150,17 +154,14 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         self.n_components_ = n_found
         self.n_supervised_ = reduction.n_supervised
         self.steps_ = list(reduction.steps)
-        self.mean_, self.scale_, self.feature_mask_ = design.mean, design.scale, design.usable
+        self.mean_, self.scale_, self.feature_mask_ = design.moments.mean, design.moments.scale, design.usable
         self.__dict__.pop("classes_", None)
         if response is not None and response.classes is not None:
             self.classes_ = response.classes
-        self._warn(n_found)
-        return Z
-
-    def _warn(self, n_found: int) -> None:
         if self.n_components is not None and n_found < self.n_components:
             noun = "component" if n_found == 1 else "components"
             notify(f"n_components={self.n_components}, but X has only rank {n_found}: returning {n_found} {noun}.")
+        return Z
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")

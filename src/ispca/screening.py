@@ -10,10 +10,10 @@ import numpy as np
 
 from ._checks import check_arrays, integer_seed
 from .families.target_kind import is_category
+from .reduction.design import make_design
 from .reduction.permutation import Permutations
 from .reduction.response import FAMILY_CHOICES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances
-from .reduction.sparse import make_design
 from .reduction.statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import workers
 
@@ -59,7 +59,7 @@ def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = 
     check_container(statistic, X, response)
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
-        return make_statistic(statistic, X, design, response, threads).observed()
+        return make_statistic(statistic, X, design, response, threads).observed(threads)
 
 
 @dataclass(frozen=True)
@@ -153,12 +153,10 @@ def score_test(
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
         scored = make_statistic(statistic, X, design, response, threads)
-        observed = scored.observed()
-        permutations = Permutations(
-            integer_seed(random_state), X.shape[0], n_permutations, int(memory_budget), threads
-        )
+        observed = scored.observed(threads)
+        permutations = Permutations(integer_seed(random_state), X.shape[0], n_permutations, int(memory_budget))
         if kind == "maximum":
-            p_value = maximum_exceedances(scored, observed, permutations) / n_permutations
+            p_value = maximum_exceedances(scored, observed, permutations, threads) / n_permutations
             return ScoreTest(observed, None, p_value, n_permutations)
-        counts = feature_exceedances(scored, observed, permutations)
+        counts = feature_exceedances(scored, observed, permutations, threads)
     return ScoreTest(observed, counts / n_permutations, None, n_permutations)

@@ -15,10 +15,12 @@ from .reduction.design import Design
 from .reduction.max_score_test import MaxScoreTest, ResidualTest
 from .reduction.records import Floats, Indices, Mask, Reduction, Step
 from .reduction.response import Response
+from .reduction.reuse import Reuse
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
 from .reduction.statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import Workers
+from .reduction.threshold import SearchSettings
 from .reduction.user_warnings import notify
 
 
@@ -167,30 +169,33 @@ class ISPCA(SupervisedComponents):
 
     def _informative(self, design: Design) -> Mask:
         # One value alone on its side of the mean: a single outlier decides such a column.
-        alone = (design.n_below == 1) | (design.n_below == design.shape[0] - 1)
-        return (design.deviation > 0) & ~alone
+        n_below = design.moments.n_below
+        alone = (n_below == 1) | (n_below == design.shape[0] - 1)
+        return (design.moments.deviation > 0) & ~alone
 
     def _reduce(
-        self, X: Any, design: Design, basis: Floats, response: Response | None, threads: Workers
+        self,
+        X: Any,
+        design: Design,
+        basis: Floats,
+        response: Response | None,
+        threads: Workers,
+        reuse: Reuse | None,
     ) -> Reduction:
         n, n_features = design.shape
         if response is None:
-            return screened(
-                design,
-                np.empty(0, np.intp),
-                n_supervised=0,
-                n_components=self.n_components,
-                basis=basis,
-            )
+            nothing = np.empty(0, np.intp)
+            return screened(design, threads, nothing, n_supervised=0, n_components=self.n_components, basis=basis)
         test = None
         if self.alpha is not None:
             kind = MaxScoreTest if self.test == "paper" else ResidualTest
-            test = kind(design, response.columns, self._permutations(n, threads), self.alpha)
+            test = kind(design, response.columns, self._permutations(n, reuse), self.alpha)
         reduction = iterate(
             design,
+            threads,
             response,
             test,
-            self,
+            SearchSettings(self.max_features, self.n_thresholds),
             max_supervised=self._most_supervised(basis, n_features),
             n_components=self.n_components,
             basis=basis,
@@ -336,14 +341,20 @@ class SPCA(SupervisedComponents):
             raise ValueError("n_features and threshold exclude each other. Pass only one of them.")
 
     def _informative(self, design: Design) -> Mask:
-        return design.deviation > 0
+        return design.moments.deviation > 0
 
     def _reduce(
-        self, X: Any, design: Design, basis: Floats, response: Response | None, threads: Workers
+        self,
+        X: Any,
+        design: Design,
+        basis: Floats,
+        response: Response | None,
+        threads: Workers,
+        reuse: Reuse | None,
     ) -> Reduction:
         selected = np.empty(0, np.intp)
         if response is not None:
-            selected = self._screen(X, design, response, threads)
+            selected = self._screen(X, design, response, threads, reuse)
             if not len(selected):
                 notify("No signal: no feature passed the screening, so SPCA returns unsupervised components only.")
         self.selected_ = selected
@@ -351,16 +362,21 @@ class SPCA(SupervisedComponents):
             print(f"[SPCA] {len(selected)} of {design.shape[1]} features selected")
         return screened(
             design,
+            threads,
             selected,
             n_supervised=self._most_supervised(basis, len(selected)),
             n_components=self.n_components,
             basis=basis,
         )
 
-    def _screen(self, X: Any, design: Design, response: Response, threads: Workers) -> Indices:
+    def _screen(
+        self, X: Any, design: Design, response: Response, threads: Workers, reuse: Reuse | None
+    ) -> Indices:
         statistic = make_statistic(self.statistic, X, design, response, threads)
         if self.n_features is not None:
-            return np.sort(best_features(statistic.observed(), self.n_features))
+            return np.sort(best_features(statistic.observed(threads), self.n_features))
         if self.threshold is not None:
-            return np.sort(relative_threshold_features(statistic.observed(), self.threshold, self.max_features))
-        return significant_features(statistic, self._permutations(design.shape[0], threads), self.alpha)
+            return np.sort(
+                relative_threshold_features(statistic.observed(threads), self.threshold, self.max_features)
+            )
+        return significant_features(statistic, self._permutations(design.shape[0], reuse), self.alpha, threads)

@@ -1,13 +1,13 @@
-"""The penalized estimators: containers, choices, predictions, sharing, and one clear error for bad input."""
+"""The penalized estimators: containers, choices, predictions, reuse, and one clear error for bad input."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ispca._sharing import sharing
 from ispca.families import GAUSSIAN, class_family
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, base
 from ispca.penalized.path import choices, mean_and_error
+from ispca.reduction.reuse import Reuse
 
 
 def test_containers_agree(container, expression):
@@ -82,13 +82,15 @@ def test_one_path_serves_both_choices(expression, monkeypatch):
     calls = []
     original = base.cross_validated_path
     monkeypatch.setattr(base, "cross_validated_path", lambda *a: calls.append(1) or original(*a))
-    with sharing():
-        first = PenalizedClassifier(random_state=3).fit(X, labels)
-        second = PenalizedClassifier(choice="best", random_state=3).fit(X, labels)
-        assert len(calls) == 1
-        PenalizedClassifier(random_state=4).fit(X, labels)
-        PenalizedClassifier(penalty="ridge", random_state=3).fit(X, labels)
-        assert len(calls) == 3
+    reuse = Reuse()
+    first = PenalizedClassifier(random_state=3).fit(X, labels, reuse=reuse)
+    second = PenalizedClassifier(choice="best", random_state=3).fit(X, labels, reuse=reuse)
+    assert len(calls) == 1
+    PenalizedClassifier(random_state=4).fit(X, labels, reuse=reuse)
+    PenalizedClassifier(penalty="ridge", random_state=3).fit(X, labels, reuse=reuse)
+    assert len(calls) == 3
+    PenalizedClassifier(random_state=3).fit(X, labels[::-1], reuse=reuse)
+    assert len(calls) == 4, "another target has a path of its own"
     assert first.lambda_best_ == second.lambda_
     alone = PenalizedClassifier(choice="best", random_state=3).fit(X, labels)
     np.testing.assert_array_equal(alone.coef_, second.coef_)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ispca import ISPCA, SPCA
-from ispca.reduction import components, sparse
+from ispca.reduction import components, design
 
 CONTAINERS = {
     "C": np.ascontiguousarray,
@@ -115,7 +115,7 @@ def test_a_mostly_zero_array(path, dtype):
     rng = np.random.default_rng(0)
     X = np.zeros((60, 300), dtype)
     X[:, :8] = (rng.normal(size=(60, 3)) @ rng.normal(size=(3, 8))).astype(dtype)
-    assert sparse._mostly_zero(X)
+    assert design._mostly_zero(X)
     assert_rank(ISPCA(6, n_supervised=0), X, None, 3)
 
 

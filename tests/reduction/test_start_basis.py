@@ -1,25 +1,22 @@
 """A start basis of more than the constant: everything is projected off it first, as a naive computation would."""
 
-from collections import namedtuple
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from ispca.reduction.algorithm import iterate, screened
 from ispca.reduction.deflation import start_deflation
+from ispca.reduction.design import make_design
 from ispca.reduction.max_score_test import MaxScoreTest, ResidualTest
 from ispca.reduction.null_distribution import null_maxima
 from ispca.reduction.permutation import Permutations
 from ispca.reduction.response import make_response
 from ispca.reduction.scores import correlation_scores
-from ispca.reduction.sparse import make_design
 from ispca.reduction.threads import workers
+from ispca.reduction.threshold import SearchSettings
 
 N_PERMUTATIONS = 300
-
-
-Screen = namedtuple("Screen", ["max_features", "n_thresholds"])
+PERMUTATIONS = Permutations(5, 50, N_PERMUTATIONS, 2**24)
 
 
 @pytest.fixture(params=["dense", "sparse"])
@@ -38,7 +35,7 @@ def problem(request):
     left = left - basis @ (basis.T @ left)
     with workers() as threads:
         design = make_design(sp.csr_array(X) if request.param == "sparse" else X, threads, center=True, scale=True)
-        yield design, make_response(y), basis, left, Permutations(5, 50, N_PERMUTATIONS, 2**24, threads)
+        yield design, threads, make_response(y), basis, left
 
 
 def naive_scores(left, basis, columns):
@@ -49,43 +46,45 @@ def naive_scores(left, basis, columns):
 
 
 def test_scores_are_those_of_projected_features(problem):
-    design, response, basis, left, _ = problem
-    found = correlation_scores(start_deflation(design, response.columns, basis))
+    design, threads, response, basis, left = problem
+    found = correlation_scores(start_deflation(design, threads, response.columns, basis))
     np.testing.assert_allclose(found, naive_scores(left, basis, response.columns), atol=1e-10)
 
 
 def test_the_max_score_test_projects_the_permuted_responses(problem):
-    design, response, basis, left, permutations = problem
+    design, threads, response, basis, left = problem
     target = response.columns
-    test = MaxScoreTest(design, target, permutations, alpha=1.0)
-    state = start_deflation(design, target, basis)
-    orders = permutations.indices(0, N_PERMUTATIONS)
+    test = MaxScoreTest(design, target, PERMUTATIONS, alpha=1.0)
+    state = start_deflation(design, threads, target, basis)
+    orders = PERMUTATIONS.indices(0, N_PERMUTATIONS)
     maxima = naive_scores(left, basis, target[orders, 0].T).max(axis=0)
     observed = naive_scores(left, basis, target).max()
-    result = test(state)
+    result = test(state, threads)
     assert result.score == pytest.approx(observed)
     assert result.p_value == np.mean(maxima >= observed - 1e-10)
-    np.testing.assert_allclose(null_maxima(design, state, target, permutations, "paper"), maxima, atol=1e-10)
+    np.testing.assert_allclose(
+        null_maxima(design, threads, state, target, PERMUTATIONS, "paper"), maxima, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("kind", [MaxScoreTest, ResidualTest, None])
 def test_components_are_orthogonal_to_the_start_basis(problem, kind):
-    design, response, basis, left, permutations = problem
-    test = None if kind is None else kind(design, response.columns, permutations, 0.95)
+    design, threads, response, basis, left = problem
+    test = None if kind is None else kind(design, response.columns, PERMUTATIONS, 0.95)
     options = {"max_supervised": 3, "n_components": 6, "basis": basis, "listen": lambda step: None}
-    found = iterate(design, response, test, Screen(20, 10), **options)
+    found = iterate(design, threads, response, test, SearchSettings(20, 10), **options)
     assert found.n_supervised > 0
     np.testing.assert_allclose(basis.T @ found.scores, 0, atol=1e-9)
     np.testing.assert_allclose(left @ found.projection.T, found.scores, atol=1e-8)
 
 
 def test_later_tests_count_as_naive_ones(problem):
-    design, response, basis, left, permutations = problem
-    test = MaxScoreTest(design, response.columns, permutations, 1.0)
+    design, threads, response, basis, left = problem
+    test = MaxScoreTest(design, response.columns, PERMUTATIONS, 1.0)
     options = {"max_supervised": 4, "n_components": None, "basis": basis, "listen": lambda step: None}
     # One feature per component leaves signal for later tests.
-    found = iterate(design, response, test, Screen(1, 1), **options)
-    columns = response.columns[permutations.indices(0, N_PERMUTATIONS), 0].T
+    found = iterate(design, threads, response, test, SearchSettings(1, 1), **options)
+    columns = response.columns[PERMUTATIONS.indices(0, N_PERMUTATIONS), 0].T
     assert len({step.p_value for step in found.steps} - {0.0, 1.0}) > 1
     for step, component in zip(found.steps, found.scores.T, strict=False):
         observed = naive_scores(left, basis, response.columns).max()
@@ -95,9 +94,21 @@ def test_later_tests_count_as_naive_ones(problem):
 
 
 def test_screened_components_are_those_of_the_projected_features(problem):
-    design, _, basis, left, _ = problem
+    design, threads, _, basis, left = problem
     features = np.arange(10)
-    found = screened(design, features, n_supervised=2, n_components=2, basis=basis)
+    found = screened(design, threads, features, n_supervised=2, n_components=2, basis=basis)
     lengths = np.linalg.svd(left[:, features], compute_uv=False)[:2]
     np.testing.assert_allclose(np.linalg.norm(found.scores, axis=0), lengths, rtol=1e-8)
     np.testing.assert_allclose(basis.T @ found.scores, 0, atol=1e-9)
+
+
+def test_new_samples_can_be_projected_off_the_start_basis(problem):
+    """The scores of a sample need its row of Q0 and the regression of the scores on Q0, K numbers per column."""
+    design, threads, response, basis, _ = problem
+    options = {"max_supervised": 2, "n_components": 4, "basis": basis, "listen": lambda step: None}
+    found = iterate(design, threads, response, None, SearchSettings(20, 10), **options)
+    unadjusted = design.dot(found.projection.T, np.arange(design.shape[1]))
+    coefficients = basis.T @ unadjusted
+    assert np.abs(coefficients).max() > 0.1
+    new = np.arange(7)
+    np.testing.assert_allclose(unadjusted[new] - basis[new] @ coefficients, found.scores[new], atol=1e-8)

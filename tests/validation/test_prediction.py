@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from scipy.stats import norm
+from sklearn import config_context
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -13,8 +14,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor
-from ispca.validation.prediction import Prediction, fit_and_predict, fit_timed, prepared, rows
+from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor, _transformer_base
+from ispca.reduction.reuse import Reuse
+from ispca.validation.prediction import Prediction, fit_and_predict, fit_timed, prepared, reuse_options, rows
 from ispca.validation.prediction_checks import ImpossiblePrediction, possible_probabilities, possible_ranking
 from odd_methods import Impossible, ImpossibleValues, InColumns
 
@@ -201,6 +203,38 @@ def test_other_kinds_of_pipelines_fit_themselves(labels):
     own = Own([("scale", StandardScaler()), ("model", LogisticRegression())])
     fit_timed(own, *labels)
     assert own.own
+
+
+def designs_made(monkeypatch):
+    """Count the designs that are made from now on."""
+    made, original = [], _transformer_base.make_design
+    monkeypatch.setattr(_transformer_base, "make_design", lambda *a, **k: made.append(1) or original(*a, **k))
+    return made
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_reductions_in_pipelines_reuse_results(labels, monkeypatch, routing):
+    X, y = labels
+    made, reuse = designs_made(monkeypatch), Reuse()
+    nested = make_pipeline("passthrough", make_pipeline(ISPCA(2, random_state=0), StandardScaler()))
+    with config_context(enable_metadata_routing=routing):
+        for reduction in (ISPCA(2, random_state=0), SPCA(2, n_features=2), nested):
+            fit_timed(make_pipeline(reduction, LogisticRegression()), X, y, None, reuse)
+    # With metadata routing, a pipeline accepts no parameters of its steps.
+    assert len(made) == (3 if routing else 1)
+
+
+def test_reuse_is_offered_to_no_other_estimator(labels, monkeypatch):
+    class Older(ISPCA):
+        def fit(self, X, y=None):
+            return super().fit(X, y)
+
+    for estimator in (Older(), StandardScaler(), make_pipeline(StandardScaler(), LogisticRegression())):
+        assert reuse_options(estimator, Reuse()) == {}
+    made, reuse = designs_made(monkeypatch), Reuse()
+    for _ in range(2):
+        fit_timed(make_pipeline(StandardScaler(), ISPCA(2), LogisticRegression()), *labels, None, reuse)
+    assert len(made) == 2, "scaled twice, X is two objects"
 
 
 def test_open_seeds_are_set_and_others_left():

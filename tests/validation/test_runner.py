@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from ispca import ISPCA, SPCA, HorseshoeClassifier, _progress
+from ispca import ISPCA, SPCA, HorseshoeClassifier, _progress, _transformer_base
 from ispca.validation import StackedClassifier, compare, fingerprint
 from ispca.validation.fingerprint import estimator_fingerprint
 from ispca.validation.runner import portions
@@ -78,6 +78,14 @@ def test_methods_alone_or_together(data):
     together = compare(methods(), *data, cv=2, n_jobs=1, metrics="mlpd")
     alone = compare({"ISPCA": methods()["ISPCA"]}, *data, cv=2, n_jobs=1, metrics="mlpd")
     np.testing.assert_array_equal(together.scores["mlpd"][:, 2:3], alone.scores["mlpd"])
+
+
+def test_the_reductions_of_a_split_share_a_design(data, monkeypatch):
+    made, original = [], _transformer_base.make_design
+    monkeypatch.setattr(_transformer_base, "make_design", lambda *a, **k: made.append(1) or original(*a, **k))
+    reductions = {name: methods()[name] for name in ("PCA", "SPCA", "ISPCA")}
+    compare(reductions, *data, cv=2, n_jobs=1)
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

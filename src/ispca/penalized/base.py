@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_new_data, integer_seed
-from .._sharing import shared
 from ..families import Family
 from ..reduction.records import Floats
+from ..reduction.reuse import Reuse, reused
 from .folds import make_folds
 from .path import cross_validated_path
 
@@ -51,12 +51,13 @@ class Penalized(BaseEstimator):
         return tags
 
     def _fit_path(
-        self, raw: tuple[Any, Any], X: Any, y: np.ndarray, family: Family, groups: Any
+        self, given: Any, X: Any, y: np.ndarray, family: Family, groups: Any, reuse: Reuse | None
     ) -> tuple[Floats, Floats]:
-        """Fit the path, or reuse the one fitted to the same objects; return the chosen solution."""
+        """Fit the path, or reuse one; return the chosen solution. ``given`` is X as it was passed to ``fit``."""
         folds = make_folds(self.cv, X, y, groups, family.classification, integer_seed(self.random_state))
         make = partial(cross_validated_path, X, y, family, self.penalty, folds, self.n_lambdas)
-        path = shared(make, raw, "penalized path", family.name, self.penalty, self.n_lambdas, folds.tobytes())
+        key = ("path", family.name, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes())
+        path = reused(reuse, given, key, make)
         chosen = path.best if self.choice == "best" else path.one_standard_error
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, _fit_context
 from .._checks import check_training_data, class_codes, observed_codes
 from ..families import class_family
 from ..reduction.records import Floats
+from ..reduction.reuse import Reuse
 from .base import Penalized
 
 
@@ -65,7 +66,7 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, groups: Any = None) -> PenalizedClassifier:
+    def fit(self, X: Any, y: Any, groups: Any = None, *, reuse: Reuse | None = None) -> PenalizedClassifier:
         """Fit the path and choose the penalty.
 
         Parameters
@@ -76,13 +77,15 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
             Class labels.
         groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, stay in one fold.
+        reuse : Reuse, optional
+            Results to share with other fits to the same X; `compare` passes it. The fit does not depend on it.
 
         Returns
         -------
         self : PenalizedClassifier
             The fitted estimator.
         """
-        raw = (X, y)
+        given = X
         X, y = check_training_data(self, X, y)
         classes, codes = class_codes(y)
         counts = np.bincount(codes)
@@ -91,7 +94,8 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
                 f"The class {classes.tolist()[counts.argmin()]!r} has a single sample, which cannot be both "
                 "trained on and held out. Add samples of this class or drop it."
             )
-        self.coef_, self.intercept_ = self._fit_path(raw, X, codes, class_family(len(classes)), groups)
+        family = class_family(len(classes))
+        self.coef_, self.intercept_ = self._fit_path(given, X, codes, family, groups, reuse)
         self.classes_ = classes
         return self
 

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin, _fit_context
 from .._checks import check_training_data, numeric_target, observed_values
 from ..families import GAUSSIAN
 from ..reduction.records import Floats
+from ..reduction.reuse import Reuse
 from .base import Penalized
 
 
@@ -63,7 +64,7 @@ class PenalizedRegressor(RegressorMixin, Penalized):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, groups: Any = None) -> PenalizedRegressor:
+    def fit(self, X: Any, y: Any, groups: Any = None, *, reuse: Reuse | None = None) -> PenalizedRegressor:
         """Fit the path and choose the penalty.
 
         Parameters
@@ -74,16 +75,18 @@ class PenalizedRegressor(RegressorMixin, Penalized):
             Target values.
         groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, stay in one fold.
+        reuse : Reuse, optional
+            Results to share with other fits to the same X; `compare` passes it. The fit does not depend on it.
 
         Returns
         -------
         self : PenalizedRegressor
             The fitted estimator.
         """
-        raw = (X, y)
+        given = X
         X, y = check_training_data(self, X, y)
         y = numeric_target(y)
-        coef, intercept = self._fit_path(raw, X, y, GAUSSIAN, groups)
+        coef, intercept = self._fit_path(given, X, y, GAUSSIAN, groups, reuse)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
         self.residual_scale_ = float(np.sqrt(self.cv_deviance_[self._chosen]))
         return self

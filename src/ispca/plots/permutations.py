@@ -57,7 +57,7 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
                 break
             scores, permuted = tested_scores(state, trace.response.columns, trace.test)
             observed = float(scores.max(initial=0.0))
-            maxima = null_maxima(trace.design, state, permuted, trace.permutations, trace.test)
+            maxima = null_maxima(trace.design, trace.workers, state, permuted, trace.permutations, trace.test)
             rows.append(
                 {
                     "step": number,

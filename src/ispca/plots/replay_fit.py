@@ -12,13 +12,12 @@ import numpy as np
 from .._checks import check_new_data
 from ..pipelines import take_apart
 from ..reduction.deflation import Deflation, constant_basis, deflate, project_off, start_deflation
-from ..reduction.design import Design
+from ..reduction.design import Design, make_design
 from ..reduction.null_distribution import tested_scores
 from ..reduction.permutation import Permutations
 from ..reduction.records import Step
 from ..reduction.response import Response, make_response
-from ..reduction.sparse import make_design
-from ..reduction.threads import workers
+from ..reduction.threads import Workers, workers
 from ..transformers import ISPCA
 from .input_checks import check_target, fitted_reduction
 
@@ -37,6 +36,8 @@ class Trace:
         The fitted reduction.
     design, response : Design, Response
         The data of the fit.
+    workers : Workers
+        Threads for the computations.
     permutations : Permutations
         Those of the fit if its seed was an integer; otherwise new ones.
     """
@@ -44,19 +45,20 @@ class Trace:
     reduction: Any
     design: Design
     response: Response
+    workers: Workers
     permutations: Permutations
 
     def states(self) -> Iterator[tuple[Step, Deflation]]:
         """Yield every step with the deflation before it."""
         reduction, design, columns = self.reduction, self.design, self.response.columns
-        state = start_deflation(design, columns, constant_basis(len(columns), reduction.center))
+        state = start_deflation(design, self.workers, columns, constant_basis(len(columns), reduction.center))
         for number, step in enumerate(reduction.steps_):
             self._check(step, state)
             yield step, state
             if step.accepted and number + 1 < len(reduction.steps_):
                 direction = reduction.directions_[number, step.features]
                 component = project_off(state.basis, design.dot(direction[:, None], step.features)[:, 0])
-                state = deflate(design, state, component, (step.features, direction), columns)
+                state = deflate(design, self.workers, state, component, (step.features, direction), columns)
 
     @property
     def test(self) -> str:
@@ -81,15 +83,17 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
     response = make_response(check_target(y, X.shape[0]), reduction.family, hasattr(reduction, "classes_"))
     with workers() as threads:
         design = make_design(X, threads, center=reduction.center, scale=reduction.scale)
-        far = np.abs(design.mean - reduction.mean_) > ROUNDING * (np.abs(reduction.mean_) + reduction.scale_)
+        far = np.abs(design.moments.mean - reduction.mean_) > ROUNDING * (
+            np.abs(reduction.mean_) + reduction.scale_
+        )
         if far.any():
             raise ValueError(OTHER_DATA)
-        design.use(reduction.feature_mask_)
-        yield Trace(reduction, design, response, _permutations(reduction, X.shape[0], threads))
+        design = design.restricted(reduction.feature_mask_)
+        yield Trace(reduction, design, response, threads, _permutations(reduction, X.shape[0]))
 
 
-def _permutations(reduction: Any, n_samples: int, threads: Any) -> Permutations:
+def _permutations(reduction: Any, n_samples: int) -> Permutations:
     seed = reduction.random_state
     # Other kinds of seed cannot be replayed.
     seed = int(seed) if isinstance(seed, int | np.integer) else 0
-    return Permutations(seed, n_samples, reduction.n_permutations, int(reduction.memory_budget), threads)
+    return Permutations(seed, n_samples, reduction.n_permutations, int(reduction.memory_budget))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..reduction.scores import correlation_scores
-from ..reduction.threshold import threshold_path
+from ..reduction.threshold import SearchSettings, threshold_path
 from .canvas import INK, SECOND, class_legend, class_style, new_axes, shorten
 from .input_checks import fitted_reduction, make_table
 from .replay_fit import replayed
@@ -55,9 +55,11 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
             raise ValueError(f"step={step!r} did not add a component: {choice}.")
         record, state = next(pair for number, pair in enumerate(trace.states(), 1) if number == step)
         scores = correlation_scores(state)
-        settings = trace.reduction.max_features, trace.reduction.n_thresholds
+        settings = SearchSettings(trace.reduction.max_features, trace.reduction.n_thresholds)
         for column, label in enumerate(trace.response.column_classes):
-            sizes, thresholds, reached = threshold_path(trace.design, state, scores, column, *settings)
+            sizes, thresholds, reached = threshold_path(
+                trace.design, trace.workers, state, scores, column, settings
+            )
             chosen = (sizes == record.n_features) & (label == record.target_class)
             parts.append(
                 (np.full(len(sizes), "" if label is None else str(label)), sizes, thresholds, reached, chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,32 +15,31 @@ from .projection import projection_matrix
 from .records import Floats, Indices, Reduction, Step, TestResult
 from .response import Response
 from .scores import correlation_scores
-from .threshold import Candidate, search
+from .threads import Workers
+from .threshold import Candidate, SearchSettings, search
 
 Test = MaxScoreTest | ResidualTest
 Listener = Callable[[Step], None]
 
 
-class Screen(Protocol):
-    """Settings of the threshold search."""
-
-    max_features: int
-    n_thresholds: int
-
-
 def supervised_step(
-    design: Design, state: Deflation, response: Response, test: Test | None, screen: Screen
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    response: Response,
+    test: Test | None,
+    settings: SearchSettings,
 ) -> tuple[Deflation, Step, Candidate | None]:
     """Extract one component if the test passes: steps 1 to 4 of the paper."""
     scores = correlation_scores(state)
-    result = test(state) if test is not None else None
+    result = test(state, workers) if test is not None else None
     largest = result.score if result else float(scores.max(initial=0.0))
     if largest == 0.0 or (result is not None and not result.passed):
         return state, Step(False, largest, **_tested(result)), None
-    best = search(design, state, scores, response.columns, screen.max_features, screen.n_thresholds)
-    state = deflate(design, state, best.component, (best.features, best.direction), response.columns)
+    best = search(design, workers, state, scores, settings)
+    state = deflate(design, workers, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
-        test.deflated(state)
+        test.deflated(state, workers)
     step = Step(
         True,
         largest,
@@ -66,24 +65,25 @@ def _tested(result: TestResult | None) -> dict[str, Any]:
 
 def iterate(
     design: Design,
+    workers: Workers,
     response: Response,
     test: Test | None,
-    screen: Screen,
+    settings: SearchSettings,
     *,
     max_supervised: int,
     n_components: int | None,
     basis: Floats,
     listen: Listener,
 ) -> Reduction:
-    """Extract supervised components while the test passes, then fill up with unsupervised ones.
+    """Extract supervised components while the test passes, then add unsupervised ones.
 
     ``basis`` is the orthonormal start basis Q0, which everything is projected off first.
     """
-    state = start_deflation(design, response.columns, basis)
+    state = start_deflation(design, workers, response.columns, basis)
     steps: list[Step] = []
     extracted: list[Candidate] = []
     while len(extracted) < max_supervised:
-        state, step, best = supervised_step(design, state, response, test, screen)
+        state, step, best = supervised_step(design, workers, state, response, test, settings)
         steps.append(step)
         listen(step)
         if best is None:
@@ -96,24 +96,31 @@ def iterate(
     supervised_loadings = state.loadings[:, state.loadings.shape[1] - len(extracted) :]
     loadings = (supervised_loadings / np.linalg.norm(components, axis=0)).T
     return complete(
-        design, state.basis, state.roundings, directions, components, loadings, n_components, tuple(steps)
+        design, workers, state.basis, state.roundings, directions, components, loadings, n_components, tuple(steps)
     )
 
 
 def screened(
-    design: Design, features: Indices, *, n_supervised: int, n_components: int | None, basis: Floats
+    design: Design,
+    workers: Workers,
+    features: Indices,
+    *,
+    n_supervised: int,
+    n_components: int | None,
+    basis: Floats,
 ) -> Reduction:
-    """Take the principal components of the screened features, then fill up (SPCA and PSPCA)."""
-    directions, components = principal_components(design, basis, design.roundings, n_supervised, features)
+    """Take the principal components of the screened features, then add unsupervised ones (SPCA and PSPCA)."""
+    directions, components = principal_components(design, workers, basis, design.roundings, n_supervised, features)
     lengths = np.linalg.norm(components, axis=0)
-    loadings = (design.t_dot(components) / lengths**2).T
+    loadings = (design.t_dot(components, workers) / lengths**2).T
     basis = np.column_stack([basis, components / lengths])
     roundings = carried_roundings(design.roundings, directions**2 @ design.roundings, loadings)
-    return complete(design, basis, roundings, directions, components, loadings, n_components, ())
+    return complete(design, workers, basis, roundings, directions, components, loadings, n_components, ())
 
 
 def complete(
     design: Design,
+    workers: Workers,
     basis: Floats,
     roundings: Floats,
     directions: Floats,
@@ -122,12 +129,12 @@ def complete(
     n_components: int | None,
     steps: Sequence[Step],
 ) -> Reduction:
-    """Add unsupervised components of what is left, up to ``n_components`` in all."""
+    """Add unsupervised components of what is left, up to ``n_components`` in total."""
     n_supervised = len(directions)
     # Without signal, one unsupervised component keeps pipelines working.
     wanted = max(1, n_supervised) if n_components is None else min(n_components, design.shape[1])
     if wanted > n_supervised:
-        more, scores = principal_components(design, basis, roundings, wanted - n_supervised)
+        more, scores = principal_components(design, workers, basis, roundings, wanted - n_supervised)
         directions = np.concatenate([directions, more])
         components = np.column_stack([components, scores])
     projection = projection_matrix(directions, loadings)

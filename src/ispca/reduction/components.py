@@ -6,19 +6,16 @@ See the algorithm page of the documentation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from .._sharing import shared
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
 from .records import Floats, Indices
+from .threads import Workers
 from .user_warnings import notify
-
-Value = TypeVar("Value")
 
 # Up to this size LAPACK is faster than Lanczos iterations.
 SMALL_GRAM = 800
@@ -26,19 +23,24 @@ SMALL_GRAM = 800
 LARGEST_GRAM = 4000
 # Singular values below this fraction of the length of X_s are rounding noise of the solvers.
 RANK_TOLERANCE = 1e-9
-# Block Krylov: extra columns, blocks before a restart, most iterations, when a pair has converged.
+# Block Krylov: extra columns, blocks before a restart, maximum number of iterations, tolerance of a residual.
 EXTRA_COLUMNS = 10
 KRYLOV_BLOCKS = 8
 KRYLOV_ITERATIONS = 100
 KRYLOV_TOLERANCE = 1e-9
-# So has one whose residual is rounding of the product with X_s X_s^T.
+# A pair has also converged if its residual is rounding error of the product with X_s X_s^T.
 KRYLOV_ROUNDING = 1e-15
-# Components down to this fraction of the length of X_s come out of a Gram matrix with nine digits.
+# Components above this fraction of the length of X_s are computed to nine digits from a Gram matrix.
 WELL_CONDITIONED = 1e-3
 
 
 def principal_components(
-    design: Design, basis: Floats, roundings: Floats, n_components: int, features: Indices | None = None
+    design: Design,
+    workers: Workers,
+    basis: Floats,
+    roundings: Floats,
+    n_components: int,
+    features: Indices | None = None,
 ) -> tuple[Floats, Floats]:
     """Return directions v (K x D) and components z (n x K) of ``P X_s``, or of some of its columns.
 
@@ -52,11 +54,11 @@ def principal_components(
         return np.empty((0, n_features)), np.empty((n, 0))
     if most < n and most <= LARGEST_GRAM:
         used = np.flatnonzero(design.usable) if features is None else features
-        right = _right_vectors(design, basis, count, used)
+        right = _right_vectors(design, workers, basis, count, used)
     else:
         used = np.arange(n_features) if features is None else features
-        left = _left_vectors(design, basis, count, features)
-        right = design.t_dot(left, features)
+        left = _left_vectors(design, workers, basis, count, features)
+        right = design.t_dot(left, workers, features)
         lengths = np.linalg.norm(right, axis=0)
         strong = max(WELL_CONDITIONED * _length(design, used), _rank_tolerance(design, roundings, used))
         if lengths.min() > strong and n <= LARGEST_GRAM:
@@ -81,7 +83,7 @@ def _rank_tolerance(design: Design, roundings: Floats, features: Indices) -> flo
 
 
 def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
-    """Apply the sign rule and put the directions, now in rows, where their features are."""
+    """Apply the sign rule, and return the directions in rows over all features."""
     rows = np.ascontiguousarray(directions.T)
     signs = sign_of_largest(rows)
     rows *= signs[:, None]
@@ -95,7 +97,7 @@ def _signed(directions: Floats, components: Floats, features: Indices, n_feature
 def _refined(
     design: Design, basis: Floats, roundings: Floats, right: Floats, features: Indices
 ) -> tuple[Floats, Floats]:
-    """Make weak components exact too: a Gram matrix knows them to the square root of the precision only."""
+    """Make weak components accurate too: a Gram matrix gives them only half of the digits."""
     directions = np.linalg.qr(right)[0]
     components = project_off(basis, design.dot(directions, features))
     left, lengths, rotation = np.linalg.svd(components, full_matrices=False)
@@ -103,34 +105,27 @@ def _refined(
     return _signed((directions @ rotation.T)[:, keep], (left * lengths)[:, keep], features, design.shape[1])
 
 
-def _right_vectors(design: Design, basis: Floats, count: int, features: Indices) -> Floats:
+def _right_vectors(design: Design, workers: Workers, basis: Floats, count: int, features: Indices) -> Floats:
     """Return the leading right singular vectors, solved for on the side of the features."""
-    loadings = design.t_dot(basis, features)
-    gram = design.feature_gram(features) - loadings @ loadings.T
+    loadings = design.t_dot(basis, workers, features)
+    gram = design.feature_gram(features, workers) - loadings @ loadings.T
     return _leading(gram, count, _length(design, features))
 
 
-def _left_vectors(design: Design, basis: Floats, count: int, features: Indices | None) -> Floats:
+def _left_vectors(design: Design, workers: Workers, basis: Floats, count: int, features: Indices | None) -> Floats:
     """Return the leading left singular vectors of ``P X_s``, strongest first."""
     n = design.shape[0]
     length = _length(design, np.arange(design.shape[1]) if features is None else features)
     if n <= SMALL_GRAM:
-        gram = _shared(design.sample_gram, design, features)
+        gram = design.sample_gram(workers, features)
         gram = project_off(basis, project_off(basis, gram).T)
         return project_off(basis, _leading(gram, count, length))
     if n > max(LARGEST_GRAM, 4 * (count + EXTRA_COLUMNS)) and not design.sparse:
-        return _krylov(design, basis, count, features, length)
-    product = _shared(design.sample_gram_product, design, features)
+        return _krylov(design, workers, basis, count, features, length)
+    product = design.sample_gram_product(workers, features)
     # Lanczos vectors stay in the range of P when it is applied last.
     vectors = _lanczos(lambda vector: project_off(basis, product(vector)), count, basis, length)
     return project_off(basis, vectors)
-
-
-def _shared(make: Callable[[Indices | None], Value], design: Design, features: Indices | None) -> Value:
-    """Make the Gram matrix, or its product, of all features once for all reductions of a design."""
-    if features is not None:
-        return make(features)
-    return shared(lambda: make(None), (design,), make.__name__, design.usable.tobytes())
 
 
 def _leading(gram: Floats, count: int, length: float) -> Floats:
@@ -147,7 +142,7 @@ def _lanczos(product: Callable[[Floats], Floats], count: int, basis: Floats, len
     start = project_off(basis, np.cos(np.arange(size, dtype=np.float64)))
 
     def shifted(vector: Floats) -> Floats:
-        # Convergence is relative to each eigenvalue: of a zero one, which is rounding noise, it would never come.
+        # Convergence is relative to each eigenvalue, and zero eigenvalues, rounding noise, would never converge.
         return product(vector) / length**2 + vector
 
     operator = LinearOperator((size, size), matvec=shifted, dtype=np.float64)
@@ -155,7 +150,9 @@ def _lanczos(product: Callable[[Floats], Floats], count: int, basis: Floats, len
     return vectors[:, ::-1]
 
 
-def _krylov(design: Design, basis: Floats, count: int, features: Indices | None, length: float) -> Floats:
+def _krylov(
+    design: Design, workers: Workers, basis: Floats, count: int, features: Indices | None, length: float
+) -> Floats:
     """Find the left vectors by restarted block Krylov iteration, for an X too large for a Gram matrix."""
     used = np.arange(design.shape[1]) if features is None else features
     width = count + EXTRA_COLUMNS
@@ -164,7 +161,7 @@ def _krylov(design: Design, basis: Floats, count: int, features: Indices | None,
     block = np.linalg.qr(project_off(basis, start))[0]
     space, images = np.empty((len(block), 0)), np.empty((len(block), 0))
     for _ in range(KRYLOV_ITERATIONS):
-        image = project_off(basis, design.dot(design.t_dot(block, features), used))
+        image = project_off(basis, design.dot(design.t_dot(block, workers, features), used))
         space, images = np.column_stack([space, block]), np.column_stack([images, image])
         values, coordinates = np.linalg.eigh(space.T @ images)
         leading = coordinates[:, : -width - 1 : -1]

@@ -12,6 +12,7 @@ import numpy as np
 
 from .design import Design, feature_blocks
 from .records import Floats, Indices, Mask
+from .threads import Workers
 
 # A column with less than this fraction of its own variance left counts as gone.
 REMAINING_SHARE = 1e-12
@@ -55,7 +56,7 @@ class Deflation:
 
 
 def constant_basis(n_samples: int, center: bool) -> Floats:
-    """Return the start basis Q0 of centered features, the constant, or that of others, which is empty."""
+    """Return the start basis Q0 without covariates: the constant if features are centered, otherwise nothing."""
     return np.full((n_samples, 1), n_samples**-0.5) if center else np.empty((n_samples, 0))
 
 
@@ -68,26 +69,31 @@ def varying_columns(basis: Floats) -> Mask:
     return np.ptp(basis, axis=0) > 0
 
 
-def start_deflation(design: Design, responses: Floats, basis: Floats) -> Deflation:
+def start_deflation(design: Design, workers: Workers, responses: Floats, basis: Floats) -> Deflation:
     """Return the state before the first component: only the start basis Q0 is projected off."""
     loadings = np.zeros((design.shape[1], basis.shape[1]))
     varying = varying_columns(basis)
     if varying.any():
-        loadings[:, varying] = design.t_dot(basis[:, varying])
+        loadings[:, varying] = design.t_dot(basis[:, varying], workers)
     state = Deflation(
         basis,
         loadings,
         design.squared_norms,
         design.roundings,
         design.squared_norms - (loadings**2).sum(axis=1),
-        design.t_dot(responses) - loadings @ (basis.T @ responses),
+        design.t_dot(responses, workers) - loadings @ (basis.T @ responses),
     )
     _refresh(design, state, responses)
     return state
 
 
 def deflate(
-    design: Design, state: Deflation, component: Floats, weights: tuple[Indices, Floats], responses: Floats
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    component: Floats,
+    weights: tuple[Indices, Floats],
+    responses: Floats,
 ) -> Deflation:
     """Subtract what a component explains from every column (the paper's step 3).
 
@@ -96,10 +102,10 @@ def deflate(
     features, values = weights
     rounding = np.array([values**2 @ state.roundings[features]])
     direction = component / np.linalg.norm(component)
-    # Once more against Q: rounding must not add up over the components.
+    # Project off Q once more, so that rounding errors do not accumulate over the components.
     direction = project_off(state.basis, direction[:, None])[:, 0]
     direction /= np.linalg.norm(direction)
-    loading = design.t_dot(direction[:, None])
+    loading = design.t_dot(direction[:, None], workers)
     deflated = Deflation(
         np.column_stack([state.basis, direction]),
         np.column_stack([state.loadings, loading]),
@@ -113,22 +119,15 @@ def deflate(
 
 
 def carried_roundings(roundings: Floats, of_components: Floats, loadings: Floats) -> Floats:
-    """Return the roundings of columns after components, which have roundings too, are subtracted from them.
+    """Add the roundings of K components to those of the D columns they are subtracted from.
 
-    Parameters
-    ----------
-    roundings : ndarray of shape (D,)
-        Those of the columns.
-    of_components : ndarray of shape (K,)
-        Those of the components.
-    loadings : ndarray of shape (K, D)
-        Regression coefficients of the columns on the components.
+    ``loadings`` (K x D) are the regression coefficients of the columns on the components.
     """
     return roundings + of_components @ loadings**2
 
 
 def _refresh(design: Design, state: Deflation, responses: Floats) -> None:
-    """Compute anew, from the columns, what subtraction has left with too few digits."""
+    """Recompute from the columns whatever has lost too many digits by subtraction."""
     faint = np.flatnonzero((state.remaining < FAINT_SHARE * state.squared_norms) & (state.inverse_norms > 0))
     for part in feature_blocks(len(faint)):
         columns = project_off(state.basis, deflated_columns(design, state, faint[part]))

@@ -20,7 +20,7 @@ def leading_eigenvector(matrix: Floats, start: Floats) -> tuple[Floats, float]:
         vector, value, converged = _lanczos(matrix, start)
         if converged:
             return vector, value
-    # Also for the rare matrix whose first two eigenvalues are too close for the iteration.
+    # Also needed for the rare matrix whose first two eigenvalues are too close for the iteration.
     vectors, values = largest_eigenpairs(matrix, 1)
     return vectors[:, 0], float(values[0])
 
@@ -36,7 +36,7 @@ def largest_eigenpairs(matrix: Floats, count: int) -> tuple[Floats, Floats]:
 
 
 def _lanczos(matrix: Floats, start: Floats) -> tuple[Floats, float, bool]:
-    """Lanczos iteration with full reorthogonalisation; return Ritz vector, value and whether it converged."""
+    """Lanczos iteration with full reorthogonalization; return Ritz vector, value and whether it converged."""
     basis = np.empty((LANCZOS_STEPS + 1, len(matrix)))
     projected = np.zeros((LANCZOS_STEPS, LANCZOS_STEPS))
     basis[0] = start / np.linalg.norm(start)
@@ -45,7 +45,7 @@ def _lanczos(matrix: Floats, start: Floats) -> tuple[Floats, float, bool]:
         image = matrix @ basis[k]
         overlap = done @ image
         image -= overlap @ done
-        # Once more: a single pass leaves too much of the converged directions behind.
+        # Repeated, because a single pass leaves too much of the converged directions behind.
         image -= (done @ image) @ done
         projected[k, k] = overlap[k]
         norm = float(np.sqrt(image @ image))

@@ -20,10 +20,12 @@ import numpy as np
 from scipy.special import ndtr
 
 from .deflation import Deflation, project_off, varying_columns
-from .design import Block, Design
+from .design import Design
+from .null_distribution import tested_scores, unit_columns
 from .permutation import Permutations
 from .records import Floats, Indices, Mask, TestResult
 from .scores import correlation_scores
+from .threads import Workers
 
 # Scores closer than this are equal: a permutation that reproduces y must count, whatever the rounding.
 TIE = 1e-10
@@ -40,8 +42,8 @@ def exceedance_limit(alpha: float, n_permutations: int) -> int:
 class _Tally:
     """Counts exceedances in the order of the permutations, up to the limit."""
 
-    def __init__(self, score: float, limit: int, count: int) -> None:
-        self.score, self.limit, self.count = score, limit, count
+    def __init__(self, score: float, alpha: float, count: int) -> None:
+        self.score, self.limit, self.count = score, exceedance_limit(alpha, count), count
         self.exceedances = 0
         self.done = 0
 
@@ -64,10 +66,8 @@ class MaxScoreTest:
     """The paper's test: the observed maximum against permutations of the whole response."""
 
     def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
-        self._design = design
-        self._responses = responses
-        self._permutations = permutations
-        self._limit = exceedance_limit(alpha, permutations.count)
+        self._design, self._responses = design, responses
+        self._permutations, self._alpha = permutations, alpha
         self._pieces = permutations.pieces(responses.shape[1])
         # For each piece: the largest score of each feature, and Q^T y for its permutations.
         self._reach: list[Floats] = []
@@ -77,9 +77,9 @@ class MaxScoreTest:
         self._start = np.empty((len(responses), 0))
         self._keep = 8 * responses.size * permutations.count <= permutations.memory_budget // 2
 
-    def _permuted(self, pieces: Sequence[int]) -> list[Floats]:
+    def _permuted(self, pieces: Sequence[int], workers: Workers) -> list[Floats]:
         missing = [piece for piece in pieces if piece not in self._kept]
-        drawn = self._permutations.permuted(self._responses, [self._pieces[piece] for piece in missing])
+        drawn = self._permutations.permuted(self._responses, [self._pieces[piece] for piece in missing], workers)
         if self._start.shape[1]:
             drawn = [project_off(self._start, columns) for columns in drawn]
         found = self._kept | dict(zip(missing, drawn, strict=True))
@@ -87,19 +87,19 @@ class MaxScoreTest:
             self._kept = found
         return [found[piece] for piece in pieces]
 
-    def __call__(self, state: Deflation) -> TestResult:
+    def __call__(self, state: Deflation, workers: Workers) -> TestResult:
         """Test whether the deflated features still hold signal."""
         score = float(correlation_scores(state).max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
-        tally = _Tally(score, self._limit, self._permutations.count)
+        tally = _Tally(score, self._alpha, self._permutations.count)
         if self._reach:
-            self._later_test(state, tally)
+            self._later_test(state, workers, tally)
         else:
-            self._first_test(state, tally)
+            self._first_test(state, workers, tally)
         return tally.result()
 
-    def _first_test(self, state: Deflation, tally: _Tally) -> None:
+    def _first_test(self, state: Deflation, workers: Workers, tally: _Tally) -> None:
         reach: list[Floats] = []
         self._start = state.basis[:, varying_columns(state.basis)]
         shrunk = np.sqrt(state.squared_norms) * state.inverse_norms
@@ -107,14 +107,14 @@ class MaxScoreTest:
         for batch in self._permutations.batches(self._responses.shape[1], clear):
             sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
             exceeds, reached = single_precision_exceedances(
-                self._design, state, self._permuted(batch), sizes, tally.score
+                self._design, workers, state, self._permuted(batch, workers), sizes, tally.score
             )
             reach += [np.divide(r, shrunk, out=np.zeros_like(r), where=shrunk > 0) for r in reached]
             if tally.add(exceeds):
                 return
         self._reach = reach
 
-    def _later_test(self, state: Deflation, tally: _Tally) -> None:
+    def _later_test(self, state: Deflation, workers: Workers, tally: _Tally) -> None:
         shrunk = np.sqrt(state.squared_norms) * state.inverse_norms
         for piece, (start, stop) in enumerate(self._pieces):
             rivals = np.flatnonzero(self._reach[piece] * shrunk >= tally.score - TIE)
@@ -123,64 +123,67 @@ class MaxScoreTest:
                 continue
             overlap = np.array(self._overlaps[piece])
             exceeds, [reached] = single_precision_exceedances(
-                self._design, state, self._permuted([piece]), [stop - start], tally.score, rivals, overlap
+                self._design,
+                workers,
+                state,
+                self._permuted([piece], workers),
+                [stop - start],
+                tally.score,
+                rivals,
+                overlap,
             )
             self._reach[piece][rivals] = reached / shrunk[rivals]
             if tally.add(exceeds):
                 return
 
-    def deflated(self, state: Deflation) -> None:
-        """Take note of the newest component: by how much it can change any feature's permuted score."""
+    def deflated(self, state: Deflation, workers: Workers) -> None:
+        """Record by how much the newest component can change the permuted scores of each feature."""
         if not self._reach:
             return
         lengths = np.sqrt(state.squared_norms)
-        share = np.divide(np.abs(state.loadings[:, -1]), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        fraction = np.divide(np.abs(state.loadings[:, -1]), lengths, out=np.zeros_like(lengths), where=lengths > 0)
         newest = state.basis[:, -1]
 
         def note(piece: int) -> None:
-            overlap = newest @ self._permuted([piece])[0]
+            overlap = newest @ self._permuted([piece], workers)[0]
             self._overlaps[piece].append(overlap)
-            self._reach[piece] += share * np.abs(overlap).max() + TIE
+            self._reach[piece] += fraction * np.abs(overlap).max() + TIE
 
         work = 4.0 * len(newest) * self._permutations.count
-        self._permutations.workers.map(note, range(len(self._pieces)), work)
+        workers.map(note, range(len(self._pieces)), work)
 
 
 class ResidualTest:
     """The calibrated test: permutations of what is left of the response (Freedman and Lane)."""
 
     def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
-        self._design = design
-        self._responses = responses
-        self._permutations = permutations
-        self._limit = exceedance_limit(alpha, permutations.count)
+        self._design, self._responses = design, responses
+        self._permutations, self._alpha = permutations, alpha
 
-    def __call__(self, state: Deflation) -> TestResult:
+    def __call__(self, state: Deflation, workers: Workers) -> TestResult:
         """Compare ``max |X_k^T e| / |e|`` with ``max |X_k^T P e_r| / |P e_r|``, e = P t."""
-        residuals = project_off(state.basis, self._responses)
-        lengths = np.linalg.norm(residuals, axis=0)
-        left = lengths > 1e-9
-        scores = correlation_scores(state)[:, left] / lengths[left]
+        scores, residuals = tested_scores(state, self._responses, "residual")
         score = float(scores.max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
-        residuals = residuals[:, left]
-        tally = _Tally(score, self._limit, self._permutations.count)
+        tally = _Tally(score, self._alpha, self._permutations.count)
         pieces = self._permutations.pieces(residuals.shape[1])
         clear = _clearly_significant(score, self._design.shape, residuals.shape[1])
         for batch in self._permutations.batches(residuals.shape[1], clear):
             borders = [pieces[piece] for piece in batch]
-            vectors = self._permutations.permuted(residuals, borders)
-            vectors = self._permutations.workers.map(
-                lambda piece: _unit(project_off(state.basis, piece)), vectors, 4.0 * sum(v.size for v in vectors)
+            vectors = self._permutations.permuted(residuals, borders, workers)
+            vectors = workers.map(
+                lambda piece: unit_columns(project_off(state.basis, piece)),
+                vectors,
+                4.0 * sum(v.size for v in vectors),
             )
             sizes = [stop - start for start, stop in borders]
-            if tally.add(single_precision_exceedances(self._design, state, vectors, sizes, score)[0]):
+            if tally.add(single_precision_exceedances(self._design, workers, state, vectors, sizes, score)[0]):
                 break
         return tally.result()
 
-    def deflated(self, state: Deflation) -> None:
-        """Nothing to note: every test draws on the newest residuals."""
+    def deflated(self, state: Deflation, workers: Workers) -> None:
+        """Record nothing: every test permutes the current residuals."""
 
 
 def _clearly_significant(score: float, shape: tuple[int, int], n_columns: int) -> bool:
@@ -194,13 +197,9 @@ def _clearly_significant(score: float, shape: tuple[int, int], n_columns: int) -
     return bool(2 * ndtr(-deviate) * n_features * n_columns < 1e-3)
 
 
-def _unit(vectors: Floats) -> Floats:
-    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
-    return unit
-
-
 def single_precision_exceedances(
     design: Design,
+    workers: Workers,
     state: Deflation,
     vectors: list[Floats],
     sizes: list[int],
@@ -221,11 +220,11 @@ def single_precision_exceedances(
     sturdy_norms = inverse_norms.copy()
     sturdy_norms[fragile] = 0.0
     grown[fragile] = 0.0
-    # The worst rounding error of a dot product of unit vectors, times what deflation has amplified.
+    # The largest rounding error of a dot product of unit vectors, times its amplification by deflation.
     roundings = (n + state.basis.shape[1] + 6) * UNIT_ROUNDOFF
     bound = roundings / max(1 - roundings, 0.5) * max(1.0, grown.max()) + TIE
-    explained = None if overlap is None else state.loadings[:, -len(overlap) :]
-    maxima, reach = _maxima(design, vectors, sizes, sturdy_norms, np.float32, features, explained, overlap)
+    explained = None if overlap is None else (state.loadings[:, -len(overlap) :], overlap)
+    maxima, reach = _maxima(design, workers, vectors, sizes, sturdy_norms, np.float32, features, explained)
     exceeds = maxima > score + bound
     unsure = np.abs(maxima - score) <= bound
     start = 0
@@ -235,17 +234,17 @@ def single_precision_exceedances(
             near = np.flatnonzero(reach[piece] >= score - bound)
             near = near if features is None else features[near]
             columns = _some(vectors[piece], size, here)
-            some = None if overlap is None else _some(overlap, size, here)
-            exact, _ = _maxima(design, [columns], [len(here)], inverse_norms, np.float64, near, explained, some)
+            some = None if explained is None else (explained[0], _some(explained[1], size, here))
+            exact, _ = _maxima(design, workers, [columns], [len(here)], inverse_norms, np.float64, near, some)
             exceeds[start + here] = exact >= score - TIE
         start += size
     reach = [reached + bound for reached in reach]
     if len(fragile):
-        exact, reached = _maxima(design, vectors, sizes, inverse_norms, np.float64, fragile, explained, overlap)
+        exact, reached = _maxima(design, workers, vectors, sizes, inverse_norms, np.float64, fragile, explained)
         exceeds |= exact >= score - TIE
         places = fragile if features is None else np.searchsorted(features, fragile)
-        for total, some in zip(reach, reached, strict=True):
-            total[places] = some + TIE
+        for total, exact_reach in zip(reach, reached, strict=True):
+            total[places] = exact_reach + TIE
     return exceeds, reach
 
 
@@ -256,29 +255,17 @@ def _some(columns: Floats, size: int, permutations: Indices) -> Floats:
 
 def _maxima(
     design: Design,
+    workers: Workers,
     vectors: list[Floats],
     sizes: list[int],
     multiplier: Floats,
     dtype: type[np.floating[Any]],
-    features: Indices | None = None,
-    explained: Floats | None = None,
-    overlap: Floats | None = None,
+    features: Indices | None,
+    explained: tuple[Floats, Floats] | None,
 ) -> tuple[Floats, list[Floats]]:
     """Return the largest score of each permutation, and of each feature within each piece."""
-    overlap = None if overlap is None else overlap.astype(dtype)
-
-    def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
-        if explained is not None and overlap is not None:
-            # x^T P y = x^T y - (x^T Q)(Q^T y): deflating the product, not the permutations.
-            product -= (explained[block] * multiplier[block, None]).astype(dtype) @ overlap
-        # The block is still in the cache: absolute value and both maxima cost little here.
-        np.abs(product, out=product)
-        return product.max(axis=0), product.max(axis=1)
-
-    blocks = design.map_products(vectors, reduce, features=features, multiplier=multiplier, dtype=dtype)
-    maxima, reach = [], []
-    for parts, size in zip(zip(*blocks, strict=True), sizes, strict=True):
-        largest = np.max([part[0] for part in parts], axis=0)
-        maxima.append(largest.reshape(-1, size).max(axis=0))
-        reach.append(np.concatenate([part[1] for part in parts]).astype(np.float64))
-    return np.concatenate(maxima).astype(np.float64), reach
+    of_vectors, reach = design.score_maxima(
+        vectors, multiplier, workers, dtype=dtype, features=features, explained=explained
+    )
+    maxima = [piece.reshape(-1, size).max(axis=0) for piece, size in zip(of_vectors, sizes, strict=True)]
+    return np.concatenate(maxima).astype(np.float64), [piece.astype(np.float64) for piece in reach]

@@ -1,8 +1,6 @@
-"""The null distribution of the largest score, whole and in double precision: for looking at, not for deciding."""
+"""The complete null distribution of the largest score in double precision, for plots; tests do not need it."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -11,22 +9,17 @@ from .design import Design
 from .permutation import Permutations
 from .records import Floats
 from .scores import correlation_scores
+from .threads import Workers
 
-# A response with less than this of its length left has been explained.
+# A response with less than this fraction of its length left has been explained.
 EXPLAINED = 1e-9
 
 
 def tested_scores(state: Deflation, responses: Floats, test: str) -> tuple[Floats, Floats]:
-    """Return the scores as the test has them, and the response columns it permutes.
+    """Return the scores that a test compares, and the response columns that it permutes.
 
-    Parameters
-    ----------
-    state : Deflation
-        What has been subtracted from the features.
-    responses : ndarray of shape (n, C)
-        The pseudo-responses.
-    test : {"paper", "residual"}
-        What is permuted: the whole response, or what the components so far have left of it.
+    ``test`` is "paper", which permutes the responses, or "residual", which permutes their residuals after the
+    components so far.
     """
     scores = correlation_scores(state)
     if test == "paper":
@@ -38,22 +31,22 @@ def tested_scores(state: Deflation, responses: Floats, test: str) -> tuple[Float
 
 
 def null_maxima(
-    design: Design, state: Deflation, permuted: Floats, permutations: Permutations, test: str
+    design: Design, workers: Workers, state: Deflation, permuted: Floats, permutations: Permutations, test: str
 ) -> Floats:
     """Return the largest score of every permutation of the columns that `tested_scores` gives."""
-
-    def largest(product: Floats, _: Any) -> Floats:
-        maxima: Floats = np.abs(product, out=product).max(axis=0)
-        return maxima
-
     if not permuted.shape[1]:
         return np.zeros(permutations.count)
     maxima = []
     for start, stop in permutations.pieces(permuted.shape[1]):
-        vectors = project_off(state.basis, permutations.permuted(permuted, [(start, stop)])[0])
+        vectors = project_off(state.basis, permutations.permuted(permuted, [(start, stop)], workers)[0])
         if test == "residual":
-            vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
-        blocks = design.map_products([vectors], largest, multiplier=state.inverse_norms)
-        by_column = np.max([block[0] for block in blocks], axis=0).reshape(-1, stop - start)
-        maxima.append(by_column.max(axis=0))
+            vectors = unit_columns(vectors)
+        [largest], _ = design.score_maxima([vectors], state.inverse_norms, workers)
+        maxima.append(largest.reshape(-1, stop - start).max(axis=0))
     return np.concatenate(maxima)
+
+
+def unit_columns(vectors: Floats) -> Floats:
+    """Scale each vector to unit length; one that is rounding noise stays short."""
+    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
+    return unit

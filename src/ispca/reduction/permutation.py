@@ -1,4 +1,4 @@
-"""Random permutations of the samples: the same ones however they are cut, threaded or stored."""
+"""Random permutations of the samples: the same ones for any batches, threads and memory budget."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._sharing import shared
 from .records import Floats, Indices
+from .reuse import Reuse, reused
 from .threads import Workers
 
 # Permutations per random stream.
@@ -20,7 +20,7 @@ PIECE = 256
 
 
 def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indices:
-    """Return permutations ``start`` to ``stop``, one per row: the same ones however they are cut."""
+    """Return permutations ``start`` to ``stop``, one per row, which do not depend on the batches."""
     drawn = []
     # Long permutations come in smaller chunks: a chunk is always drawn whole.
     size = max(1, min(CHUNK, 2**22 // n_samples))
@@ -36,24 +36,24 @@ def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indic
 
 @dataclass(frozen=True)
 class Permutations:
-    """R permutations of n samples, made when asked for, in pieces that fit the memory."""
+    """R permutations of n samples, drawn on demand in pieces that fit into memory."""
 
     seed: int
     n_samples: int
     count: int
     memory_budget: int
-    workers: Workers
+    reuse: Reuse | None = None
 
     def pieces(self, n_columns: int) -> list[tuple[int, int]]:
         """Return the borders of the pieces for a response with this number of columns."""
-        # A piece is held permuted, projected and in single precision, beside its products.
+        # Memory holds a piece permuted, projected and in single precision, and its products.
         fitting = self.memory_budget // (64 * self.n_samples * n_columns)
         first, later = max(1, min(FIRST_PIECE, fitting)), max(1, min(PIECE, fitting))
         starts = [0, *range(first, self.count, later)]
         return list(zip(starts, [*starts[1:], self.count], strict=True))
 
     def batches(self, n_columns: int, likely_passes: bool) -> Iterator[list[int]]:
-        """Yield the piece numbers to work on together: as many as fit, but the first alone in doubt."""
+        """Yield pieces to work on together: as many as fit into memory; the first alone if the test may fail."""
         count = len(self.pieces(n_columns))
         together = max(1, self.memory_budget // (64 * self.n_samples * n_columns * PIECE))
         start = 0
@@ -65,9 +65,9 @@ class Permutations:
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""
         key = (self.seed, self.n_samples, start, stop)
-        return shared(lambda: draw_permutations(*key), (), "permutations", key)
+        return reused(self.reuse, None, ("permutations", key), lambda: draw_permutations(*key))
 
-    def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]]) -> list[Floats]:
+    def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""
 
         def permute(piece: tuple[int, int]) -> Floats:
@@ -75,4 +75,4 @@ class Permutations:
             return np.ascontiguousarray(permuted.reshape(-1, self.n_samples).T)
 
         size = sum(stop - start for start, stop in pieces) * self.n_samples
-        return self.workers.map(permute, pieces, 20.0 * size)
+        return workers.map(permute, pieces, 20.0 * size)

@@ -1,4 +1,4 @@
-"""The records a reduction leaves behind: one per step, one for the whole."""
+"""Records of a reduction: one per step, and one for the whole."""
 
 from __future__ import annotations
 

@@ -9,24 +9,21 @@ from .permutation import Permutations
 from .records import Floats, Indices
 from .scores import best_features
 from .statistics import Statistic
+from .threads import Workers
 
 
 def feature_exceedances(
-    statistic: Statistic, observed: Floats, permutations: Permutations, limit: int | None = None
+    statistic: Statistic, observed: Floats, permutations: Permutations, workers: Workers, limit: int | None = None
 ) -> Indices:
     """Count for every feature the permutations whose score reaches the observed one.
 
-    With a limit, a feature that has reached it is left out of the later batches: it is lost already.
+    With a limit, a feature that has reached it is left out of the later batches: its outcome is certain.
     """
-
-    def count(scores: Floats, block: Indices) -> Indices:
-        return np.count_nonzero(scores >= observed[block, None] - TIE, axis=1)
-
+    levels = observed - TIE
     counts = np.zeros(len(observed), dtype=np.intp)
     alive = np.arange(len(observed))
     for start, stop in permutations.pieces(statistic.n_columns):
-        reached = statistic.map_permuted(permutations.indices(start, stop), alive, count)
-        counts[alive] += np.concatenate(reached)
+        counts[alive] += statistic.exceedances(permutations.indices(start, stop), alive, levels, workers)
         if limit is not None:
             alive = alive[counts[alive] < limit]
             if not len(alive):
@@ -34,24 +31,23 @@ def feature_exceedances(
     return counts
 
 
-def maximum_exceedances(statistic: Statistic, observed: Floats, permutations: Permutations) -> int:
+def maximum_exceedances(
+    statistic: Statistic, observed: Floats, permutations: Permutations, workers: Workers
+) -> int:
     """Count the permutations whose largest score reaches the observed largest one."""
-    every = np.arange(len(observed))
-    largest = observed.max()
-    count = 0
-    for start, stop in permutations.pieces(statistic.n_columns):
-        blocks = statistic.map_permuted(
-            permutations.indices(start, stop), every, lambda scores, _: scores.max(axis=0)
-        )
-        count += int(np.count_nonzero(np.max(blocks, axis=0) >= largest - TIE))
-    return count
+    level = observed.max() - TIE
+    pieces = permutations.pieces(statistic.n_columns)
+    maxima = [statistic.maxima(permutations.indices(start, stop), workers) for start, stop in pieces]
+    return int(np.count_nonzero(np.concatenate(maxima) >= level))
 
 
-def significant_features(statistic: Statistic, permutations: Permutations, alpha: float) -> Indices:
+def significant_features(
+    statistic: Statistic, permutations: Permutations, alpha: float, workers: Workers
+) -> Indices:
     """Return the features with a permutation p-value below alpha."""
-    observed = statistic.observed()
+    observed = statistic.observed(workers)
     limit = exceedance_limit(alpha, permutations.count)
-    counts = feature_exceedances(statistic, observed, permutations, limit)
+    counts = feature_exceedances(statistic, observed, permutations, workers, limit)
     return np.flatnonzero((counts < limit) & (observed > 0))
 
 

@@ -9,36 +9,45 @@ All but runs are sums of products, so permuting the response is one matrix produ
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from .design import Design, feature_blocks
+from .design import Design, feature_blocks, make_design
 from .records import Floats, Indices
 from .response import Response
 from .scores import SCORE_DECIMALS
-from .sparse import make_design
 from .threads import Workers
 
-Result = TypeVar("Result")
 STATISTICS = ("pearson", "spearman", "kendall", "runs")
 
 
-class Statistic(Protocol):
-    """A score per feature, for the response and for its permutations."""
+class Statistic(ABC):
+    """A score per feature, for the response and for its permutations.
+
+    Attributes
+    ----------
+    n_columns : int
+        A permutation takes as much memory as this number of columns of X.
+    """
 
     n_columns: int
 
-    def observed(self) -> Floats:
+    @abstractmethod
+    def observed(self, workers: Workers) -> Floats:
         """Return the score of every feature, shape (D,)."""
 
-    def map_permuted(
-        self, permutations: Indices, features: Indices, reduce: Callable[[Floats, Indices], Result]
-    ) -> list[Result]:
-        """Return ``reduce(scores, block)`` for each block of features, scores of shape (block, permutations)."""
+    @abstractmethod
+    def exceedances(self, permutations: Indices, features: Indices, levels: Floats, workers: Workers) -> Indices:
+        """Count for each of the features the permutations whose score reaches the level of the feature."""
+
+    @abstractmethod
+    def maxima(self, permutations: Indices, workers: Workers) -> Floats:
+        """Return the largest score of any feature for each permutation."""
 
 
 def make_statistic(name: str, X: Any, design: Design, response: Response, workers: Workers) -> Statistic:
@@ -56,7 +65,7 @@ def make_statistic(name: str, X: Any, design: Design, response: Response, worker
         ranked /= np.linalg.norm(ranked, axis=0)
     ranks, untied = sparse_ranks(X) if sp.issparse(X) else dense_ranks(X)
     rank_design = make_design(ranks, workers, center=True, scale=False)
-    rank_design.use(rank_design.usable & design.usable)
+    rank_design = rank_design.restricted(rank_design.usable & design.usable)
     if name == "spearman":
         multiplier = _inverse_lengths(rank_design.squared_norms)
     else:
@@ -78,69 +87,87 @@ def check_container(statistic: str, X: Any, response: Response) -> None:
         )
 
 
-class ProductStatistic:
+class ProductStatistic(Statistic):
     """``|x^T t|`` times a constant per feature, the largest over the response columns."""
 
     def __init__(self, design: Design, columns: Floats, multiplier: Floats) -> None:
         self._design, self._columns, self._multiplier = design, columns, multiplier
         self.n_columns = columns.shape[1]
 
-    def observed(self) -> Floats:
-        scores = np.abs(self._design.t_dot(self._columns)).max(axis=1) * self._multiplier
+    def observed(self, workers: Workers) -> Floats:
+        scores = np.abs(self._design.t_dot(self._columns, workers)).max(axis=1) * self._multiplier
         return np.round(scores, SCORE_DECIMALS)
 
-    def map_permuted(
-        self, permutations: Indices, features: Indices, reduce: Callable[[Floats, Indices], Result]
-    ) -> list[Result]:
-        vectors = np.take(self._columns.T, permutations, axis=1).reshape(-1, permutations.shape[1]).T
-        shape = (-1, self.n_columns, len(permutations))
+    def exceedances(self, permutations: Indices, features: Indices, levels: Floats, workers: Workers) -> Indices:
+        vectors = self._permuted(permutations)
+        return self._design.score_exceedances(vectors, self.n_columns, levels, self._multiplier, workers, features)
 
-        def largest(product: Floats, block: Any) -> Result:
-            return reduce(np.abs(product, out=product).reshape(shape).max(axis=1), block)
+    def maxima(self, permutations: Indices, workers: Workers) -> Floats:
+        [largest], _ = self._design.score_maxima([self._permuted(permutations)], self._multiplier, workers)
+        maxima: Floats = largest.reshape(self.n_columns, -1).max(axis=0)
+        return maxima
 
-        parts = self._design.map_products([vectors], largest, features=features, multiplier=self._multiplier)
-        return [result for [result] in parts]
+    def _permuted(self, permutations: Indices) -> Floats:
+        return np.take(self._columns.T, permutations, axis=1).reshape(-1, permutations.shape[1]).T
 
 
-class PairStatistic:
-    """Kendall's tau-b with a number: signs of all pairs of samples, a block of features at a time."""
+class BlockStatistic(Statistic):
+    """A statistic whose scores are computed from the values of a block of dense features at a time."""
+
+    def __init__(self, X: Any, design: Design) -> None:
+        self._X, self._usable = X, design.usable
+
+    @abstractmethod
+    def _blocks(self, permutations: Indices, features: Indices) -> Iterator[tuple[Indices, Floats]]:
+        """Yield blocks of the features and their scores, (block, permutations)."""
+
+    def observed(self, workers: Workers) -> Floats:
+        identity, every = np.arange(self._X.shape[0])[None], np.arange(self._X.shape[1])
+        blocks = self._blocks(identity, every)
+        return np.concatenate([np.round(scores[:, 0], SCORE_DECIMALS) for _, scores in blocks])
+
+    def exceedances(self, permutations: Indices, features: Indices, levels: Floats, workers: Workers) -> Indices:
+        blocks = self._blocks(permutations, features)
+        return np.concatenate([np.count_nonzero(s >= levels[block, None], axis=1) for block, s in blocks])
+
+    def maxima(self, permutations: Indices, workers: Workers) -> Floats:
+        blocks = self._blocks(permutations, np.arange(self._X.shape[1]))
+        maxima: Floats = np.max([scores.max(axis=0) for _, scores in blocks], axis=0)
+        return maxima
+
+
+class PairStatistic(BlockStatistic):
+    """Kendall's tau-b with a number: signs of all pairs of samples."""
 
     def __init__(self, X: Any, design: Design, column: Floats) -> None:
-        self._X, self._usable, self._column = X, design.usable, column
+        super().__init__(X, design)
+        self._column = column
         self._first, self._second = np.triu_indices(len(column), 1)
         untied = np.count_nonzero(column[self._first] != column[self._second])
         self._length = np.sqrt(untied)
         # A permutation needs one number per pair: as much memory as this number of columns.
         self.n_columns = max(1, len(column) // 2)
 
-    def observed(self) -> Floats:
-        return np.round(_unpermuted(self, len(self._column), self._X.shape[1]), SCORE_DECIMALS)
-
-    def map_permuted(
-        self, permutations: Indices, features: Indices, reduce: Callable[[Floats, Indices], Result]
-    ) -> list[Result]:
-        values = self._column[permutations]
-        signs = np.sign(values[:, self._first] - values[:, self._second])
+    def _blocks(self, permutations: Indices, features: Indices) -> Iterator[tuple[Indices, Floats]]:
+        permuted = self._column[permutations]
+        signs = np.sign(permuted[:, self._first] - permuted[:, self._second])
         # As many features at a time as there are permutations: their pairs take as much memory again.
-        blocks = [features[part] for part in feature_blocks(len(features), min(32, len(permutations)))]
-        return [reduce(self._block(block, signs), block) for block in blocks]
-
-    def _block(self, features: Indices, signs: Floats) -> Floats:
-        values = self._X[:, features].astype(np.float64)
-        feature_signs = np.sign(values[self._first] - values[self._second]) * self._usable[features]
-        untied = np.count_nonzero(feature_signs, axis=0)[:, None]
-        tau: Floats = np.abs(feature_signs.T @ signs.T) / (np.sqrt(np.maximum(untied, 1)) * self._length)
-        return tau
+        for part in feature_blocks(len(features), min(32, len(permutations))):
+            block = features[part]
+            values = self._X[:, block].astype(np.float64)
+            feature_signs = np.sign(values[self._first] - values[self._second]) * self._usable[block]
+            untied = np.count_nonzero(feature_signs, axis=0)[:, None]
+            yield block, np.abs(feature_signs.T @ signs.T) / (np.sqrt(np.maximum(untied, 1)) * self._length)
 
 
-class RunsStatistic:
+class RunsStatistic(BlockStatistic):
     """Wald and Wolfowitz: how many fewer runs of a class than expected when sorted by the feature.
 
     For a numeric target the two groups are the samples above and below its median.
     """
 
     def __init__(self, X: Any, design: Design, response: Response) -> None:
-        self._X, self._usable = X, design.usable
+        super().__init__(X, design)
         columns = response.columns
         cut = 0.0 if response.family.classification else np.median(columns, axis=0)
         self._groups = columns > cut
@@ -150,28 +177,16 @@ class RunsStatistic:
         self._expected = 1 + pairs / n
         self._deviation = np.sqrt(np.maximum(pairs * (pairs - n), 1e-12) / (n**2 * (n - 1)))
 
-    def observed(self) -> Floats:
-        return _unpermuted(self, len(self._groups), self._X.shape[1])
-
-    def map_permuted(
-        self, permutations: Indices, features: Indices, reduce: Callable[[Floats, Indices], Result]
-    ) -> list[Result]:
+    def _blocks(self, permutations: Indices, features: Indices) -> Iterator[tuple[Indices, Floats]]:
         groups = self._groups[permutations].astype(np.float64)
-        blocks = [features[part] for part in feature_blocks(len(features))]
-        return [reduce(self._block(block, groups), block) for block in blocks]
-
-    def _block(self, features: Indices, groups: Floats) -> Floats:
-        scores = np.zeros((len(features), len(groups)))
-        for row, feature in enumerate(features):
-            if self._usable[feature]:
-                runs = _expected_runs(self._X[:, feature], groups)
-                scores[row] = ((self._expected - runs) / self._deviation).max(axis=1)
-        return np.maximum(np.round(scores, SCORE_DECIMALS), 0.0)
-
-
-def _unpermuted(statistic: Statistic, n_samples: int, n_features: int) -> Floats:
-    identity, every = np.arange(n_samples)[None], np.arange(n_features)
-    return np.concatenate(statistic.map_permuted(identity, every, lambda scores, _: scores[:, 0]))
+        for part in feature_blocks(len(features)):
+            block = features[part]
+            scores = np.zeros((len(block), len(groups)))
+            for row, feature in enumerate(block):
+                if self._usable[feature]:
+                    runs = _expected_runs(self._X[:, feature], groups)
+                    scores[row] = ((self._expected - runs) / self._deviation).max(axis=1)
+            yield block, np.maximum(np.round(scores, SCORE_DECIMALS), 0.0)
 
 
 def _expected_runs(values: Any, groups: Floats) -> Floats:
@@ -183,10 +198,10 @@ def _expected_runs(values: Any, groups: Floats) -> Floats:
     starts = np.flatnonzero(np.r_[True, np.diff(values[order]) != 0])
     sizes = np.diff(np.r_[starts, len(values)])[:, None]
     ones = np.add.reduceat(groups[:, order], starts, axis=1)
-    share = ones / sizes
+    fraction = ones / sizes
     # Changes inside a tied block in random order, and between the ends of neighboring blocks.
-    inside = 2 * ones * (1 - share)
-    between = share[:, :-1] * (1 - share[:, 1:]) + (1 - share[:, :-1]) * share[:, 1:]
+    inside = 2 * ones * (1 - fraction)
+    between = fraction[:, :-1] * (1 - fraction[:, 1:]) + (1 - fraction[:, :-1]) * fraction[:, 1:]
     return 1 + inside.sum(axis=1) + between.sum(axis=1)
 
 

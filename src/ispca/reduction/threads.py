@@ -10,6 +10,7 @@ from functools import lru_cache
 from threading import Condition, Lock, local
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
@@ -20,7 +21,7 @@ SMALL_WORK = 4e6
 
 
 class _Thread(local):
-    """What is known of the running thread: whether it is at work on an item of a map."""
+    """Whether the running thread is working on an item of a map."""
 
     at_work = False
 
@@ -29,7 +30,7 @@ _thread = _Thread()
 
 
 class _Map(Generic[Item, Result]):
-    """One map. Every thread that joins in takes the next item, so that each is done once, by whoever is free."""
+    """One map: every thread that joins in takes the next item, so that each item is done once."""
 
     def __init__(self, task: Callable[[Item], Result], items: Sequence[Item]) -> None:
         self._task, self._items = task, items
@@ -39,7 +40,7 @@ class _Map(Generic[Item, Result]):
         self._changed = Condition()
 
     def join_in(self) -> None:
-        """Do one item after the other until none is left."""
+        """Work on items until none is left."""
         _thread.at_work = True
         try:
             while (position := self._take()) is not None:
@@ -67,7 +68,7 @@ class _Map(Generic[Item, Result]):
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Leave the items that nobody has taken yet."""
+        """Skip the items that no thread has taken yet."""
         with self._changed:
             self._next = len(self._items)
 
@@ -80,12 +81,31 @@ class _Map(Generic[Item, Result]):
         return [self._results[position] for position in range(len(self._items))]
 
 
+class _Buffers(local):
+    """The buffers of the running thread, by name and type."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[tuple[str, Any], Any] = {}
+
+
 class Workers:
-    """As many threads as BLAS had when they were opened: the one that asks, and a pool of helpers."""
+    """The calling thread and a pool of helpers, together as many threads as BLAS would use."""
 
     def __init__(self, helpers: ThreadPoolExecutor | None, n_helpers: int) -> None:
         self._helpers = helpers
         self._n_helpers = n_helpers
+        self._buffers = _Buffers()
+
+    def scratch(self, name: str, shape: tuple[int, int], dtype: Any) -> Any:
+        """Return a buffer of this thread: fresh memory for each block would cost more than the work on it.
+
+        It is valid until this thread asks for a buffer of this name and type again.
+        """
+        size = shape[0] * shape[1]
+        buffers = self._buffers.by_name
+        if (name, dtype) not in buffers or buffers[name, dtype].size < size:
+            buffers[name, dtype] = np.empty(size, dtype)
+        return buffers[name, dtype][:size].reshape(shape)
 
     def map(self, task: Callable[[Item], Result], items: Sequence[Item], work: float) -> list[Result]:
         """Return ``[task(item) for item in items]``; ``work`` is the number of multiplications in all.
@@ -100,12 +120,12 @@ class Workers:
                 try:
                     self._helpers.submit(run.join_in)
                 except RuntimeError:
-                    # No more threads can be started: those that are there do the work, this one at least.
+                    # No more threads can be started: the running ones, at least this one, do the work.
                     break
             run.join_in()
             return run.results()
         except BaseException:
-            # After Ctrl-C the items that are left must not run on.
+            # After Ctrl-C, the remaining items must not run.
             run.stop()
             raise
 
@@ -116,7 +136,7 @@ def _controller() -> ThreadpoolController:
 
 
 class _SingleThreadedBlas:
-    """Holds BLAS to one thread while any fit runs, and sets it back when the last one ends."""
+    """Limits BLAS to one thread while any fit runs, and restores the limit when the last one ends."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -142,7 +162,7 @@ class _SingleThreadedBlas:
                 self._limiter.restore_original_limits()
 
     def forked(self) -> None:
-        """Start afresh in a forked process: the fits of its parent's other threads do not go on here."""
+        """Reset in a forked process, in which the fits of other threads do not continue."""
         self._lock = Lock()
         if self._running:
             self._running = 0
@@ -155,14 +175,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def available_threads() -> int:
-    """Return the number of threads BLAS may use now: the usual variables and limits set it."""
+    """Return the number of threads BLAS may use now, from environment variables and limits."""
     libraries = [library for library in _controller().info() if library["user_api"] == "blas"]
     return max((library["num_threads"] for library in libraries), default=1)
 
 
 @contextmanager
 def workers() -> Iterator[Workers]:
-    """Open the workers: BLAS itself is held to one thread, so results do not depend on their number."""
+    """Open the workers; BLAS is limited to one thread, so results do not depend on their number."""
     with _single_threaded_blas as n_threads:
         if n_threads == 1:
             yield Workers(None, 0)
@@ -171,5 +191,5 @@ def workers() -> Iterator[Workers]:
         try:
             yield Workers(pool, n_threads - 1)
         finally:
-            # After Ctrl-C what is queued must not run on.
+            # After Ctrl-C, queued work must not run.
             pool.shutdown(wait=True, cancel_futures=True)

@@ -12,9 +12,18 @@ from .design import Design
 from .eigen import leading_eigenvector
 from .records import Floats, Indices
 from .scores import best_features
+from .threads import Workers
 
 # Component scores closer than this are equal: the lower threshold wins.
 TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How many of the best-scoring features are considered, and how many thresholds are tried."""
+
+    max_features: int
+    n_thresholds: int
 
 
 @dataclass(frozen=True)
@@ -44,69 +53,67 @@ def subset_sizes(scores: Floats, n_thresholds: int) -> Indices:
 
 
 def search(
-    design: Design, state: Deflation, scores: Floats, responses: Floats, max_features: int, n_thresholds: int
+    design: Design, workers: Workers, state: Deflation, scores: Floats, settings: SearchSettings
 ) -> Candidate:
     """Return the component with the highest score over all thresholds and response columns."""
-
-    def candidate(column: int) -> Candidate | None:
-        features = best_features(scores[:, column], max_features)
-        if not len(features):
-            return None
-        return _search_column(design, state, features, scores[features, column], n_thresholds, column)
-
-    n_columns = responses.shape[1]
-    work = 20.0 * max_features * len(responses) * n_columns
-    found = [c for c in design.workers.map(candidate, range(n_columns), work) if c is not None]
+    n_columns = scores.shape[1]
+    work = 20.0 * settings.max_features * design.shape[0] * n_columns
+    columns = workers.map(
+        lambda column: _search_column(design, workers, state, scores, column, settings), range(n_columns), work
+    )
+    found = [candidate for candidate in columns if candidate is not None]
     if not found:
         raise ValueError("No feature has a nonzero score.")
-    highest = max(c.score for c in found)
-    return next(c for c in found if c.score >= highest - TIE)
+    highest = max(candidate.score for candidate in found)
+    return next(candidate for candidate in found if candidate.score >= highest - TIE)
 
 
 def _search_column(
-    design: Design,
-    state: Deflation,
-    features: Indices,
-    scores: Floats,
-    n_thresholds: int,
-    column: int,
-) -> Candidate:
-    sizes = subset_sizes(scores, n_thresholds)
+    design: Design, workers: Workers, state: Deflation, scores: Floats, column: int, settings: SearchSettings
+) -> Candidate | None:
+    features, sizes = _subsets(scores[:, column], settings)
+    if not len(features):
+        return None
     products = state.products[features, column]
     best_score, best = -1.0, np.empty(0)
     # From the smallest subset to the largest, so that a tie goes to the lower threshold.
-    for score, direction in _scored(design, state, features, products, sizes):
+    for score, direction in _scored(design, workers, state, features, products, sizes):
         if score >= best_score - TIE:
             best_score, best = score, direction
-    size = len(best)
+    features = features[: len(best)]
     # The sign rule: a supervised component correlates positively with its response.
-    direction = best if products[:size] @ best > 0 else -best
-    component = project_off(state.basis, design.dot(direction[:, None], features[:size])[:, 0])
-    return Candidate(float(best_score), float(scores[size - 1]), features[:size], direction, component, column)
+    direction = best if products[: len(best)] @ best > 0 else -best
+    component = project_off(state.basis, design.dot(direction[:, None], features)[:, 0])
+    threshold = float(scores[features[-1], column])
+    return Candidate(float(best_score), threshold, features, direction, component, column)
 
 
 def threshold_path(
-    design: Design, state: Deflation, scores: Floats, column: int, max_features: int, n_thresholds: int
+    design: Design, workers: Workers, state: Deflation, scores: Floats, column: int, settings: SearchSettings
 ) -> tuple[Indices, Floats, Floats]:
     """Return sizes, thresholds and component scores of the subsets that are tried for a response column."""
-    features = best_features(scores[:, column], max_features)
+    features, sizes = _subsets(scores[:, column], settings)
     if not len(features):
         return features, np.empty(0), np.empty(0)
-    best = scores[features, column]
-    sizes = subset_sizes(best, n_thresholds)
-    found = _scored(design, state, features, state.products[features, column], sizes)
-    return sizes, best[sizes - 1], np.array([score for score, _ in found])
+    found = _scored(design, workers, state, features, state.products[features, column], sizes)
+    return sizes, scores[features[sizes - 1], column], np.array([score for score, _ in found])
+
+
+def _subsets(scores: Floats, settings: SearchSettings) -> tuple[Indices, Indices]:
+    """Return the best-scoring features, best first, and how many of them form each subset."""
+    features = best_features(scores, settings.max_features)
+    return features, subset_sizes(scores[features], settings.n_thresholds)
 
 
 def _scored(
-    design: Design, state: Deflation, features: Indices, products: Floats, sizes: Indices
+    design: Design, workers: Workers, state: Deflation, features: Indices, products: Floats, sizes: Indices
 ) -> Iterator[tuple[float, Floats]]:
     """Yield score and direction of the first component of each nested subset, smallest first."""
     if len(state.basis) < len(features):
         solutions = _by_samples(deflated_columns(design, state, features), sizes, products)
     else:
         loadings = state.loadings[features]
-        gram = design.feature_gram(features) - loadings @ loadings.T
+        gram = design.feature_gram(features, workers) - loadings @ loadings.T
         solutions = _by_features(gram, sizes, products)
     for direction, strength in solutions:
         yield abs(products[: len(direction)] @ direction) / np.sqrt(strength), direction

@@ -11,15 +11,19 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._transformer_base import SupervisedComponents
 from ..models.base import Horseshoe
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood
+from ..penalized.base import Penalized
 from ..pipelines import take_apart
 from ..reduction.records import Floats, Indices
+from ..reduction.reuse import Reuse
 from .prediction_checks import (
     ImpossiblePrediction,
     known_labels,
@@ -91,39 +95,58 @@ def _is_open_seed(name: str, value: Any) -> bool:
     return value is None and name.rpartition("__")[2] == "random_state"
 
 
-def _fit(estimator: Any, X: Any, y: Any, groups: Any) -> None:
+def _fit(estimator: Any, X: Any, y: Any, groups: Any, reuse: Reuse | None) -> None:
     """Fit; estimators that make folds themselves receive the groups, so as not to divide them either."""
+    options = reuse_options(estimator, reuse)
     if groups is not None and has_fit_parameter(estimator, "groups"):
-        estimator.fit(X, y, groups=groups)
-    else:
-        estimator.fit(X, y)
+        options["groups"] = groups
+    estimator.fit(X, y, **options)
 
 
-def fit_timed(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[float, float]:
+def reuse_options(estimator: Any, reuse: Reuse | None) -> dict[str, Any]:
+    """Return the parameters of ``fit`` that pass ``reuse`` to the estimator, or to the steps of a pipeline."""
+    # With metadata routing, pipelines take no parameters of their steps.
+    if type(estimator) is Pipeline and not get_config()["enable_metadata_routing"]:
+        nested = [(name, reuse_options(step, reuse)) for name, step in estimator.steps]
+        return {f"{name}__{key}": value for name, options in nested for key, value in options.items()}
+    ours = isinstance(estimator, SupervisedComponents | Penalized)
+    return {"reuse": reuse} if ours and has_fit_parameter(estimator, "reuse") else {}
+
+
+def fit_timed(
+    estimator: Any, X: Any, y: Any, groups: Any = None, reuse: Reuse | None = None
+) -> tuple[float, float]:
     """Fit, and return the seconds spent on all steps but the last and on the last."""
     start = time.perf_counter()
     # Kinds of pipelines made elsewhere may do more than fit step by step, such as draw samples anew.
     if type(estimator) is not Pipeline or len(estimator.steps) < 2:
-        _fit(estimator, X, y, groups)
+        _fit(estimator, X, y, groups, reuse)
         return 0.0, time.perf_counter() - start
     # The same as estimator.fit, with a look at the clock before the last step.
     names = [name for name, _ in estimator.steps]
     before = estimator[:-1]
-    reduced = before.fit_transform(X, y)
+    reduced = before.fit_transform(X, y, **reuse_options(before, reuse))
     estimator.steps[:-1] = list(zip(names[:-1], [step for _, step in before.steps], strict=True))
     middle = time.perf_counter()
     if estimator.steps[-1][1] not in (None, "passthrough"):
-        _fit(estimator.steps[-1][1], reduced, y, groups)
+        _fit(estimator.steps[-1][1], reduced, y, groups, reuse)
     return middle - start, time.perf_counter() - middle
 
 
 def fit_and_predict(
-    estimator: Any, X: Any, y: Any, X_new: Any, y_new: Any, classes: Any, groups: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    X_new: Any,
+    y_new: Any,
+    classes: Any,
+    groups: Any = None,
+    reuse: Reuse | None = None,
 ) -> Prediction:
     """Fit, keep the warnings, and predict; ``classes`` is None for regression."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        reduction, model = fit_timed(estimator, X, y, groups)
+        reduction, model = fit_timed(estimator, X, y, groups, reuse)
         predict = predict_values if classes is None else predict_classes
         prediction = predict(estimator, X_new, y_new, classes)
     messages = tuple(dict.fromkeys(str(warning.message) for warning in caught))

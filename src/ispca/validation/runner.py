@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 
 from .._checks import integer_seed
 from .._progress import progress
-from .._sharing import sharing
 from .._splits import Split
+from ..reduction.reuse import Reuse
 from .fingerprint import estimator_fingerprint
 from .fit_store import FORMAT, Failure, Outcome, Store
 from .prediction import fit_and_predict, prepared, rows
@@ -198,14 +198,17 @@ def _do(
     number = places[0][0]
     split = work.splits[number]
     # Inside a worker everything is serial: parallel workers are all the parallelism there is.
-    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), sharing(), _fitting():
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), _fitting():
+        reuse = Reuse()
         X, y = locked(rows(work.X, split.train)), locked(work.y[split.train])
         X_new, y_new = locked(rows(work.X, split.test)), locked(work.y[split.test])
         for place in places:
             estimator = work.estimators[place[1]]
             try:
                 fitted = prepared(estimator, work.split_seed(number))
-                outcome: Outcome = fit_and_predict(fitted, X, y, X_new, y_new, work.classes, split.train_groups)
+                outcome: Outcome = fit_and_predict(
+                    fitted, X, y, X_new, y_new, work.classes, split.train_groups, reuse
+                )
             except Exception as error:  # a failing fit is a result too
                 outcome = Failure(f"{type(error).__name__}: {error}")
             store.write(keys[place], outcome)

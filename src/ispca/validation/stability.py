@@ -15,12 +15,12 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from .._checks import integer_seed
-from .._sharing import sharing
 from .._splits import Split, make_splits
 from .._transformer_base import SupervisedComponents, component_names
 from ..families import choose_family
 from ..families.target_kind import is_category
 from ..reduction.records import Floats, Mask
+from ..reduction.reuse import Reuse
 from ..transformers import ISPCA
 from .comparison import checked_data
 from .prediction import prepared, rows
@@ -151,13 +151,13 @@ def stability(
 
 
 def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count: int, seed: int) -> _Fit:
-    with threadpool_limits(1), sharing(), warnings.catch_warnings():
+    with threadpool_limits(1), warnings.catch_warnings():
         # That a split finds no signal is a result here, told by `found`.
         warnings.simplefilter("ignore", UserWarning)
-        part, target = rows(X, split.train), y[split.train]
-        fitted = prepared(reduction, seed).fit(part, target)
+        part, target, reuse = rows(X, split.train), y[split.train], Reuse()
+        fitted = prepared(reduction, seed).fit(part, target, reuse=reuse)
         found = min(count, fitted.n_supervised_)
-        chance = _without_test(fitted, found or 1).fit(part, permuted[split.train])
+        chance = _without_test(fitted, found or 1).fit(part, permuted[split.train], reuse=reuse)
         return _Fit(
             fitted.directions_[:found] != 0,
             np.asarray(fitted.transform(X))[:, :found],

@@ -1,0 +1,31 @@
+"""X as the method needs it: moments, products, some columns and Gram matrices; one module per container."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..threads import Workers
+from .base import Design, feature_blocks
+from .dense import dense_design
+from .sparse import sparse_design
+
+__all__ = ["Design", "feature_blocks", "make_design"]
+
+# A dense array with fewer nonzeros than this (word counts, single cells) is handled as sparse.
+SPARSE_DENSITY = 0.05
+
+
+def make_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> Design:
+    """Wrap dense or sparse X; mostly-zero dense data becomes sparse."""
+    make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design
+    return make(X, workers, center=center, scale=scale)
+
+
+def _mostly_zero(X: Any) -> bool:
+    head = X[:20]
+    return bool(
+        np.count_nonzero(head) <= SPARSE_DENSITY * head.size and np.count_nonzero(X) <= SPARSE_DENSITY * X.size
+    )

@@ -1,0 +1,224 @@
+"""The interface of all designs, and what they have in common: standardization and reductions of block products."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ..records import Floats, Indices, Mask
+from ..threads import Workers
+
+Result = TypeVar("Result")
+Block = slice | Indices
+Reducer = Callable[[Any, Block], Result]
+
+BLOCK_FEATURES = 512
+# A value this close to the column mean (in standard deviations) is not below it, whatever the rounding.
+MEAN_TOLERANCE = 1e-10
+# A standard deviation this small compared with the mean is rounding noise of a constant column.
+CONSTANT_TOLERANCE = 1e-13
+
+
+def feature_blocks(n_features: int, width: int = BLOCK_FEATURES) -> list[slice]:
+    """Cut the features into blocks whose borders depend on nothing else, for equal rounding everywhere."""
+    return [slice(start, min(start + width, n_features)) for start in range(0, n_features, width)]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Moments of the columns of X, and how the columns are standardized.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (D,)
+        ``X_s = (X - mean) / scale``.
+    deviation : ndarray of shape (D,)
+        Standard deviation, zero for a constant column.
+    n_below : ndarray of shape (D,)
+        Number of values below the column mean.
+    sum_squares : ndarray of shape (D,)
+        Sum of squares of the columns of ``X - mean``.
+    rounding : ndarray of shape (D,)
+        By how much a value of the column may have been rounded.
+    """
+
+    mean: Floats
+    scale: Floats
+    deviation: Floats
+    n_below: Indices
+    sum_squares: Floats
+    rounding: Floats
+
+    @classmethod
+    def of(
+        cls, X: Any, mean: Floats, deviation: Floats, n_below: Indices, *, center: bool, scale: bool
+    ) -> Moments:
+        """Complete what has been computed from X."""
+        n = X.shape[0]
+        # A spread that is pure rounding error of the mean counts as zero.
+        deviation = np.where(deviation > CONSTANT_TOLERANCE * np.abs(mean), deviation, 0.0)
+        subtracted = mean if center else np.zeros_like(mean)
+        # Integers are exact and become double precision.
+        precision = float(np.finfo(np.float32 if X.dtype == np.float32 else np.float64).eps)
+        return cls(
+            subtracted,
+            np.where(deviation > 0, deviation, 1.0) if scale else np.ones_like(mean),
+            deviation,
+            n_below,
+            (n - 1) * deviation**2 + n * (mean - subtracted) ** 2,
+            # A value is off by half a unit in its last place when stored, and by a few more when it was computed.
+            2 * precision * np.hypot(mean, deviation),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Design(ABC):
+    """A standardized X, which never changes; what takes long is run by the workers that are passed in.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of samples n and of features D.
+    moments : Moments
+        Moments of all columns.
+    usable : ndarray of shape (D,)
+        Features that take part; the standardized column of any other is zero.
+    """
+
+    sparse: ClassVar[bool]
+    shape: tuple[int, int]
+    moments: Moments
+    usable: Mask
+    _grams: dict[str, Floats] = field(default_factory=dict, init=False, repr=False)
+
+    def restricted(self, usable: Mask) -> Design:
+        """Return a design of the same data in which only these features take part."""
+        return replace(self, usable=usable)
+
+    @cached_property
+    def weight(self) -> Floats:
+        """What centered columns are multiplied by: ``1 / scale``, zero if not usable."""
+        scale = self.moments.scale
+        return np.divide(1.0, scale, out=np.zeros_like(scale), where=self.usable)
+
+    @cached_property
+    def squared_norms(self) -> Floats:
+        """``|x_j|^2`` of the standardized columns."""
+        return self.moments.sum_squares * self.weight**2
+
+    @cached_property
+    def product_norms(self) -> Floats:
+        """The same for the columns as they enter products, by which rounding errors grow."""
+        return self.squared_norms
+
+    @cached_property
+    def roundings(self) -> Floats:
+        """``|e_j|^2`` of what rounding X to its own precision may have changed in the standardized columns."""
+        return self.shape[0] * (self.moments.rounding * self.weight) ** 2
+
+    @abstractmethod
+    def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
+        """Return ``X_s^T vectors``, one row per feature."""
+
+    def score_maxima(
+        self,
+        vectors: Sequence[Floats],
+        multiplier: Floats,
+        workers: Workers,
+        *,
+        dtype: Any = np.float64,
+        features: Indices | None = None,
+        explained: tuple[Floats, Floats] | None = None,
+    ) -> tuple[list[Floats], list[Floats]]:
+        """Return the largest ``multiplier_j |x_j^T t|`` of each vector t, and of each feature j, per matrix.
+
+        Every matrix in ``vectors`` has vectors in its columns, orthogonal to the constant if X is centered.
+        ``explained`` are loadings L (D x k) and Q^T t (k x vectors) for the score of ``x_j^T t - L_j Q^T t``.
+        """
+        if explained is not None:
+            loadings, overlap = explained[0], explained[1].astype(dtype)
+
+        def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
+            if explained is not None:
+                # x^T P t = x^T t - (x^T Q)(Q^T t): deflating the product, not the vectors.
+                product -= (loadings[block] * multiplier[block, None]).astype(dtype) @ overlap
+            # The block is still in the cache: absolute value and both maxima cost little here.
+            np.abs(product, out=product)
+            return product.max(axis=0), product.max(axis=1)
+
+        blocks = self._map_products(vectors, reduce, workers, features, multiplier, dtype)
+        by_matrix = list(zip(*blocks, strict=True))
+        of_vectors = [np.max([part[0] for part in parts], axis=0) for parts in by_matrix]
+        return of_vectors, [np.concatenate([part[1] for part in parts]) for parts in by_matrix]
+
+    def score_exceedances(
+        self,
+        vectors: Floats,
+        n_columns: int,
+        levels: Floats,
+        multiplier: Floats,
+        workers: Workers,
+        features: Indices,
+    ) -> Indices:
+        """Count for each feature j the permutations whose largest ``multiplier_j |x_j^T t|`` reaches its level.
+
+        ``vectors`` are as in `score_maxima`: the permutations of one of ``n_columns`` responses after the other.
+        """
+        shape = (-1, n_columns, vectors.shape[1] // n_columns)
+
+        def reduce(product: Floats, block: Block) -> Indices:
+            scores = np.abs(product, out=product).reshape(shape).max(axis=1)
+            return np.count_nonzero(scores >= levels[block, None], axis=1)
+
+        blocks = self._map_products([vectors], reduce, workers, features, multiplier, np.float64)
+        return np.concatenate([count for [count] in blocks])
+
+    @abstractmethod
+    def _map_products(
+        self,
+        vectors: Sequence[Floats],
+        reduce: Reducer[Result],
+        workers: Workers,
+        features: Indices | None,
+        multiplier: Floats | None,
+        dtype: Any,
+    ) -> list[list[Result]]:
+        """Return ``reduce(X_s[:, block].T @ vectors[i], block)`` for every block of features and every i.
+
+        The product is only lent to ``reduce``: its memory is used again. The vectors are centered if X is, so
+        ``X_s^T t = S^-1 X^T t``.
+        """
+
+    @abstractmethod
+    def columns(self, features: Indices) -> Floats:
+        """Return the standardized columns, dense."""
+
+    @abstractmethod
+    def feature_gram(self, features: Indices, workers: Workers) -> Floats:
+        """Return ``X_s[:, features].T @ X_s[:, features]``."""
+
+    def sample_gram(self, workers: Workers, features: Indices | None = None) -> Floats:
+        """Return ``X_s[:, features] @ X_s[:, features].T``; that of all features is computed only once."""
+        if features is not None:
+            return self._sample_gram(workers, features)
+        if "all" not in self._grams:
+            self._grams["all"] = self._sample_gram(workers, None)
+        return self._grams["all"]
+
+    @abstractmethod
+    def _sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
+        """Compute the Gram matrix of the samples."""
+
+    def sample_gram_product(self, workers: Workers, features: Indices | None = None) -> Callable[[Floats], Floats]:
+        """Return the product of that Gram matrix with a vector; a design need not form the matrix for it."""
+        gram = self.sample_gram(workers, features)
+        return lambda vector: gram @ vector
+
+    @abstractmethod
+    def dot(self, coefficients: Floats, features: Indices) -> Floats:
+        """Return ``X_s[:, features] @ coefficients``."""
