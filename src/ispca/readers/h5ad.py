@@ -13,9 +13,8 @@ from .._extras import load_extra
 from .files import HDF5, check_magic
 from .h5ad_probe import survives_a_look
 from .limits import Limit
-from .npz import checked_dense, refuse_table_options
-from .orientation import repeated_note
-from .records import Raw, Request, TableError, unique_names, unknown_column
+from .npz import checked_dense
+from .records import Raw, Request, TableError, unknown_column
 from .sparse import checked_csr, checked_shape
 
 # The largest expansion by deflate, and the smallest number of strings read at a time.
@@ -26,7 +25,6 @@ TEXTS_AT_A_TIME = 200
 def read_h5ad(path: Path, request: Request) -> Raw:
     """Read X, one column of obs, and the names from an AnnData file."""
     h5py = load_extra(f"Reading {path.name}", "h5py")
-    refuse_table_options(path, request)
     check_magic(path, HDF5, "an h5ad file", "Write it with anndata.")
     if not survives_a_look(path):
         raise TableError(f"{path.name} is damaged: the HDF5 library cannot open it. Write it again.")
@@ -36,10 +34,10 @@ def read_h5ad(path: Path, request: Request) -> Raw:
 
 def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     X = reader.matrix(file)
-    names, repeated = unique_names(reader.index(file, "var"))
+    names = reader.index(file, "var")
     if len(names) != X.shape[1]:
         raise TableError(f"{path.name} has {len(names):,} names in var for {X.shape[1]:,} columns of X.")
-    raw = Raw(X, names, reader.index(file, "obs"), notes=repeated_note(repeated))
+    raw = Raw(X, names, reader.index(file, "obs"))
     obs = reader.group(file, "obs")
     columns = [key for key in obs if key not in ("_index", "__categories")]
     for name, role in ((request.target, "target"), (request.id, "id")):
@@ -52,7 +50,6 @@ def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     for what, values in (("names in obs", raw.ids), ("target values", raw.target)):
         if values is not None and len(values) != X.shape[0]:
             raise TableError(f"{path.name} has {len(values):,} {what} for {X.shape[0]:,} rows of X.")
-    request.progress(1.0)
     return raw
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._messages import count, listing
-from ..reduction.records import Floats, Indices, Mask
 from .records import Raw, TableError
 
 TREATMENTS = ("error", "mean", "columns", "rows")
@@ -23,8 +22,8 @@ def check_treatment(missing: str) -> None:
 
 
 def treat_missing(
-    raw: Raw, rows: Mask, missing: str, notes: list[str], fitted: bool
-) -> tuple[Any, Indices, Indices]:
+    raw: Raw, rows: np.ndarray, missing: str, notes: list[str], fitted: bool
+) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return X without missing values, and the columns and samples that remain.
 
     With a fitted model (``fitted``) nothing is done here, because the model determines which columns matter.
@@ -75,7 +74,7 @@ def _missing_counts(X: Any) -> np.ndarray:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
 
-def _rows_with_missing(X: Any) -> Mask:
+def _rows_with_missing(X: Any) -> np.ndarray:
     if sp.issparse(X):
         bad = np.zeros(X.shape[0], dtype=bool)
         bad[sp.coo_array(X).row[~np.isfinite(X.data)]] = True
@@ -83,7 +82,7 @@ def _rows_with_missing(X: Any) -> Mask:
     return ~np.isfinite(X).all(axis=1)
 
 
-def _means(X: Any) -> Floats:
+def _means(X: Any) -> np.ndarray:
     """Return the mean of the finite values of each column; entries that a sparse matrix omits are zero."""
     if sp.issparse(X):
         coordinates = sp.coo_array(X)
@@ -94,7 +93,7 @@ def _means(X: Any) -> Floats:
     return np.where(fine, X, 0.0).sum(axis=0) / fine.sum(axis=0)
 
 
-def fill(X: Any, means: Floats) -> Any:
+def fill(X: Any, means: np.ndarray) -> Any:
     """Return a copy in which missing values are replaced by these column means."""
     X = X.copy()
     if sp.issparse(X):

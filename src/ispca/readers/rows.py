@@ -27,6 +27,21 @@ def rows(lines: Iterable[str], delimiter: str, where: str, start: int = 1) -> It
             yield number, line, None
 
 
+def pieces(found: Iterable[Row], characters: int) -> Iterator[list[Row]]:
+    """Group rows into pieces of about this many characters."""
+    piece: list[Row] = []
+    size = 0
+    for row in found:
+        piece.append(row)
+        # Empty fields take memory, too.
+        size += len(row[1]) if row[2] is None else sum(map(len, row[2])) + len(row[2])
+        if size >= characters:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
+
+
 def _quoted(number: int, line: str, following: Iterator[tuple[int, str]], delimiter: str, where: str) -> list[str]:
     """Return the fields of a row with quotes, reading more lines while a quote is open."""
     taken = [line]
