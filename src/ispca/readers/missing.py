@@ -56,19 +56,18 @@ def treat_missing(
         fine = np.flatnonzero(bad == 0)
         return X[:, fine], columns[fine], kept
     if missing == "rows":
-        fine = np.flatnonzero(~_rows_with_missing(X))
+        fine = np.setdiff1d(np.arange(X.shape[0]), _rows_with_missing(X))
         notes.append(f"{count(X.shape[0] - len(fine), 'sample')} with missing values left out.")
         return X[fine], columns, kept[fine]
     notes.append(f"{values} replaced by the column mean in {count(len(where), 'column')}: {listing(where)}.")
-    return fill(X, _means(X)), columns, kept
+    # The mean of the finite values; entries that a sparse matrix omits are zero.
+    sums = fill(X, np.zeros(X.shape[1])).sum(axis=0)
+    return fill(X, sums / (X.shape[0] - bad)), columns, kept
 
 
 def _missing_counts(X: Any) -> np.ndarray:
     if sp.issparse(X):
-        if np.isfinite(X.data.sum()):
-            return np.zeros(X.shape[1], dtype=np.intp)
-        coordinates = sp.coo_array(X)
-        return np.bincount(coordinates.col[~np.isfinite(coordinates.data)], minlength=X.shape[1])
+        return np.bincount(X.indices[~np.isfinite(X.data)], minlength=X.shape[1])
     starts = range(0, X.shape[1], BLOCK_COLUMNS)
     parts = [np.count_nonzero(~np.isfinite(X[:, j : j + BLOCK_COLUMNS]), axis=0) for j in starts]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
@@ -76,21 +75,8 @@ def _missing_counts(X: Any) -> np.ndarray:
 
 def _rows_with_missing(X: Any) -> np.ndarray:
     if sp.issparse(X):
-        bad = np.zeros(X.shape[0], dtype=bool)
-        bad[sp.coo_array(X).row[~np.isfinite(X.data)]] = True
-        return bad
-    return ~np.isfinite(X).all(axis=1)
-
-
-def _means(X: Any) -> np.ndarray:
-    """Return the mean of the finite values of each column; entries that a sparse matrix omits are zero."""
-    if sp.issparse(X):
-        coordinates = sp.coo_array(X)
-        fine = np.isfinite(coordinates.data)
-        sums = np.bincount(coordinates.col[fine], coordinates.data[fine], minlength=X.shape[1])
-        return sums / (X.shape[0] - np.bincount(coordinates.col[~fine], minlength=X.shape[1]))
-    fine = np.isfinite(X)
-    return np.where(fine, X, 0.0).sum(axis=0) / fine.sum(axis=0)
+        return np.unique(sp.coo_array(X).row[~np.isfinite(X.data)])
+    return np.flatnonzero(~np.isfinite(X).all(axis=1))
 
 
 def fill(X: Any, means: np.ndarray) -> Any:

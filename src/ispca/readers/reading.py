@@ -12,9 +12,8 @@ import numpy as np
 
 from .._messages import count, listing
 from .delimited import read_delimited
-from .dialect import data_suffix
 from .excel import read_excel
-from .files import is_gzipped
+from .files import data_suffix, is_gzipped
 from .h5ad import read_h5ad
 from .limits import Limit, limit_for
 from .missing import check_treatment, treat_missing
@@ -190,22 +189,15 @@ def _one_error(path: Path) -> Iterator[None]:
         raise TableError(f"There is no file {path}.") from None
     except PermissionError:
         raise TableError(f"{path} cannot be read: permission denied.") from None
-    except Exception as error:
-        raise _unreadable(path, error) from error
     except BaseException as error:
         # A panic of polars is not an Exception.
-        if type(error).__name__ != "PanicException":
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: BaseException) -> TableError:
-    reason = str(error)[:200]
-    what = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
-    return TableError(
-        f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). "
-        "If its extension is correct, the file is damaged: download or save it again."
-    )
+        what = ": ".join(filter(None, [type(error).__name__, str(error)[:200]]))
+        raise TableError(
+            f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). "
+            "If its extension is correct, the file is damaged: download or save it again."
+        ) from error
 
 
 def _check_labels(target: Any, limit: Limit) -> None:

@@ -69,18 +69,9 @@ def _quoted(number: int, line: str, following: Iterator[tuple[int, str]], delimi
 
 def _lines_before_open_quote(text: str, delimiter: str) -> int:
     """Return the number of line breaks before the quote that is not closed."""
-    separator = re.compile(f"[{re.escape(delimiter)}\n]")
+    separator = f"{re.escape(delimiter)}\\n"
+    complete = re.compile(f'(?:"(?:[^"]+|"")*+"|(?!"))[^{separator}]*[{separator}]')
     place = 0
-    while place < len(text):
-        if text[place] == '"':
-            end = text.find('"', place + 1)
-            while end >= 0 and text[end + 1 : end + 2] == '"':
-                end = text.find('"', end + 2)
-            if end < 0:
-                return text.count("\n", 0, place)
-            place = end + 1
-        found = separator.search(text, place)
-        if found is None:
-            break
-        place = found.end()
-    return 0
+    while field := complete.match(text, place):
+        place = field.end()
+    return text.count("\n", 0, place) if place < len(text) else 0
