@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,10 +73,15 @@ def sniff(lines: list[str], path: Path, limit: Limit) -> Dialect:
     if lines and re.fullmatch(r"sep=[,;|\t ]\n?", lines[0]):
         # A first line that tells Excel the delimiter.
         skip, candidates, lines = 1, lines[0][4], lines[1:]
-    delimiter = max(candidates, key=lambda candidate: _quality(lines, candidate))
-    limit.check((max((line.count(delimiter) for line in lines), default=0) + 1) * NAME, "A line")
-    first = _first_rows(lines, delimiter, path.name, skip + 1)
+    longest = max((line.count(candidate) for line in lines for candidate in candidates), default=0) + 1
+    limit.check(longest * NAME, "A line")
+    split = {candidate: _first_rows(lines, candidate) for candidate in candidates}
+    # The first of equals is the usual one for the extension.
+    delimiter = max(candidates, key=lambda candidate: _quality(split[candidate]))
+    first = split[delimiter]
     if len(first) < 2:
+        # An open quote may be the reason.
+        list(rows(lines, delimiter, path.name, skip + 1))
         raise TableError(f"{path.name} contains no data. It needs a header line and one line per row.")
     header, *sample = first
     width = len(sample[0])
@@ -88,32 +94,18 @@ def sniff(lines: list[str], path: Path, limit: Limit) -> Dialect:
     return Dialect(delimiter, comma, skip, [name.strip() for name in header], sample)
 
 
-def _first_rows(lines: list[str], delimiter: str, where: str, start: int) -> list[list[str]]:
-    """Return the fields of the first rows; a last row that is cut off inside quotes is dropped."""
+def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Return the fields of the first rows, up to a row that is cut off inside quotes."""
     found: list[list[str]] = []
-    try:
-        for _, line, fields in rows(lines, delimiter, where, start):
+    # With the wrong delimiter a whole line is one field, which may exceed the size limit of a field.
+    with suppress(QuoteError):
+        for _, line, fields in rows(lines, delimiter, ""):
             found.append(line.rstrip("\n").split(delimiter) if fields is None else fields)
-    except QuoteError:
-        if len(found) < 2:
-            raise
     return found
 
 
-def _quality(lines: list[str], delimiter: str) -> tuple[bool, int]:
-    """Return whether the delimiter cuts the rows into equally many fields, and into how many the first.
-
-    The first of equals wins: the usual one for the extension.
-    """
-    widths = []
-    try:
-        for _, line, fields in rows(lines, delimiter, ""):
-            widths.append(line.count(delimiter) + 1 if fields is None else len(fields))
-    except QuoteError:
-        # With the wrong delimiter a whole line is one field, which may exceed the size limit of a field.
-        pass
-    if not widths:
-        return False, 0
-    first, second = widths[0], widths[1] if len(widths) > 1 else 0
-    even = second > 1 and first in (second, second - 1) and len(set(widths[1:])) == 1
-    return even, first
+def _quality(found: list[list[str]]) -> tuple[bool, int]:
+    """Return whether all rows have equally many fields (the header may lack one), and how many the header has."""
+    header, *widths = map(len, found) if found else [0]
+    even = len(set(widths)) == 1 and widths[0] > 1 and header in (widths[0], widths[0] - 1)
+    return even, header

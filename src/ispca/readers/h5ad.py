@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._extras import load_extra
+from .._messages import count
 from .files import HDF5, check_magic
-from .h5ad_probe import survives_a_look
+from .h5ad_probe import can_be_opened
 from .limits import Limit
 from .npz import checked_dense
 from .records import Raw, Request, TableError, unknown_column
@@ -26,7 +27,7 @@ def read_h5ad(path: Path, request: Request) -> Raw:
     """Read X, one column of obs, and the names from an AnnData file."""
     h5py = load_extra(f"Reading {path.name}", "h5py")
     check_magic(path, HDF5, "an h5ad file", "Write it with anndata.")
-    if not survives_a_look(path):
+    if not can_be_opened(path):
         raise TableError(f"{path.name} is damaged: the HDF5 library cannot open it. Write it again.")
     with h5py.File(path, "r") as file:
         return _annotated(Reader(h5py, path, request.limit), file, request, path)
@@ -60,6 +61,9 @@ class Reader:
         self._h5py, self._limit, self._size = h5py, limit, max(path.stat().st_size, 1)
 
     def _item(self, parent: Any, name: str) -> Any:
+        """Return a group or an array, which must be stored in this file, or None."""
+        if name not in parent:
+            return None
         link = parent.get(name, getlink=True)
         if not isinstance(link, self._h5py.HardLink | self._h5py.SoftLink):
             raise TableError(f"{name!r} in {self._limit.file} is stored in another file. Copy it into this one.")
@@ -67,25 +71,30 @@ class Reader:
 
     def group(self, parent: Any, name: str) -> Any:
         """Return a group."""
-        item = self._item(parent, name) if name in parent else None
+        item = self._item(parent, name)
         if not isinstance(item, self._h5py.Group):
             raise TableError(f"{self._limit.file} has no group {name!r}. Write the file with anndata.")
         return item
 
-    def values(self, parent: Any, name: str) -> np.ndarray:
+    def values(self, parent: Any, name: str, axes: int = 1) -> np.ndarray:
         """Read an array after checking its size, the size of its chunks, and what they unpack to."""
-        stored = self._item(parent, name) if name in parent else None
+        stored = self._item(parent, name)
         if not isinstance(stored, self._h5py.Dataset) or stored.shape is None:
             raise TableError(
                 f"{self._limit.file} has no array {name!r} in {parent.name}. Write the file with anndata."
             )
         if stored.external or stored.is_virtual:
             raise TableError(f"{name!r} in {self._limit.file} is stored in another file. Copy it into this one.")
-        count = math.prod(stored.shape)
-        self._limit.check(max(count, math.prod(stored.chunks or ())) * stored.dtype.itemsize, f"{name!r}")
+        if stored.ndim != axes:
+            found = count(stored.ndim, "axis", "axes")
+            raise TableError(f"{name!r} in {self._limit.file} has {found} instead of {axes}.")
+        largest = max(math.prod(stored.shape), math.prod(stored.chunks or ()))
+        self._limit.check(largest * stored.dtype.itemsize, f"{name!r}")
         if stored.chunks is not None:
             self._check_chunks(stored, name)
         if stored.dtype.kind == "O":
+            if axes > 1:
+                raise TableError(f"{name!r} in {self._limit.file} contains text instead of numbers.")
             return self._texts(stored, name)
         values: np.ndarray = stored[()]
         return values
@@ -115,8 +124,6 @@ class Reader:
 
     def _texts(self, stored: Any, name: str) -> np.ndarray:
         """Read strings of any length in parts; many of them may share one place in the file."""
-        if stored.ndim != 1:
-            raise TableError(f"{name!r} in {self._limit.file} has {stored.ndim} axes instead of 1.")
         self._limit.check_table(len(stored), 0)
         step = max(TEXTS_AT_A_TIME, self._limit.bytes // 4 // self._size)
         texts: list[str] = []
@@ -130,13 +137,9 @@ class Reader:
 
     def matrix(self, file: Any) -> Any:
         """Return X, dense or CSR."""
-        if "X" not in file:
-            raise TableError(f"{self._limit.file} has no X. Write the file with anndata.")
         stored = self._item(file, "X")
         if not isinstance(stored, self._h5py.Group):
-            if stored.ndim == 2:
-                self._limit.check_table(*stored.shape)
-            return checked_dense(self.values(file, "X"), self._limit)
+            return checked_dense(self.values(file, "X", axes=2), self._limit)
         shape = checked_shape(stored.attrs["shape"], self._limit)
         data, indices, indptr = (self.values(stored, part) for part in ("data", "indices", "indptr"))
         kind = _text(stored.attrs["encoding-type"])
@@ -151,7 +154,7 @@ class Reader:
 
     def column(self, frame: Any, name: str) -> np.ndarray:
         """Return a column of obs or var: plain, text, categorical or nullable; missing values are NaN or empty."""
-        if not isinstance(self._item(frame, name) if name in frame else None, self._h5py.Group):
+        if not isinstance(self._item(frame, name), self._h5py.Group):
             values = self._plain(frame, name)
             return values.astype(str) if values.dtype.kind == "b" else values
         stored = self.group(frame, name)
@@ -171,8 +174,6 @@ class Reader:
 
     def _plain(self, parent: Any, name: str) -> np.ndarray:
         values = self.values(parent, name)
-        if values.ndim != 1:
-            raise TableError(f"{name!r} in {self._limit.file} has {values.ndim} axes instead of 1.")
         self._limit.check_table(len(values), 0)
         if values.dtype.kind != "S":
             return values

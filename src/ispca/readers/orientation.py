@@ -101,7 +101,8 @@ class Collector:
         self._blocks.clear()
         return values
 
-    def _numeric(self) -> list[int]:
+    def numeric(self) -> list[int]:
+        """Return the positions of the fields that are numbers."""
         texts = set(self.texts)
         return [j for j in range(len(self._names)) if j not in texts]
 
@@ -135,7 +136,7 @@ class SamplesInRows(Collector):
         empty = np.isnan(block.numbers).all(axis=1)
         empty &= np.array([not any(map(str.strip, row)) for row in block.texts], dtype=bool)
         self._kept += [row[: len(self._asked)] for row, gone in zip(block.texts, empty, strict=True) if not gone]
-        self._blocks.append((self._numeric(), block.numbers[~empty] if empty.any() else block.numbers))
+        self._blocks.append((self.numeric(), block.numbers[~empty] if empty.any() else block.numbers))
         for positions, fields in block.odd.values():
             for j in positions:
                 if j not in self._left_out:
@@ -146,7 +147,7 @@ class SamplesInRows(Collector):
         """Assemble the blocks."""
         if not self._kept:
             raise TableError(f"{self._where} has a header but no rows of data.")
-        positions = self._numeric()
+        positions = self.numeric()
         left_out = {self._names[j]: why for j, why in self._left_out.items()}
         raw = Raw(self._joined(positions), [self._names[j] for j in positions], left_out=left_out)
         columns = dict(zip(self._asked, map(list, zip(*self._kept, strict=True)), strict=False))
@@ -181,7 +182,7 @@ class SamplesInColumns(Collector):
         often = Counter(j for positions, _ in block.odd.values() for j in positions)
         n_rows, start = len(block.texts), len(self._features)
         describing = {j for j, times in often.items() if n_rows > 2 and times > n_rows / 2}
-        self._blocks.append((self._numeric(), block.numbers))
+        self._blocks.append((self.numeric(), block.numbers))
         self._features += [row[0].strip() or f"row {start + i + 1}" for i, row in enumerate(block.texts)]
         for i, (positions, fields) in block.odd.items():
             value = next((fields[j] for j in positions if j not in describing), None)
@@ -196,7 +197,7 @@ class SamplesInColumns(Collector):
 
     def finish(self) -> Raw:
         """Assemble and transpose the blocks."""
-        request, samples = self._request, self._numeric()
+        request, samples = self._request, self.numeric()
         if not self._features or not samples:
             raise TableError(
                 f"{self._where} contains no data. With features in rows, it needs one row per feature."

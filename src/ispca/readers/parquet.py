@@ -53,13 +53,10 @@ def _cell(item: Any) -> str:
 
 
 def _from_frame(frame: Any, request: Request, where: str, polars: Any) -> Raw:
-    types = frame.dtypes
-    text = {j for j, kind in enumerate(types) if not (kind.is_numeric() or kind == polars.Boolean)}
+    text = {j for j, kind in enumerate(frame.dtypes) if not (kind.is_numeric() or kind == polars.Boolean)}
     collector = SamplesInRows(frame.columns, text, request, where)
-    texts = collector.texts
-    kept = [_texts(frame.to_series(j), polars, request.limit) for j in texts]
-    gone = set(texts)
-    numbers = [j for j in range(frame.width) if j not in gone]
+    kept = [_texts(frame.to_series(j), polars, request.limit) for j in collector.texts]
+    numbers = collector.numeric()
     values = np.empty((len(frame), len(numbers)))
     for k, j in enumerate(numbers):
         values[:, k] = frame.to_series(j).cast(polars.Float64).to_numpy()

@@ -119,7 +119,7 @@ def read_table(
         )
     if drop and reader in MATRICES:
         raise TableError(f"Columns of {path.suffix} files cannot be dropped. Remove them from {path.name}.")
-    with _one_error(path):
+    with _as_table_error(path):
         limit = limit_for(path, max_bytes)
         raw = reader(path, Request(limit, target, id, drop, transpose, known, progress))
         progress(1.0)
@@ -173,7 +173,7 @@ def _reader(path: Path) -> Callable[[Path, Request], Raw]:
 
 
 @contextmanager
-def _one_error(path: Path) -> Iterator[None]:
+def _as_table_error(path: Path) -> Iterator[None]:
     """Turn every failure to read a file into a TableError.
 
     Each library fails in its own way on a damaged file. A missing package and an interrupt are not about the file
