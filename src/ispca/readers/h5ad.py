@@ -16,7 +16,7 @@ from .h5ad_probe import can_be_opened
 from .limits import Limit
 from .npz import checked_dense
 from .records import Raw, Request, TableError, unknown_column
-from .sparse import checked_csr, checked_shape
+from .sparse import checked_csr
 
 # The largest expansion by deflate, and the smallest number of strings read at a time.
 DEFLATE_RATIO = 1032
@@ -140,12 +140,11 @@ class Reader:
         stored = self._item(file, "X")
         if not isinstance(stored, self._h5py.Group):
             return checked_dense(self.values(file, "X", axes=2), self._limit)
-        shape = checked_shape(stored.attrs["shape"], self._limit)
         data, indices, indptr = (self.values(stored, part) for part in ("data", "indices", "indptr"))
         kind = _text(stored.attrs["encoding-type"])
         if kind not in ("csr_matrix", "csc_matrix"):
             raise TableError(f"X in {self._limit.file} has the unknown encoding {kind!r}. Store it as CSR or CSC.")
-        return checked_csr(data, indices, indptr, shape, self._limit, by_column=kind == "csc_matrix")
+        return checked_csr(data, indices, indptr, stored.attrs["shape"], self._limit, kind == "csc_matrix")
 
     def index(self, file: Any, name: str) -> list[str]:
         """Return the names of the rows of obs or var."""

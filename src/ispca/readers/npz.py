@@ -58,7 +58,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.nd
             raise TableError(
                 f"{info.filename} in {where} has an unknown format version. Write it with numpy.savez."
             )
-        shape, _, dtype = _HEADERS[version](member)
+        shape, by_column, dtype = _HEADERS[version](member)
         if dtype.kind not in "biufcSUmM":
             what = "Python objects" if dtype.hasobject else "records"
             raise TableError(f"{info.filename} in {where} contains {what}. Save plain arrays only.")
@@ -66,17 +66,14 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.nd
         # Strings of length 0 take no space, however many there are.
         if items * dtype.itemsize != info.file_size - member.tell() or (items and not dtype.itemsize):
             raise TableError(f"{info.filename} in {where} is damaged: its size does not match its header.")
-    with archive.open(info) as member:
-        values: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
+        content = member.read(items * dtype.itemsize)
         # zipfile compares the checksum at the end of the member.
         member.read(1)
     if dtype.kind == "U":
-        codes = np.frombuffer(
-            values.tobytes(), np.uint32 if dtype.isnative else np.dtype(np.uint32).newbyteorder()
-        )
+        codes = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(dtype.byteorder))
         if np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))):
             raise TableError(f"{info.filename} in {where} is damaged: it contains text that is not Unicode.")
-    return values
+    return np.ndarray(shape, dtype, content, order="F" if by_column else "C")
 
 
 def matrix_of(stored: dict[str, np.ndarray], limit: Limit) -> Any:
