@@ -34,13 +34,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which fields of a row are text, and how fields are written."""
+    """How the fields of a row in the file ``where`` are written, and the positions of those that are text."""
 
     width: int
-    texts: tuple[int, ...]
-    delimiter: str
-    decimal_comma: bool
     where: str
+    delimiter: str = "\t"
+    decimal_comma: bool = False
+    texts: tuple[int, ...] = ()
 
     @cached_property
     def numbers(self) -> list[int]:

@@ -6,6 +6,7 @@ import io
 from itertools import chain, islice
 from pathlib import Path
 
+from .blocks import Layout
 from .dialect import find_encoding, first_lines, sniff
 from .files import open_bytes
 from .orientation import assemble
@@ -40,9 +41,8 @@ def _read(path: Path, request: Request, encoding: str) -> Raw:
         following = islice(chain(lines, file), dialect.skip, None)
         found = rows(following, dialect.delimiter, path.name, dialect.skip + 1)
         next(found)  # the header
-        raw = assemble(
-            dialect.header, dialect.sample, found, request, path.name, dialect.delimiter, dialect.decimal_comma
-        )
+        layout = Layout(len(dialect.header), path.name, dialect.delimiter, dialect.decimal_comma)
+        raw = assemble(dialect.header, dialect.sample, found, request, layout)
     if dialect.decimal_comma:
         raw.notes.insert(0, "Commas were read as decimal marks.")
     return raw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,28 +23,22 @@ ID_NAMES |= {"subject_id", "index", "unnamed: 0", "rowname", "rownames", "row.na
 
 
 def assemble(
-    header: Sequence[str],
-    sample: Iterable[Sequence[str]],
-    rows: Iterable[Row],
-    request: Request,
-    where: str,
-    delimiter: str = "\t",
-    decimal_comma: bool = False,
+    header: Sequence[str], sample: Iterable[Sequence[str]], rows: Iterable[Row], request: Request, layout: Layout
 ) -> Raw:
     """Parse rows into a table, a block at a time; a column with text in the first rows (``sample``) is text."""
-    width, n_rows = len(header), 0
     text = {
         j
         for fields in sample
-        for j, item in enumerate(fields[:width])
-        if number(item.replace(",", ".") if decimal_comma else item) is None
+        for j, item in enumerate(fields[: layout.width])
+        if number(item.replace(",", ".") if layout.decimal_comma else item) is None
     }
     kind: type[SamplesInRows | SamplesInColumns] = SamplesInColumns if request.transpose else SamplesInRows
-    collector = kind(header, text, request, where)
+    collector = kind(header, text, request, layout)
+    n_rows = 0
     for part in pieces(rows, BLOCK_CHARACTERS):
         n_rows += len(part)
-        request.limit.check_table(n_rows, width)
-        collector.add(parse(part, Layout(width, collector.texts, delimiter, decimal_comma, where)))
+        request.limit.check_table(n_rows, layout.width)
+        collector.add(parse(part, collector.layout))
     return collector.finish()
 
 
@@ -55,7 +50,7 @@ def from_fields(rows: Sequence[Sequence[str]], request: Request, where: str) -> 
         return [*row, *[""] * (width - len(row))]
 
     following = ((i, "", padded(row)) for i, row in enumerate(rows[1:], 2))
-    return assemble(padded(rows[0]), rows[1 : SNIFFED_LINES + 1], following, request, where)
+    return assemble(padded(rows[0]), rows[1 : SNIFFED_LINES + 1], following, request, Layout(width, where))
 
 
 class Places:
@@ -80,17 +75,16 @@ class Places:
 
 
 class Collector:
-    """Collects blocks of rows; ``texts`` contains the positions of the fields that are not numbers."""
+    """Collects blocks of rows; ``layout`` says how to parse the next one."""
 
-    texts: tuple[int, ...] = ()
-
-    def __init__(self, header: Sequence[str], request: Request, where: str) -> None:
-        self._header, self._request, self._where = header, request, where
+    def __init__(self, header: Sequence[str], request: Request, layout: Layout) -> None:
+        self._header, self._request, self.layout = header, request, layout
         self._names = [name or f"column {j + 1}" for j, name in enumerate(header)]
         self._blocks: list[tuple[list[int], np.ndarray]] = []
 
-    def _joined(self, positions: list[int]) -> np.ndarray:
-        """Return these columns of all blocks, which are released."""
+    def _joined(self) -> np.ndarray:
+        """Return the columns that are numbers in all blocks, which are released."""
+        positions = self.layout.numbers
         values = np.empty((sum(len(numbers) for _, numbers in self._blocks), len(positions)))
         start = 0
         for of_block, numbers in self._blocks:
@@ -101,21 +95,17 @@ class Collector:
         self._blocks.clear()
         return values
 
-    def numeric(self) -> list[int]:
-        """Return the positions of the fields that are numbers."""
-        texts = set(self.texts)
-        return [j for j in range(len(self._names)) if j not in texts]
-
 
 class SamplesInRows(Collector):
     """One row per sample, one field per feature."""
 
-    def __init__(self, header: Sequence[str], text: set[int], request: Request, where: str) -> None:
-        super().__init__(header, request, where)
-        places = Places(header, where)
+    def __init__(self, header: Sequence[str], text: set[int], request: Request, layout: Layout) -> None:
+        super().__init__(header, request, layout)
+        places = Places(header, layout.where)
         self._target = None if request.target is None else places.of(request.target, "target")
         self._id = places.of(request.id, "id") if request.id is not None else self._guess_id(0 in text)
-        self._asked = [j for j in (self._id, self._target) if j is not None]
+        # One column may be both.
+        self._asked = list(dict.fromkeys(j for j in (self._id, self._target) if j is not None))
         self._left_out = {places.of(name, "drop"): "requested" for name in request.drop}
         self._left_out |= {j: "text" for j in text - set(self._asked) - set(self._left_out)}
         self._kept: list[list[str]] = []
@@ -129,14 +119,14 @@ class SamplesInRows(Collector):
 
     def _set_texts(self) -> None:
         # The sample names and the target come first.
-        self.texts = tuple(dict.fromkeys([*self._asked, *self._left_out]))
+        self.layout = replace(self.layout, texts=tuple(dict.fromkeys([*self._asked, *self._left_out])))
 
     def add(self, block: Block) -> None:
         """Add a block; a column with anything but numbers is left out from here on."""
         empty = np.isnan(block.numbers).all(axis=1)
         empty &= np.array([not any(map(str.strip, row)) for row in block.texts], dtype=bool)
         self._kept += [row[: len(self._asked)] for row, gone in zip(block.texts, empty, strict=True) if not gone]
-        self._blocks.append((self.numeric(), block.numbers[~empty] if empty.any() else block.numbers))
+        self._blocks.append((self.layout.numbers, block.numbers[~empty] if empty.any() else block.numbers))
         for positions, fields in block.odd.values():
             for j in positions:
                 if j not in self._left_out:
@@ -146,10 +136,9 @@ class SamplesInRows(Collector):
     def finish(self) -> Raw:
         """Assemble the blocks."""
         if not self._kept:
-            raise TableError(f"{self._where} has a header but no rows of data.")
-        positions = self.numeric()
+            raise TableError(f"{self.layout.where} has a header but no rows of data.")
         left_out = {self._names[j]: why for j, why in self._left_out.items()}
-        raw = Raw(self._joined(positions), [self._names[j] for j in positions], left_out=left_out)
+        raw = Raw(self._joined(), [self._names[j] for j in self.layout.numbers], left_out=left_out)
         columns = dict(zip(self._asked, map(list, zip(*self._kept, strict=True)), strict=False))
         if self._target is not None:
             raw.target, raw.target_name = columns[self._target], self._names[self._target]
@@ -169,9 +158,9 @@ class SamplesInRows(Collector):
 class SamplesInColumns(Collector):
     """One row per feature, its name first, and one field per sample. The target is a row, too."""
 
-    def __init__(self, header: Sequence[str], text: set[int], request: Request, where: str) -> None:
-        super().__init__(header, request, where)
-        self.texts = (0,)
+    def __init__(self, header: Sequence[str], text: set[int], request: Request, layout: Layout) -> None:
+        super().__init__(header, request, layout)
+        self.layout = replace(layout, texts=(0,))
         self._notes: list[str] = []
         self._features: list[str] = []
         self._odd: dict[int, str] = {}
@@ -182,7 +171,7 @@ class SamplesInColumns(Collector):
         often = Counter(j for positions, _ in block.odd.values() for j in positions)
         n_rows, start = len(block.texts), len(self._features)
         describing = {j for j, times in often.items() if n_rows > 2 and times > n_rows / 2}
-        self._blocks.append((self.numeric(), block.numbers))
+        self._blocks.append((self.layout.numbers, block.numbers))
         self._features += [row[0].strip() or f"row {start + i + 1}" for i, row in enumerate(block.texts)]
         for i, (positions, fields) in block.odd.items():
             value = next((fields[j] for j in positions if j not in describing), None)
@@ -191,19 +180,19 @@ class SamplesInColumns(Collector):
                 if self._features[start + i] in (self._request.target, self._request.id):
                     self._rows[start + i] = fields
         if describing:
-            self.texts = (*self.texts, *sorted(describing))
+            self.layout = replace(self.layout, texts=(*self.layout.texts, *sorted(describing)))
             names = listing(self._header[j] for j in sorted(describing))
             self._notes.append(f"Columns of text that describe the rows left out: {names}.")
 
     def finish(self) -> Raw:
         """Assemble and transpose the blocks."""
-        request, samples = self._request, self.numeric()
+        request, samples = self._request, self.layout.numbers
         if not self._features or not samples:
             raise TableError(
-                f"{self._where} contains no data. With features in rows, it needs one row per feature."
+                f"{self.layout.where} contains no data. With features in rows, it needs one row per feature."
             )
-        values = self._joined(samples)
-        places = Places(self._features, self._where, "row")
+        values = self._joined()
+        places = Places(self._features, self.layout.where, "row")
         target = None if request.target is None else places.of(request.target, "target")
         named = None if request.id is None else places.of(request.id, "id")
         left_out = {places.of(name, "drop"): "requested" for name in request.drop}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._extras import load_extra
-from .blocks import Block
+from .blocks import Block, Layout
 from .files import PARQUET, check_magic
 from .limits import Limit
 from .orientation import SamplesInRows, from_fields
@@ -54,9 +54,9 @@ def _cell(item: Any) -> str:
 
 def _from_frame(frame: Any, request: Request, where: str, polars: Any) -> Raw:
     text = {j for j, kind in enumerate(frame.dtypes) if not (kind.is_numeric() or kind == polars.Boolean)}
-    collector = SamplesInRows(frame.columns, text, request, where)
-    kept = [_texts(frame.to_series(j), polars, request.limit) for j in collector.texts]
-    numbers = collector.numeric()
+    collector = SamplesInRows(frame.columns, text, request, Layout(frame.width, where))
+    kept = [_texts(frame.to_series(j), polars, request.limit) for j in collector.layout.texts]
+    numbers = collector.layout.numbers
     values = np.empty((len(frame), len(numbers)))
     for k, j in enumerate(numbers):
         values[:, k] = frame.to_series(j).cast(polars.Float64).to_numpy()
