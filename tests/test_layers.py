@@ -29,8 +29,6 @@ LAYERS = (
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 # What still breaks the rules, as (package, imported module). Never add to it; an entry no longer needed must go.
 EXCEPTIONS = {
-    # Three readers use only the array types (Floats, Indices, Mask) that are defined there.
-    ("readers", "reduction.records"),
     # Results have a method `plot`, which imports its function when it is called.
     ("validation", "plots.comparison"),
     ("validation", "plots.stability"),

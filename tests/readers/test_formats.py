@@ -174,6 +174,20 @@ def test_h5ad(tmp_path, kind):
 
 
 @pytest.mark.parametrize(
+    ("matrix", "reason"),
+    [
+        (X[0], "'X' in data.h5ad has 1 axis instead of 2"),
+        (X[:, :, None], "'X' in data.h5ad has 3 axes instead of 2"),
+        (np.array([["a", "b"], ["c", "d"]], dtype=object), "'X' in data.h5ad contains text instead of numbers"),
+    ],
+)
+def test_an_h5ad_file_without_a_matrix_of_numbers_is_refused(tmp_path, matrix, reason):
+    write_h5ad(tmp_path / "data.h5ad", matrix)
+    with pytest.raises(TableError, match=reason):
+        read_table(tmp_path / "data.h5ad", target="count")
+
+
+@pytest.mark.parametrize(
     ("name", "package"), [("a.xlsx", "openpyxl"), ("a.h5ad", "h5py"), ("a.parquet", "polars")]
 )
 def test_a_missing_extra_is_named_with_the_command(tmp_path, monkeypatch, name, package):

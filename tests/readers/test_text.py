@@ -76,6 +76,15 @@ def test_transposed(variant, read):
     same(read(text, name, encoding, transpose=True))
 
 
+@pytest.mark.parametrize("transpose", [False, True])
+def test_one_column_may_name_the_samples_and_be_the_target(read, transpose):
+    rows = [["note", "g1", "state"], ["p", "1", "x"], ["q", "2", "y"], ["r", "3", "x"], ["s", "4", "y"]]
+    text = "\n".join(map(",".join, zip(*rows, strict=True) if transpose else rows))
+    table = read(text, id="state", transpose=transpose)
+    assert table.ids.tolist() == table.target.tolist() == ["x", "y", "x", "y"]
+    assert table.features.tolist() == ["g1"]
+
+
 def test_transposed_with_descriptions_other_text_and_a_numeric_target(read):
     text = "gene,about,a,b,c,d\nsex,-,m,f,m,f\ng1,first gene,1,3,2,0\nstate,,0,1,0,1\ng2,second gene,2.5,5,4,-1\n"
     text += "g3,third one,NA,NA,NA,NA\n"

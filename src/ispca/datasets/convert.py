@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._extras import missing_package
 from ..readers.limits import Limit, limit_for
 from ..readers.sparse import checked_csr
 from .arrays import Arrays, survival_target
-from .records import Dataset, DatasetError
+from .records import Dataset, DatasetError, load_package
 
 # R names of the event indicator, 1 if death was observed.
 EVENT_NAMES = ("cens", "event", "status", "death", "os_deceased")
@@ -79,10 +78,7 @@ def read_mat(path: Path, record: Dataset) -> Arrays:
 
 def read_objects(path: Path) -> dict[str, Any]:
     """Return the objects of an R file; data frames and lists become dicts, with all of a frame's columns."""
-    try:
-        import rdata
-    except ImportError as error:
-        raise DatasetError(missing_package(f"Reading {path.name}", "rdata")) from error
+    rdata = load_package(f"Reading {path.name}", "rdata")
 
     def keep(columns: Any, attributes: Any) -> Any:
         return columns

@@ -9,25 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import urlsplit
 
-from .._extras import missing_package
 from .arrays import Arrays, verify
 from .convert import convert
-from .records import Dataset, DatasetError, Source
+from .records import Dataset, DatasetError, Source, load_package
 
 # Seconds to wait for an answer of a server.
 TIMEOUT = 30.0
-
-
-def import_pooch() -> ModuleType:
-    """Import pooch, or say how to install it."""
-    try:
-        import pooch
-    except ImportError as error:
-        raise DatasetError(missing_package("Downloading", "pooch")) from error
-    return pooch
 
 
 @contextlib.contextmanager
@@ -42,7 +31,7 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 def retrieve(source: Source, folder: Path, known_hash: str | None = None) -> Path:
     """Download the file of a source into a folder; nothing is left there if it fails."""
-    pooch = import_pooch()
+    pooch = load_package("Downloading", "pooch")
     from requests import exceptions
 
     expected = known_hash or source.sha256
@@ -92,7 +81,7 @@ def fetch(record: Dataset, folder: Path, known_hash: str | None = None) -> Array
             f"{record.name} has no direct download ({record.origin}). Put {record.name}.npz into the folder given"
             " by the environment variable ISPCA_DATA."
         )
-    import_pooch()
+    load_package("Downloading", "pooch")
     failures = []
     for source in record.sources:
         try:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from .._extras import load_extra
 
 
 class DatasetError(OSError):
     """A data set is not present, cannot be downloaded, or fails verification."""
+
+
+def load_package(purpose: str, module: str) -> Any:
+    """Import an optional package, or raise a DatasetError that says how to install it."""
+    try:
+        return load_extra(purpose, module)
+    except ImportError as error:
+        raise DatasetError(str(error)) from error
 
 
 @dataclass(frozen=True)

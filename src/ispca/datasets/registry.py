@@ -1,13 +1,23 @@
-"""List data sets, and find one by name."""
+"""List data sets, and find one by name; descriptions.toml describes them."""
 
 from __future__ import annotations
 
-from .._messages import suggestion
-from .other_sets import OTHER_SETS
-from .paper_sets import PAPER_SETS
-from .records import Dataset
+import tomllib
+from importlib.resources import files
+from typing import Any
 
-DATASETS: dict[str, Dataset] = {record.name: record for record in (*PAPER_SETS, *OTHER_SETS)}
+from .._messages import suggestion
+from .records import Dataset, Source
+
+
+def _record(name: str, fields: dict[str, Any]) -> Dataset:
+    counts = tuple(fields.pop("counts", ()))
+    sources = tuple(Source(**source) for source in fields.pop("sources", ()))
+    return Dataset(name, counts=counts, sources=sources, **fields)
+
+
+_DESCRIPTIONS = tomllib.loads(files(__package__).joinpath("descriptions.toml").read_text(encoding="utf-8"))
+DATASETS = {name: _record(name, fields) for name, fields in _DESCRIPTIONS.items()}
 
 
 def list_datasets() -> tuple[Dataset, ...]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from .._extras import missing_package
 from .arrays import Arrays, read_npz, verify, write_npz
-from .download import fetch, import_pooch, read_source
-from .records import Dataset, DatasetError
+from .download import fetch, read_source
+from .records import Dataset, DatasetError, load_package
 
 
 def data_folder() -> Path | None:
@@ -29,7 +29,7 @@ def cache_folder() -> Path | None:
     if given:
         return Path(given).expanduser()
     try:
-        return Path(import_pooch().os_cache("ispca"))
+        return Path(load_package("Downloading", "pooch").os_cache("ispca"))
     except DatasetError:
         return None
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
 import numpy as np
 
-from ..reduction.records import Floats
 from .cells import number
 from .records import TableError
-from .rows import Row
+from .rows import Row, pieces
 
 # Characters converted at a time. One field that is not a number makes a whole piece go field by field.
 PIECE_CHARACTERS = 2**19
@@ -24,25 +23,24 @@ class Block:
     """Rows split into fields.
 
     ``texts[i]`` contains the fields of row i in text columns, and ``numbers[i]`` those in the other columns, with
-    NaN for missing values. ``odd[i]`` lists the positions in row i that are neither numbers nor missing, and
-    ``fields[i]`` contains all fields of such a row.
+    NaN for missing values. ``odd[i]`` contains the positions in row i that are neither numbers nor missing, and
+    all fields of that row.
     """
 
     texts: list[list[str]]
-    numbers: Floats
-    odd: dict[int, list[int]] = field(default_factory=dict)
-    fields: dict[int, Sequence[str]] = field(default_factory=dict)
+    numbers: np.ndarray
+    odd: dict[int, tuple[list[int], Sequence[str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which fields of a row are text, and how fields are written."""
+    """How the fields of a row in the file ``where`` are written, and the positions of those that are text."""
 
     width: int
-    texts: tuple[int, ...]
-    delimiter: str
-    decimal_comma: bool
     where: str
+    delimiter: str = "\t"
+    decimal_comma: bool = False
+    texts: tuple[int, ...] = ()
 
     @cached_property
     def numbers(self) -> list[int]:
@@ -58,28 +56,14 @@ class Layout:
 
 
 def parse(rows: Sequence[Row], layout: Layout) -> Block:
-    """Parse the rows of a text file into text and numbers."""
+    """Parse rows into text and numbers."""
     block = Block([], np.empty((len(rows), len(layout.numbers))))
-    for plain, piece in _pieces(rows):
-        if not plain or not _parse_at_once([line for _, line, _ in piece], block, layout):
-            for line_number, line, fields in piece:
-                _add_fields(fields or _without_end(line).split(layout.delimiter), line_number, block, layout)
-    return block
-
-
-def _pieces(rows: Sequence[Row]) -> Iterator[tuple[bool, list[Row]]]:
-    """Yield runs of rows with and without quotes, in pieces of limited size."""
     for plain, run in groupby(rows, lambda row: row[2] is None):
-        piece: list[Row] = []
-        characters = 0
-        for row in run:
-            piece.append(row)
-            characters += len(row[1])
-            if characters >= PIECE_CHARACTERS:
-                yield plain, piece
-                piece, characters = [], 0
-        if piece:
-            yield plain, piece
+        for piece in pieces(run, PIECE_CHARACTERS):
+            if not plain or not _parse_at_once([line for _, line, _ in piece], block, layout):
+                for line_number, line, fields in piece:
+                    _add_fields(fields or _without_end(line).split(layout.delimiter), line_number, block, layout)
+    return block
 
 
 def _parse_at_once(lines: list[str], block: Block, layout: Layout) -> bool:
@@ -110,15 +94,6 @@ def _without_end(line: str) -> str:
     return line[:-1] if line.endswith("\n") else line
 
 
-def parse_fields(rows: Iterable[Sequence[str]], first: int, layout: Layout) -> Block:
-    """Parse rows that are already split into fields; ``first`` is the number of the first row."""
-    rows = list(rows)
-    block = Block([], np.empty((len(rows), len(layout.numbers))))
-    for row_number, fields in enumerate(rows, first):
-        _add_fields(fields, row_number, block, layout)
-    return block
-
-
 def _add_fields(fields: Sequence[str], line_number: int, block: Block, layout: Layout) -> None:
     """Add one row, and record which fields are neither numbers nor missing."""
     if len(fields) != layout.width:
@@ -143,4 +118,4 @@ def _add_fields(fields: Sequence[str], line_number: int, block: Block, layout: L
     block.numbers[i] = [math.nan if value is None else value for value in values]
     odd = [j for j, value in zip(layout.numbers, values, strict=True) if value is None]
     if odd:
-        block.odd[i], block.fields[i] = odd, fields
+        block.odd[i] = odd, fields

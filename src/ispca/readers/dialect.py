@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import io
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
-from .files import open_bytes
+from .files import data_suffix, open_bytes
 from .limits import NAME, Limit
-from .records import TableError, ignore_progress
+from .records import TableError
 from .rows import QuoteError, rows
 
 # Rows that are inspected; fewer if they are very long.
@@ -35,64 +34,26 @@ class Dialect:
     as in files written by R. ``sample`` contains the first few rows. ``skip`` lines come before the header.
     """
 
-    encoding: str
     delimiter: str
     decimal_comma: bool
     skip: int
     header: list[str]
     sample: list[list[str]]
-    notes: list[str] = field(default_factory=list)
 
 
-def open_text(
-    path: Path, encoding: str, limit: Limit, progress: Callable[[float], None] = ignore_progress
-) -> IO[str]:
-    """Open a text file, gzipped or not; report the fraction that has been read."""
-    # A file that is neither UTF-8 nor UTF-16 is read to its end, whatever bytes it contains.
-    errors = "replace" if encoding == WESTERN else "strict"
-    return io.TextIOWrapper(open_bytes(path, limit, progress), encoding=encoding, errors=errors)
+def find_encoding(path: Path, limit: Limit) -> str:
+    """Return the encoding that the beginning of a file declares, UTF-8 by default."""
+    with open_bytes(path, limit) as file:
+        start = file.read(SNIFFED_BYTES)
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if start.startswith(mark):
+            return encoding
+    if b"\0" in start:
+        raise TableError(f"{path.name} is not a text file. Check its extension.")
+    return "utf-8"
 
 
-def data_suffix(path: Path) -> str:
-    """Return the extension that determines the format, ignoring .gz."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
-def sniff(path: Path, limit: Limit, encoding: str) -> Dialect:
-    """Detect the dialect from the beginning of a file."""
-    with open_text(path, encoding, limit) as file:
-        lines = _first_lines(file)
-    notes = (
-        [f"{path.name} is not UTF-8; it was read as Western European text (Windows-1252)."]
-        if encoding == WESTERN
-        else []
-    )
-    skip, candidates = 0, DELIMITERS.get(data_suffix(path), DELIMITERS[".txt"])
-    if lines and re.fullmatch(r"sep=[,;|\t ]\n?", lines[0]):
-        # A first line that tells Excel the delimiter.
-        skip, candidates, lines = 1, lines[0][4], lines[1:]
-    delimiter = max(candidates, key=lambda candidate: _quality(lines, candidate))
-    limit.check((max((line.count(delimiter) for line in lines), default=0) + 1) * NAME, "A line")
-    first = _first_rows(lines, delimiter, path.name, skip + 1)
-    if len(first) < 2:
-        raise TableError(f"{path.name} contains no data. It needs a header line and one line per row.")
-    header, *sample = first
-    width = len(sample[0])
-    if max(width, len(header)) < 2:
-        raise TableError(f"{path.name} has only one column. Separate columns by commas, semicolons or tabs.")
-    if width == len(header) + 1:
-        header = ["", *header]
-    comma = delimiter != "," and _decimal_comma(sample)
-    if comma:
-        notes.append("Commas were read as decimal marks.")
-    header = [name.strip() for name in header]
-    return Dialect(encoding, delimiter, comma, skip, header, sample, notes)
-
-
-def _first_lines(file: Iterable[str]) -> list[str]:
+def first_lines(file: Iterable[str]) -> list[str]:
     """Return about twenty lines, fewer if they are long, but at least two that are not empty."""
     lines: list[str] = []
     characters = filled = 0
@@ -106,52 +67,45 @@ def _first_lines(file: Iterable[str]) -> list[str]:
     return lines
 
 
-def _first_rows(lines: list[str], delimiter: str, where: str, start: int) -> list[list[str]]:
-    """Return the fields of the first rows; a last row that is cut off inside quotes is dropped."""
+def sniff(lines: list[str], path: Path, limit: Limit) -> Dialect:
+    """Detect the dialect from the first lines of a file."""
+    skip, candidates = 0, DELIMITERS.get(data_suffix(path), DELIMITERS[".txt"])
+    if lines and re.fullmatch(r"sep=[,;|\t ]\n?", lines[0]):
+        # A first line that tells Excel the delimiter.
+        skip, candidates, lines = 1, lines[0][4], lines[1:]
+    longest = max((line.count(candidate) for line in lines for candidate in candidates), default=0) + 1
+    limit.check(longest * NAME, "A line")
+    split = {candidate: _first_rows(lines, candidate) for candidate in candidates}
+    # The first of equals is the usual one for the extension.
+    delimiter = max(candidates, key=lambda candidate: _quality(split[candidate]))
+    first = split[delimiter]
+    if len(first) < 2:
+        # An open quote may be the reason.
+        list(rows(lines, delimiter, path.name, skip + 1))
+        raise TableError(f"{path.name} contains no data. It needs a header line and one line per row.")
+    header, *sample = first
+    width = len(sample[0])
+    if max(width, len(header)) < 2:
+        raise TableError(f"{path.name} has only one column. Separate columns by commas, semicolons or tabs.")
+    if width == len(header) + 1:
+        header = ["", *header]
+    with_comma = (item for fields in sample for item in fields if "," in item)
+    comma = delimiter != "," and any(map(_DECIMAL_COMMA.fullmatch, with_comma))
+    return Dialect(delimiter, comma, skip, [name.strip() for name in header], sample)
+
+
+def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Return the fields of the first rows, up to a row that is cut off inside quotes."""
     found: list[list[str]] = []
-    try:
-        for _, line, fields in rows(lines, delimiter, where, start):
+    # With the wrong delimiter a whole line is one field, which may exceed the size limit of a field.
+    with suppress(QuoteError):
+        for _, line, fields in rows(lines, delimiter, ""):
             found.append(line.rstrip("\n").split(delimiter) if fields is None else fields)
-    except QuoteError:
-        if len(found) < 2:
-            raise
     return found
 
 
-def find_encoding(path: Path, limit: Limit) -> str:
-    """Detect the encoding from the beginning of the file."""
-    with open_bytes(path, limit) as file:
-        start = file.read(SNIFFED_BYTES)
-    for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if start.startswith(mark):
-            return encoding
-    if b"\0" in start:
-        raise TableError(f"{path.name} is not a text file. Check its extension.")
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(start)
-    except UnicodeDecodeError:
-        return WESTERN
-    return "utf-8"
-
-
-def _quality(lines: list[str], delimiter: str) -> tuple[bool, int]:
-    """Return whether the delimiter cuts the rows into equally many fields, and into how many the first.
-
-    The first of equals wins: the usual one for the extension.
-    """
-    widths = []
-    try:
-        for _, line, fields in rows(lines, delimiter, ""):
-            widths.append(line.count(delimiter) + 1 if fields is None else len(fields))
-    except QuoteError:
-        # With the wrong delimiter a whole line is one field, which may exceed the size limit of a field.
-        pass
-    if not widths:
-        return False, 0
-    first, second = widths[0], widths[1] if len(widths) > 1 else 0
-    even = second > 1 and first in (second, second - 1) and len(set(widths[1:])) == 1
-    return even, first
-
-
-def _decimal_comma(sample: Sequence[Sequence[str]]) -> bool:
-    return any(_DECIMAL_COMMA.fullmatch(item) for fields in sample for item in fields if "," in item)
+def _quality(found: list[list[str]]) -> tuple[bool, int]:
+    """Return whether all rows have equally many fields (the header may lack one), and how many the header has."""
+    header, *widths = map(len, found) if found else [0]
+    even = len(set(widths)) == 1 and widths[0] > 1 and header in (widths[0], widths[0] - 1)
+    return even, header

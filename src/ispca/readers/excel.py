@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from .._extras import load_extra
-from .fields import from_fields
 from .files import ZIP, check_magic, zip_members
 from .limits import CELL, Limit
+from .orientation import from_fields
 from .records import Raw, Request, TableError
 
 # The largest number of rows in an Excel sheet.
@@ -44,7 +44,7 @@ def read_excel(path: Path, request: Request) -> Raw:
         raise TableError(
             f"The first sheet of {path.name} contains no data. It needs a header row and one row per sample."
         )
-    raw = from_fields(rows[0], rows[1:], request, path.name)
+    raw = from_fields(rows, request, path.name)
     if len(names) > 1:
         raw.notes.insert(0, f"Only the first of {len(names)} sheets was read: {names[0]!r}.")
     return raw

@@ -31,6 +31,11 @@ def is_gzipped(path: Path) -> bool:
     return path.suffix.lower() == ".gz"
 
 
+def data_suffix(path: Path) -> str:
+    """Return the extension that determines the format, ignoring .gz."""
+    return (Path(path.stem) if is_gzipped(path) else path).suffix.lower()
+
+
 def open_bytes(path: Path, limit: Limit, progress: Callable[[float], None] = ignore_progress) -> io.BufferedReader:
     """Open a file, gzipped or not; report the fraction that has been read, and stop at the limit."""
     raw: Any = _Counted(path, progress)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from .._extras import load_extra
+from .._messages import count
 from .files import HDF5, check_magic
-from .h5ad_probe import survives_a_look
+from .h5ad_probe import can_be_opened
 from .limits import Limit
-from .npz import checked_dense, refuse_table_options
-from .orientation import repeated_note
-from .records import Raw, Request, TableError, unique_names, unknown_column
-from .sparse import checked_csr, checked_shape
+from .npz import checked_dense
+from .records import Raw, Request, TableError, unknown_column
+from .sparse import checked_csr
 
 # The largest expansion by deflate, and the smallest number of strings read at a time.
 DEFLATE_RATIO = 1032
@@ -26,9 +26,8 @@ TEXTS_AT_A_TIME = 200
 def read_h5ad(path: Path, request: Request) -> Raw:
     """Read X, one column of obs, and the names from an AnnData file."""
     h5py = load_extra(f"Reading {path.name}", "h5py")
-    refuse_table_options(path, request)
     check_magic(path, HDF5, "an h5ad file", "Write it with anndata.")
-    if not survives_a_look(path):
+    if not can_be_opened(path):
         raise TableError(f"{path.name} is damaged: the HDF5 library cannot open it. Write it again.")
     with h5py.File(path, "r") as file:
         return _annotated(Reader(h5py, path, request.limit), file, request, path)
@@ -36,10 +35,10 @@ def read_h5ad(path: Path, request: Request) -> Raw:
 
 def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     X = reader.matrix(file)
-    names, repeated = unique_names(reader.index(file, "var"))
+    names = reader.index(file, "var")
     if len(names) != X.shape[1]:
         raise TableError(f"{path.name} has {len(names):,} names in var for {X.shape[1]:,} columns of X.")
-    raw = Raw(X, names, reader.index(file, "obs"), notes=repeated_note(repeated))
+    raw = Raw(X, names, reader.index(file, "obs"))
     obs = reader.group(file, "obs")
     columns = [key for key in obs if key not in ("_index", "__categories")]
     for name, role in ((request.target, "target"), (request.id, "id")):
@@ -52,7 +51,6 @@ def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     for what, values in (("names in obs", raw.ids), ("target values", raw.target)):
         if values is not None and len(values) != X.shape[0]:
             raise TableError(f"{path.name} has {len(values):,} {what} for {X.shape[0]:,} rows of X.")
-    request.progress(1.0)
     return raw
 
 
@@ -63,6 +61,9 @@ class Reader:
         self._h5py, self._limit, self._size = h5py, limit, max(path.stat().st_size, 1)
 
     def _item(self, parent: Any, name: str) -> Any:
+        """Return a group or an array, which must be stored in this file, or None."""
+        if name not in parent:
+            return None
         link = parent.get(name, getlink=True)
         if not isinstance(link, self._h5py.HardLink | self._h5py.SoftLink):
             raise TableError(f"{name!r} in {self._limit.file} is stored in another file. Copy it into this one.")
@@ -70,25 +71,30 @@ class Reader:
 
     def group(self, parent: Any, name: str) -> Any:
         """Return a group."""
-        item = self._item(parent, name) if name in parent else None
+        item = self._item(parent, name)
         if not isinstance(item, self._h5py.Group):
             raise TableError(f"{self._limit.file} has no group {name!r}. Write the file with anndata.")
         return item
 
-    def values(self, parent: Any, name: str) -> np.ndarray:
+    def values(self, parent: Any, name: str, axes: int = 1) -> np.ndarray:
         """Read an array after checking its size, the size of its chunks, and what they unpack to."""
-        stored = self._item(parent, name) if name in parent else None
+        stored = self._item(parent, name)
         if not isinstance(stored, self._h5py.Dataset) or stored.shape is None:
             raise TableError(
                 f"{self._limit.file} has no array {name!r} in {parent.name}. Write the file with anndata."
             )
         if stored.external or stored.is_virtual:
             raise TableError(f"{name!r} in {self._limit.file} is stored in another file. Copy it into this one.")
-        count = math.prod(stored.shape)
-        self._limit.check(max(count, math.prod(stored.chunks or ())) * stored.dtype.itemsize, f"{name!r}")
+        if stored.ndim != axes:
+            found = count(stored.ndim, "axis", "axes")
+            raise TableError(f"{name!r} in {self._limit.file} has {found} instead of {axes}.")
+        largest = max(math.prod(stored.shape), math.prod(stored.chunks or ()))
+        self._limit.check(largest * stored.dtype.itemsize, f"{name!r}")
         if stored.chunks is not None:
             self._check_chunks(stored, name)
         if stored.dtype.kind == "O":
+            if axes > 1:
+                raise TableError(f"{name!r} in {self._limit.file} contains text instead of numbers.")
             return self._texts(stored, name)
         values: np.ndarray = stored[()]
         return values
@@ -118,8 +124,6 @@ class Reader:
 
     def _texts(self, stored: Any, name: str) -> np.ndarray:
         """Read strings of any length in parts; many of them may share one place in the file."""
-        if stored.ndim != 1:
-            raise TableError(f"{name!r} in {self._limit.file} has {stored.ndim} axes instead of 1.")
         self._limit.check_table(len(stored), 0)
         step = max(TEXTS_AT_A_TIME, self._limit.bytes // 4 // self._size)
         texts: list[str] = []
@@ -133,19 +137,14 @@ class Reader:
 
     def matrix(self, file: Any) -> Any:
         """Return X, dense or CSR."""
-        if "X" not in file:
-            raise TableError(f"{self._limit.file} has no X. Write the file with anndata.")
         stored = self._item(file, "X")
         if not isinstance(stored, self._h5py.Group):
-            if stored.ndim == 2:
-                self._limit.check_table(*stored.shape)
-            return checked_dense(self.values(file, "X"), self._limit)
-        shape = checked_shape(stored.attrs["shape"], self._limit)
+            return checked_dense(self.values(file, "X", axes=2), self._limit)
         data, indices, indptr = (self.values(stored, part) for part in ("data", "indices", "indptr"))
         kind = _text(stored.attrs["encoding-type"])
         if kind not in ("csr_matrix", "csc_matrix"):
             raise TableError(f"X in {self._limit.file} has the unknown encoding {kind!r}. Store it as CSR or CSC.")
-        return checked_csr(data, indices, indptr, shape, self._limit, by_column=kind == "csc_matrix")
+        return checked_csr(data, indices, indptr, stored.attrs["shape"], self._limit, kind == "csc_matrix")
 
     def index(self, file: Any, name: str) -> list[str]:
         """Return the names of the rows of obs or var."""
@@ -154,7 +153,7 @@ class Reader:
 
     def column(self, frame: Any, name: str) -> np.ndarray:
         """Return a column of obs or var: plain, text, categorical or nullable; missing values are NaN or empty."""
-        if not isinstance(self._item(frame, name) if name in frame else None, self._h5py.Group):
+        if not isinstance(self._item(frame, name), self._h5py.Group):
             values = self._plain(frame, name)
             return values.astype(str) if values.dtype.kind == "b" else values
         stored = self.group(frame, name)
@@ -174,8 +173,6 @@ class Reader:
 
     def _plain(self, parent: Any, name: str) -> np.ndarray:
         values = self.values(parent, name)
-        if values.ndim != 1:
-            raise TableError(f"{name!r} in {self._limit.file} has {values.ndim} axes instead of 1.")
         self._limit.check_table(len(values), 0)
         if values.dtype.kind != "S":
             return values

@@ -11,30 +11,27 @@ from pathlib import Path
 from typing import Any
 
 # Time limits in seconds: for opening the file, which takes milliseconds, and for the whole process.
-LOOK_SECONDS, PROCESS_SECONDS = 3, 120
+OPENING_SECONDS, PROCESS_SECONDS = 3, 120
 
 
-def survives_a_look(path: Path) -> bool:
+def can_be_opened(path: Path) -> bool:
     """Return whether the HDF5 library can open everything that is going to be read."""
     if not sys.executable:
         return True
     command = [sys.executable, "-P", __file__, str(path)]
     quiet = subprocess.DEVNULL
     try:
-        done = subprocess.run(
-            command, stdin=quiet, stdout=quiet, stderr=quiet, timeout=PROCESS_SECONDS, check=False
-        )
+        return subprocess.call(command, stdin=quiet, stdout=quiet, stderr=quiet, timeout=PROCESS_SECONDS) == 0
     except subprocess.TimeoutExpired:
         return False
-    return done.returncode == 0
 
 
-def look(path: str) -> None:
+def open_all(path: str) -> None:
     """Open everything that :mod:`ispca.readers.h5ad` may open; exceptions are left for it to raise."""
     import h5py
 
     with Path(os.devnull).open("w") as nowhere:
-        faulthandler.dump_traceback_later(LOOK_SECONDS, exit=True, file=nowhere)
+        faulthandler.dump_traceback_later(OPENING_SECONDS, exit=True, file=nowhere)
         with contextlib.suppress(Exception), h5py.File(path, "r") as file:
             for name in ("X", "obs", "var"):
                 _open(file, name, 2)
@@ -55,4 +52,4 @@ def _open(parent: Any, name: str, depth: int) -> None:
 
 
 if __name__ == "__main__":
-    look(sys.argv[1])
+    open_all(sys.argv[1])

@@ -8,7 +8,7 @@ from pathlib import Path
 from .records import TableError
 
 # Default limit: 200 times the size of the file, but at least 256 MB and at most 8 GB.
-ALWAYS, NEVER, EXPANSION = 256 * 10**6, 8 * 10**9, 200
+SMALLEST, LARGEST, EXPANSION = 256 * 10**6, 8 * 10**9, 200
 # Bytes per cell, per entry of a sparse matrix, and per row and per column.
 CELL, ENTRY, NAME = 8, 16, 256
 
@@ -38,7 +38,7 @@ class Limit:
 def limit_for(path: Path, max_bytes: int | None = None) -> Limit:
     """Return the limit for a file: the one given, or one that depends on the file's size."""
     if max_bytes is None:
-        max_bytes = min(NEVER, max(ALWAYS, EXPANSION * path.stat().st_size))
+        max_bytes = min(LARGEST, max(SMALLEST, EXPANSION * path.stat().st_size))
     return Limit(max_bytes, path.name)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._messages import count, listing
-from ..reduction.records import Floats, Indices, Mask
 from .records import Raw, TableError
 
 TREATMENTS = ("error", "mean", "columns", "rows")
@@ -23,8 +22,8 @@ def check_treatment(missing: str) -> None:
 
 
 def treat_missing(
-    raw: Raw, rows: Mask, missing: str, notes: list[str], fitted: bool
-) -> tuple[Any, Indices, Indices]:
+    raw: Raw, rows: np.ndarray, missing: str, notes: list[str], fitted: bool
+) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return X without missing values, and the columns and samples that remain.
 
     With a fitted model (``fitted``) nothing is done here, because the model determines which columns matter.
@@ -57,44 +56,30 @@ def treat_missing(
         fine = np.flatnonzero(bad == 0)
         return X[:, fine], columns[fine], kept
     if missing == "rows":
-        fine = np.flatnonzero(~_rows_with_missing(X))
+        fine = np.setdiff1d(np.arange(X.shape[0]), _rows_with_missing(X))
         notes.append(f"{count(X.shape[0] - len(fine), 'sample')} with missing values left out.")
         return X[fine], columns, kept[fine]
     notes.append(f"{values} replaced by the column mean in {count(len(where), 'column')}: {listing(where)}.")
-    return fill(X, _means(X)), columns, kept
+    # The mean of the finite values; entries that a sparse matrix omits are zero.
+    sums = fill(X, np.zeros(X.shape[1])).sum(axis=0)
+    return fill(X, sums / (X.shape[0] - bad)), columns, kept
 
 
 def _missing_counts(X: Any) -> np.ndarray:
     if sp.issparse(X):
-        if np.isfinite(X.data.sum()):
-            return np.zeros(X.shape[1], dtype=np.intp)
-        coordinates = sp.coo_array(X)
-        return np.bincount(coordinates.col[~np.isfinite(coordinates.data)], minlength=X.shape[1])
+        return np.bincount(X.indices[~np.isfinite(X.data)], minlength=X.shape[1])
     starts = range(0, X.shape[1], BLOCK_COLUMNS)
     parts = [np.count_nonzero(~np.isfinite(X[:, j : j + BLOCK_COLUMNS]), axis=0) for j in starts]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
 
-def _rows_with_missing(X: Any) -> Mask:
+def _rows_with_missing(X: Any) -> np.ndarray:
     if sp.issparse(X):
-        bad = np.zeros(X.shape[0], dtype=bool)
-        bad[sp.coo_array(X).row[~np.isfinite(X.data)]] = True
-        return bad
-    return ~np.isfinite(X).all(axis=1)
+        return np.unique(sp.coo_array(X).row[~np.isfinite(X.data)])
+    return np.flatnonzero(~np.isfinite(X).all(axis=1))
 
 
-def _means(X: Any) -> Floats:
-    """Return the mean of the finite values of each column; entries that a sparse matrix omits are zero."""
-    if sp.issparse(X):
-        coordinates = sp.coo_array(X)
-        fine = np.isfinite(coordinates.data)
-        sums = np.bincount(coordinates.col[fine], coordinates.data[fine], minlength=X.shape[1])
-        return sums / (X.shape[0] - np.bincount(coordinates.col[~fine], minlength=X.shape[1]))
-    fine = np.isfinite(X)
-    return np.where(fine, X, 0.0).sum(axis=0) / fine.sum(axis=0)
-
-
-def fill(X: Any, means: Floats) -> Any:
+def fill(X: Any, means: np.ndarray) -> Any:
     """Return a copy in which missing values are replaced by these column means."""
     X = X.copy()
     if sp.issparse(X):

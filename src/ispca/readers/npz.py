@@ -12,8 +12,7 @@ import numpy as np
 from .._messages import count
 from .files import ZIP, check_magic, zip_members
 from .limits import Limit
-from .orientation import repeated_note
-from .records import Raw, Request, TableError, unique_names, unknown_column
+from .records import Raw, Request, TableError, unknown_column
 from .sparse import checked_csr
 
 _HEADERS = {
@@ -24,14 +23,11 @@ _HEADERS = {
 
 def read_npz(path: Path, request: Request) -> Raw:
     """Read X (or the arrays of a CSR matrix), y and names from an .npz file."""
-    refuse_table_options(path, request)
     stored = read_arrays(path, request.limit)
     X = matrix_of(stored, request.limit)
     name, rows = request.target or "y", X.shape[0]
     names = stored.get("feature_names", stored.get("features"))
     raw = Raw(X, feature_names(names, X.shape[1], path))
-    raw.features, repeated = unique_names(raw.features)
-    raw.notes += repeated_note(repeated)
     ids = stored.get(request.id or "ids")
     if request.id is not None and ids is None:
         raise unknown_column(request.id, list(stored), "id", path.name)
@@ -42,7 +38,6 @@ def read_npz(path: Path, request: Request) -> Raw:
     elif request.target is not None:
         fitting = [key for key, values in stored.items() if values.shape == (rows,)]
         raise unknown_column(name, fitting or list(stored), "target", path.name)
-    request.progress(1.0)
     return raw
 
 
@@ -63,7 +58,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.nd
             raise TableError(
                 f"{info.filename} in {where} has an unknown format version. Write it with numpy.savez."
             )
-        shape, _, dtype = _HEADERS[version](member)
+        shape, by_column, dtype = _HEADERS[version](member)
         if dtype.kind not in "biufcSUmM":
             what = "Python objects" if dtype.hasobject else "records"
             raise TableError(f"{info.filename} in {where} contains {what}. Save plain arrays only.")
@@ -71,17 +66,14 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.nd
         # Strings of length 0 take no space, however many there are.
         if items * dtype.itemsize != info.file_size - member.tell() or (items and not dtype.itemsize):
             raise TableError(f"{info.filename} in {where} is damaged: its size does not match its header.")
-    with archive.open(info) as member:
-        values: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
+        content = member.read(items * dtype.itemsize)
         # zipfile compares the checksum at the end of the member.
         member.read(1)
     if dtype.kind == "U":
-        codes = np.frombuffer(
-            values.tobytes(), np.uint32 if dtype.isnative else np.dtype(np.uint32).newbyteorder()
-        )
+        codes = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(dtype.byteorder))
         if np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))):
             raise TableError(f"{info.filename} in {where} is damaged: it contains text that is not Unicode.")
-    return values
+    return np.ndarray(shape, dtype, content, order="F" if by_column else "C")
 
 
 def matrix_of(stored: dict[str, np.ndarray], limit: Limit) -> Any:
@@ -119,14 +111,3 @@ def feature_names(names: Any, width: int, path: Path) -> list[str]:
     if names.shape != (width,):
         raise TableError(f"{path.name} has {names.size:,} feature names for {width:,} columns.")
     return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
-
-
-def refuse_table_options(path: Path, request: Request) -> None:
-    """Refuse parameters that apply only to tables."""
-    if request.transpose:
-        raise TableError(
-            f"{path.name} cannot be transposed: {path.suffix} files have samples in rows.",
-            "Leave out transpose=True.",
-        )
-    if request.drop:
-        raise TableError(f"Columns of {path.suffix} files cannot be dropped. Remove them from {path.name}.")

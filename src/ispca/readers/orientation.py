@@ -1,35 +1,56 @@
-"""Assemble blocks into a table whose samples are in rows or in columns."""
+"""Assemble rows of fields into a table whose samples are in rows or in columns."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from .._messages import count, listing, shortened
-from ..reduction.records import Floats
-from .blocks import Block
-from .records import Raw, Request, TableError, unique_names, unknown_column
+from .._messages import listing, shortened
+from .blocks import Block, Layout, parse
+from .cells import number
+from .dialect import SNIFFED_LINES
+from .records import Raw, Request, TableError, unknown_column
+from .rows import Row, pieces
 
+# Characters parsed at a time.
+BLOCK_CHARACTERS = 2**23
 # A first column with one of these names contains sample names, even if they are numbers.
 ID_NAMES = {"", "id", "ids", "sample", "sample_id", "sampleid", "sample id", "patient", "patient_id", "subject"}
 ID_NAMES |= {"subject_id", "index", "unnamed: 0", "rowname", "rownames", "row.names", "__index_level_0__"}
 
 
-class Collector(Protocol):
-    """Collects blocks and assembles a table; ``texts`` contains the positions that are not numbers."""
+def assemble(
+    header: Sequence[str], sample: Iterable[Sequence[str]], rows: Iterable[Row], request: Request, layout: Layout
+) -> Raw:
+    """Parse rows into a table, a block at a time; a column with text in the first rows (``sample``) is text."""
+    text = {
+        j
+        for fields in sample
+        for j, item in enumerate(fields[: layout.width])
+        if number(item.replace(",", ".") if layout.decimal_comma else item) is None
+    }
+    kind: type[SamplesInRows | SamplesInColumns] = SamplesInColumns if request.transpose else SamplesInRows
+    collector = kind(header, text, request, layout)
+    n_rows = 0
+    for part in pieces(rows, BLOCK_CHARACTERS):
+        n_rows += len(part)
+        request.limit.check_table(n_rows, layout.width)
+        collector.add(parse(part, collector.layout))
+    return collector.finish()
 
-    @property
-    def texts(self) -> tuple[int, ...]:
-        """Positions of the fields that are not numbers."""
 
-    def add(self, block: Block) -> None:
-        """Add a block."""
+def from_fields(rows: Sequence[Sequence[str]], request: Request, where: str) -> Raw:
+    """Assemble rows that are already split into fields, the header first; short rows lack their last values."""
+    width = max(map(len, rows))
 
-    def finish(self) -> Raw:
-        """Return the table."""
+    def padded(row: Sequence[str]) -> list[str]:
+        return [*row, *[""] * (width - len(row))]
+
+    following = ((i, "", padded(row)) for i, row in enumerate(rows[1:], 2))
+    return assemble(padded(rows[0]), rows[1 : SNIFFED_LINES + 1], following, request, Layout(width, where))
 
 
 class Places:
@@ -53,163 +74,144 @@ class Places:
         return found[0]
 
 
-class SamplesInRows:
-    """One record per sample, one field per feature."""
+class Collector:
+    """Collects blocks of rows; ``layout`` says how to parse the next one."""
 
-    def __init__(self, header: Sequence[str], text: set[int], request: Request, where: str) -> None:
+    def __init__(self, header: Sequence[str], request: Request, layout: Layout) -> None:
+        self._header, self._request, self.layout = header, request, layout
         self._names = [name or f"column {j + 1}" for j, name in enumerate(header)]
-        self._unnamed = {j for j, name in enumerate(header) if not name}
-        self._request, self._where = request, where
-        places = Places(header, where)
+        self._blocks: list[tuple[list[int], np.ndarray]] = []
+
+    def _joined(self) -> np.ndarray:
+        """Return the columns that are numbers in all blocks, which are released."""
+        positions = self.layout.numbers
+        values = np.empty((sum(len(numbers) for _, numbers in self._blocks), len(positions)))
+        start = 0
+        for of_block, numbers in self._blocks:
+            same = len(of_block) == len(positions)
+            part = numbers if same else numbers[:, np.searchsorted(of_block, positions)]
+            values[start : start + len(part)] = part
+            start += len(part)
+        self._blocks.clear()
+        return values
+
+
+class SamplesInRows(Collector):
+    """One row per sample, one field per feature."""
+
+    def __init__(self, header: Sequence[str], text: set[int], request: Request, layout: Layout) -> None:
+        super().__init__(header, request, layout)
+        places = Places(header, layout.where)
         self._target = None if request.target is None else places.of(request.target, "target")
-        self._id = self._find_id(header, text, places)
+        self._id = places.of(request.id, "id") if request.id is not None else self._guess_id(0 in text)
+        # One column may be both.
+        self._asked = list(dict.fromkeys(j for j in (self._id, self._target) if j is not None))
         self._left_out = {places.of(name, "drop"): "requested" for name in request.drop}
-        self._asked = [j for j in (self._id, self._target) if j is not None]
         self._left_out |= {j: "text" for j in text - set(self._asked) - set(self._left_out)}
         self._kept: list[list[str]] = []
-        self._blocks: list[tuple[list[int], Floats]] = []
+        self._set_texts()
 
-    def _find_id(self, header: Sequence[str], text: set[int], places: Places) -> int | None:
-        request = self._request
-        if request.id is not None:
-            return places.of(request.id, "id")
-        name = header[0]
-        known = request.known is not None and name in request.known
-        if self._target == 0 or known or name in request.drop:
+    def _guess_id(self, first_is_text: bool) -> int | None:
+        name = self._header[0]
+        if self._target == 0 or name in (self._request.known or ()) or name in self._request.drop:
             return None
-        return 0 if 0 in text or name.lower() in ID_NAMES else None
+        return 0 if first_is_text or name.lower() in ID_NAMES else None
 
-    @property
-    def texts(self) -> tuple[int, ...]:
-        """Positions that are not numbers, the sample names and the target first."""
-        return (*self._asked, *(j for j in self._left_out if j not in self._asked))
+    def _set_texts(self) -> None:
+        # The sample names and the target come first.
+        self.layout = replace(self.layout, texts=tuple(dict.fromkeys([*self._asked, *self._left_out])))
 
     def add(self, block: Block) -> None:
         """Add a block; a column with anything but numbers is left out from here on."""
-        texts = set(self.texts)
-        positions = [j for j in range(len(self._names)) if j not in texts]
         empty = np.isnan(block.numbers).all(axis=1)
         empty &= np.array([not any(map(str.strip, row)) for row in block.texts], dtype=bool)
         self._kept += [row[: len(self._asked)] for row, gone in zip(block.texts, empty, strict=True) if not gone]
-        self._blocks.append((positions, block.numbers[~empty] if empty.any() else block.numbers))
-        for i, odd in block.odd.items():
-            for j in odd:
+        self._blocks.append((self.layout.numbers, block.numbers[~empty] if empty.any() else block.numbers))
+        for positions, fields in block.odd.values():
+            for j in positions:
                 if j not in self._left_out:
-                    self._left_out[j] = f"text such as {shortened(block.fields[i][j])!r}"
+                    self._left_out[j] = f"text such as {shortened(fields[j])!r}"
+        self._set_texts()
 
     def finish(self) -> Raw:
         """Assemble the blocks."""
         if not self._kept:
-            raise TableError(f"{self._where} has a header but no rows of data.")
-        gone = set(self._left_out) | set(self._asked)
-        positions = [j for j in range(len(self._names)) if j not in gone]
-        X = np.empty((len(self._kept), len(positions)))
-        start = 0
-        for of_block, numbers in self._blocks:
-            place = {j: k for k, j in enumerate(of_block)}
-            same = len(of_block) == len(positions)
-            part = numbers if same else numbers[:, [place[j] for j in positions]]
-            X[start : start + len(numbers)] = part
-            start += len(numbers)
-        self._blocks.clear()
-        names, repeated = unique_names([self._names[j] for j in positions])
-        raw = Raw(X, names, left_out={self._names[j]: why for j, why in self._left_out.items()})
-        raw.notes += repeated_note(repeated)
-        self._texts(raw)
-        return raw
-
-    def _texts(self, raw: Raw) -> None:
+            raise TableError(f"{self.layout.where} has a header but no rows of data.")
+        left_out = {self._names[j]: why for j, why in self._left_out.items()}
+        raw = Raw(self._joined(), [self._names[j] for j in self.layout.numbers], left_out=left_out)
         columns = dict(zip(self._asked, map(list, zip(*self._kept, strict=True)), strict=False))
         if self._target is not None:
             raw.target, raw.target_name = columns[self._target], self._names[self._target]
-        if self._id is None:
-            return
-        ids = columns[self._id]
-        guessed = self._request.id is None and self._id not in self._unnamed
-        if guessed and len(set(ids)) < len(ids):
-            # A first column of text with repeated values does not name the samples.
-            raw.left_out[self._names[self._id]] = "text"
-            return
-        raw.ids = ids
-        if guessed:
-            raw.notes.append(f"Sample names come from the first column, {self._names[self._id]!r}.")
+        if self._id is not None:
+            ids, name = columns[self._id], self._names[self._id]
+            guessed = self._request.id is None and self._header[self._id] != ""
+            if guessed and len(set(ids)) < len(ids):
+                # A first column of text with repeated values does not name the samples.
+                raw.left_out[name] = "text"
+                return raw
+            raw.ids = ids
+            if guessed:
+                raw.notes.append(f"Sample names come from the first column, {name!r}.")
+        return raw
 
 
-class SamplesInColumns:
-    """One record per feature, its name first, and one field per sample. The target is a record, too."""
+class SamplesInColumns(Collector):
+    """One row per feature, its name first, and one field per sample. The target is a row, too."""
 
-    def __init__(self, header: Sequence[str], text: set[int], request: Request, where: str) -> None:
-        self._header, self._request, self._where = list(header), request, where
+    def __init__(self, header: Sequence[str], text: set[int], request: Request, layout: Layout) -> None:
+        super().__init__(header, request, layout)
+        self.layout = replace(layout, texts=(0,))
         self._notes: list[str] = []
-        self.texts: tuple[int, ...] = (0,)
-        self._names: list[str] = []
-        self._blocks: list[tuple[list[int], Floats]] = []
+        self._features: list[str] = []
         self._odd: dict[int, str] = {}
-        self._records: dict[int, Sequence[str]] = {}
+        self._rows: dict[int, Sequence[str]] = {}
 
     def add(self, block: Block) -> None:
         """Add a block; a column that is mostly text describes the features and is left out."""
-        columns = Counter(j for odd in block.odd.values() for j in odd)
-        describing = {j for j, often in columns.items() if len(block.texts) > 2 and often > len(block.texts) / 2}
-        texts = set(self.texts)
-        self._blocks.append(([j for j in range(len(self._header)) if j not in texts], block.numbers))
-        start = len(self._names)
-        self._names += [row[0].strip() or f"row {start + i + 1}" for i, row in enumerate(block.texts)]
-        asked = (self._request.target, self._request.id)
-        for i, odd in block.odd.items():
-            value = next((block.fields[i][j] for j in odd if j not in describing), None)
+        often = Counter(j for positions, _ in block.odd.values() for j in positions)
+        n_rows, start = len(block.texts), len(self._features)
+        describing = {j for j, times in often.items() if n_rows > 2 and times > n_rows / 2}
+        self._blocks.append((self.layout.numbers, block.numbers))
+        self._features += [row[0].strip() or f"row {start + i + 1}" for i, row in enumerate(block.texts)]
+        for i, (positions, fields) in block.odd.items():
+            value = next((fields[j] for j in positions if j not in describing), None)
             if value is not None:
-                self._odd[start + i] = shortened(value)
-                if self._names[start + i] in asked:
-                    self._records[start + i] = block.fields[i]
+                self._odd[start + i] = f"text such as {shortened(value)!r}"
+                if self._features[start + i] in (self._request.target, self._request.id):
+                    self._rows[start + i] = fields
         if describing:
-            self.texts = (*self.texts, *sorted(describing))
+            self.layout = replace(self.layout, texts=(*self.layout.texts, *sorted(describing)))
             names = listing(self._header[j] for j in sorted(describing))
             self._notes.append(f"Columns of text that describe the rows left out: {names}.")
 
     def finish(self) -> Raw:
         """Assemble and transpose the blocks."""
-        texts = set(self.texts)
-        samples = [j for j in range(len(self._header)) if j not in texts]
-        if not self._names or not samples:
+        request, samples = self._request, self.layout.numbers
+        if not self._features or not samples:
             raise TableError(
-                f"{self._where} contains no data. With features in rows, it needs one row per feature."
+                f"{self.layout.where} contains no data. With features in rows, it needs one row per feature."
             )
-        rows = []
-        for of_block, numbers in self._blocks:
-            place = {j: k for k, j in enumerate(of_block)}
-            same = len(of_block) == len(samples)
-            rows.append(numbers if same else numbers[:, [place[j] for j in samples]])
-        self._blocks.clear()
-        values = np.concatenate(rows)
-        rows.clear()
-        request, where = self._request, self._where
-        places = Places(self._names, where, "row")
+        values = self._joined()
+        places = Places(self._features, self.layout.where, "row")
         target = None if request.target is None else places.of(request.target, "target")
         named = None if request.id is None else places.of(request.id, "id")
         left_out = {places.of(name, "drop"): "requested" for name in request.drop}
-        left_out |= {i: f"text such as {value!r}" for i, value in self._odd.items() if i not in (target, named)}
-        kept = [i for i in range(len(self._names)) if i not in left_out and i not in (target, named)]
-        names, repeated = unique_names([self._names[i] for i in kept])
-        X = values.T if len(kept) == len(values) else values[kept].T
-        ids = [self._header[j] or f"column {j + 1}" for j in samples]
-        raw = Raw(X, names, ids, left_out={self._names[i]: why for i, why in left_out.items()})
+        left_out |= {i: why for i, why in self._odd.items() if i not in (target, named)}
+        kept = [i for i in range(len(values)) if i not in left_out and i not in (target, named)]
+        raw = Raw(
+            values.T if len(kept) == len(values) else values[kept].T,
+            [self._features[i] for i in kept],
+            [self._names[j] for j in samples],
+            left_out={self._features[i]: why for i, why in left_out.items()},
+            notes=self._notes,
+        )
         if named is not None:
             raw.ids = self._strings(named, values, samples)
         if target is not None:
             raw.target, raw.target_name = self._strings(target, values, samples), request.target
-        raw.notes = [*self._notes, *repeated_note(repeated)]
         return raw
 
-    def _strings(self, i: int, values: Floats, samples: list[int]) -> list[str]:
-        if i in self._records:
-            return [self._records[i][j] for j in samples]
+    def _strings(self, i: int, values: np.ndarray, samples: list[int]) -> list[str]:
+        if i in self._rows:
+            return [self._rows[i][j] for j in samples]
         return ["" if np.isnan(value) else f"{value:.17g}" for value in values[i]]
-
-
-def repeated_note(repeated: list[str]) -> list[str]:
-    """Return a note about names that appear more than once."""
-    if not repeated:
-        return []
-    names = f"{count(len(repeated), 'name')} {'appears' if len(repeated) == 1 else 'appear'} more than once"
-    return [f"{names}: {listing(repeated)}. Repetitions were renamed by appending .1, .2 and so on."]

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._extras import load_extra
-from .blocks import Block
-from .fields import from_fields
+from .blocks import Block, Layout
 from .files import PARQUET, check_magic
 from .limits import Limit
-from .orientation import SamplesInRows
+from .orientation import SamplesInRows, from_fields
 from .records import Raw, Request, TableError
 
 
@@ -32,7 +31,7 @@ def read_parquet(path: Path, request: Request) -> Raw:
         )
     if request.transpose:
         columns = [_texts(frame.to_series(j), polars, request.limit) for j in range(frame.width)]
-        return from_fields(names, list(zip(*columns, strict=True)), request, path.name)
+        return from_fields([names, *zip(*columns, strict=True)], request, path.name)
     return _from_frame(frame, request, path.name, polars)
 
 
@@ -54,17 +53,13 @@ def _cell(item: Any) -> str:
 
 
 def _from_frame(frame: Any, request: Request, where: str, polars: Any) -> Raw:
-    types = frame.dtypes
-    text = {j for j, kind in enumerate(types) if not (kind.is_numeric() or kind == polars.Boolean)}
-    collector = SamplesInRows(frame.columns, text, request, where)
-    texts = collector.texts
-    kept = [_texts(frame.to_series(j), polars, request.limit) for j in texts]
-    gone = set(texts)
-    numbers = [j for j in range(frame.width) if j not in gone]
+    text = {j for j, kind in enumerate(frame.dtypes) if not (kind.is_numeric() or kind == polars.Boolean)}
+    collector = SamplesInRows(frame.columns, text, request, Layout(frame.width, where))
+    kept = [_texts(frame.to_series(j), polars, request.limit) for j in collector.layout.texts]
+    numbers = collector.layout.numbers
     values = np.empty((len(frame), len(numbers)))
     for k, j in enumerate(numbers):
         values[:, k] = frame.to_series(j).cast(polars.Float64).to_numpy()
     rows = [list(row) for row in zip(*kept, strict=True)] if kept else [[] for _ in range(len(frame))]
     collector.add(Block(rows, values))
-    request.progress(1.0)
     return collector.finish()

@@ -12,14 +12,14 @@ import numpy as np
 
 from .._messages import count, listing
 from .delimited import read_delimited
-from .dialect import data_suffix
 from .excel import read_excel
+from .files import data_suffix, is_gzipped
 from .h5ad import read_h5ad
 from .limits import Limit, limit_for
 from .missing import check_treatment, treat_missing
 from .npz import read_npz
 from .parquet import read_parquet
-from .records import Raw, Request, Table, TableError, ignore_progress
+from .records import Raw, Request, Table, TableError, ignore_progress, unique_names
 from .svmlight import read_svmlight
 from .target import classify
 
@@ -38,6 +38,8 @@ READERS: dict[str, Callable[[Path, Request], Raw]] = {
 GZIPPED = (read_delimited, read_svmlight)
 # Formats in which the target has its own place and needs no name.
 OWN_TARGET = (read_npz, read_svmlight)
+# Formats that store a matrix, samples in rows, instead of a table.
+MATRICES = (read_h5ad, read_npz, read_svmlight)
 
 
 def read_table(
@@ -110,9 +112,17 @@ def read_table(
     reader = _reader(path)
     if supervised and target is None and reader not in OWN_TARGET:
         raise TableError(f"The target column of {path.name} is not specified.", "Pass target='COLUMN'.")
-    with _one_error(path):
+    if transpose and reader in MATRICES:
+        raise TableError(
+            f"{path.name} cannot be transposed: {path.suffix} files have samples in rows.",
+            "Leave out transpose=True.",
+        )
+    if drop and reader in MATRICES:
+        raise TableError(f"Columns of {path.suffix} files cannot be dropped. Remove them from {path.name}.")
+    with _as_table_error(path):
         limit = limit_for(path, max_bytes)
         raw = reader(path, Request(limit, target, id, drop, transpose, known, progress))
+        progress(1.0)
         return _table(path, raw, kind, missing, supervised, known is not None, limit)
 
 
@@ -134,10 +144,11 @@ def _table(
             gone = count(int(np.count_nonzero(~rows)), "sample")
             notes.append(f"{gone} without a value of {raw.target_name!r} left out.")
     ids = _ids(raw, notes)
+    raw.features = _unique(raw.features, notes)
     X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
     _check_size(path, X, raw, supervised)
-    features = np.array(raw.features, dtype=object)[columns]
     target_values = None if labels is None else labels[kept]
+    features = np.array(raw.features, dtype=object)[columns]
     return Table(X, features, ids[kept], target_values, raw.target_name, kind_found, notes, raw.left_out)
 
 
@@ -156,13 +167,13 @@ def _reader(path: Path) -> Callable[[Path, Request], Raw]:
             f"{path.name} has an unknown extension. Use {', '.join(READERS)} (.gz is allowed for text)."
         )
     reader = READERS[suffix]
-    if path.suffix.lower() == ".gz" and reader not in GZIPPED:
+    if is_gzipped(path) and reader not in GZIPPED:
         raise TableError(f"{path.name} must be unpacked first. Only text files may be gzipped.")
     return reader
 
 
 @contextmanager
-def _one_error(path: Path) -> Iterator[None]:
+def _as_table_error(path: Path) -> Iterator[None]:
     """Turn every failure to read a file into a TableError.
 
     Each library fails in its own way on a damaged file. A missing package and an interrupt are not about the file
@@ -178,22 +189,15 @@ def _one_error(path: Path) -> Iterator[None]:
         raise TableError(f"There is no file {path}.") from None
     except PermissionError:
         raise TableError(f"{path} cannot be read: permission denied.") from None
-    except Exception as error:
-        raise _unreadable(path, error) from error
     except BaseException as error:
         # A panic of polars is not an Exception.
-        if type(error).__name__ != "PanicException":
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: BaseException) -> TableError:
-    reason = str(error)[:200]
-    what = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
-    return TableError(
-        f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). "
-        "If its extension is correct, the file is damaged: download or save it again."
-    )
+        what = ": ".join(filter(None, [type(error).__name__, str(error)[:200]]))
+        raise TableError(
+            f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). "
+            "If its extension is correct, the file is damaged: download or save it again."
+        ) from error
 
 
 def _check_labels(target: Any, limit: Limit) -> None:
@@ -204,14 +208,17 @@ def _check_labels(target: Any, limit: Limit) -> None:
 
 
 def _left_out_notes(left_out: dict[str, str]) -> list[str]:
-    text = [name for name, why in left_out.items() if why.startswith("text")]
-    if not text:
-        return []
-    shown = [
-        f"{name} ({left_out[name].partition('such as ')[2]})" if "such as" in left_out[name] else name
-        for name in text
-    ]
-    return [f"{count(len(text), 'column')} of text left out: {listing(shown)}."]
+    text = {name: why.partition(" such as ")[2] for name, why in left_out.items() if why.startswith("text")}
+    shown = [f"{name} ({example})" if example else name for name, example in text.items()]
+    return [f"{count(len(text), 'column')} of text left out: {listing(shown)}."] if text else []
+
+
+def _unique(features: list[str], notes: list[str]) -> list[str]:
+    names, repeated = unique_names(features)
+    if repeated:
+        found = f"{count(len(repeated), 'name')} {'appears' if len(repeated) == 1 else 'appear'} more than once"
+        notes.append(f"{found}: {listing(repeated)}. Repetitions were renamed by appending .1, .2 and so on.")
+    return names
 
 
 def _ids(raw: Raw, notes: list[str]) -> np.ndarray:

@@ -27,6 +27,21 @@ def rows(lines: Iterable[str], delimiter: str, where: str, start: int = 1) -> It
             yield number, line, None
 
 
+def pieces(found: Iterable[Row], characters: int) -> Iterator[list[Row]]:
+    """Group rows into pieces of about this many characters."""
+    piece: list[Row] = []
+    size = 0
+    for row in found:
+        piece.append(row)
+        # Empty fields take memory, too.
+        size += len(row[1]) if row[2] is None else sum(map(len, row[2])) + len(row[2])
+        if size >= characters:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
+
+
 def _quoted(number: int, line: str, following: Iterator[tuple[int, str]], delimiter: str, where: str) -> list[str]:
     """Return the fields of a row with quotes, reading more lines while a quote is open."""
     taken = [line]
@@ -54,18 +69,9 @@ def _quoted(number: int, line: str, following: Iterator[tuple[int, str]], delimi
 
 def _lines_before_open_quote(text: str, delimiter: str) -> int:
     """Return the number of line breaks before the quote that is not closed."""
-    separator = re.compile(f"[{re.escape(delimiter)}\n]")
+    separator = f"{re.escape(delimiter)}\\n"
+    complete = re.compile(f'(?:"(?:[^"]+|"")*+"|(?!"))[^{separator}]*[{separator}]')
     place = 0
-    while place < len(text):
-        if text[place] == '"':
-            end = text.find('"', place + 1)
-            while end >= 0 and text[end + 1 : end + 2] == '"':
-                end = text.find('"', end + 2)
-            if end < 0:
-                return text.count("\n", 0, place)
-            place = end + 1
-        found = separator.search(text, place)
-        if found is None:
-            break
-        place = found.end()
-    return 0
+    while field := complete.match(text, place):
+        place = field.end()
+    return text.count("\n", 0, place) if place < len(text) else 0

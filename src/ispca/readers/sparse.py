@@ -19,7 +19,10 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, limit: Limit, 
     TableError
         If the arrays do not form a matrix, or the matrix exceeds the limit.
     """
-    size = checked_shape(shape, limit)
+    shape = np.asarray(shape)
+    _require(shape.shape == (2,) and shape.dtype.kind in "iu", "its shape is not two integers", limit)
+    size = (int(shape[0]), int(shape[1]))
+    _require(min(size) > 0, f"its shape is {size[0]} x {size[1]}", limit)
     parts = {"data": np.asarray(data), "indices": np.asarray(indices), "indptr": np.asarray(indptr)}
     for name, values in parts.items():
         _require(values.ndim == 1, f"{name} must have one axis, has {values.ndim}", limit)
@@ -42,15 +45,6 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, limit: Limit, 
     # This also sorts the columns of each row; duplicate entries are summed.
     X.sum_duplicates()
     return sp.csr_array(X)
-
-
-def checked_shape(shape: Any, limit: Limit) -> tuple[int, int]:
-    """Return the shape of a stored matrix as two positive integers."""
-    values = np.asarray(shape)
-    _require(values.shape == (2,) and values.dtype.kind in "iu", "its shape is not two integers", limit)
-    rows, columns = (int(value) for value in values)
-    _require(rows > 0 and columns > 0, f"its shape is {rows} x {columns}", limit)
-    return rows, columns
 
 
 def _require(condition: bool, problem: str, limit: Limit) -> None:

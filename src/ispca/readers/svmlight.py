@@ -10,7 +10,7 @@ import numpy as np
 
 from .files import open_bytes
 from .limits import Limit
-from .npz import feature_names, refuse_table_options
+from .npz import feature_names
 from .records import Raw, Request, TableError, unknown_column
 from .sparse import checked_csr
 
@@ -19,7 +19,6 @@ def read_svmlight(path: Path, request: Request) -> Raw:
     """Read an svmlight file; its first field is the target."""
     from sklearn.datasets import load_svmlight_file
 
-    refuse_table_options(path, request)
     if request.target not in (None, "y"):
         raise unknown_column(str(request.target), ["y"], "target", path.name)
     with open_bytes(path, request.limit, request.progress) as file:
