@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .._text import p_value_text
-from ..reduction.records import Floats
 from .canvas import ACCENT, INK, PALE, new_axes
 from .input_checks import fitted_reduction, make_table
 
@@ -26,10 +25,10 @@ def component_table(model: Any) -> np.recarray:
     -------
     table : recarray
         One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised", or
-        "not accepted" for a final test without signal if no unsupervised component follows), ``variance`` (of all
-        features that the component explains), ``share`` (fraction of the total) and ``cumulative`` (both NaN if
-        features are not centered and scaled), ``p_value`` and ``n_permutations`` of its test, ``n_features``,
-        ``score`` (correlation with the target) and ``target_class`` (the class it separates best).
+        "not accepted" for a final test without signal if no unsupervised component follows),
+        ``explained_variance_ratio`` (see `ispca.ISPCA`) and its ``cumulative`` sum, ``p_value`` and
+        ``n_permutations`` of its test, ``n_features``, ``score`` (correlation with the target) and
+        ``target_class`` (the class it separates best).
 
     Examples
     --------
@@ -42,47 +41,31 @@ def component_table(model: Any) -> np.recarray:
     ['supervised', 'unsupervised', 'unsupervised']
     """
     reduction = fitted_reduction(model)
-    steps = reduction.steps_
-    count = max(reduction.n_components_, len(steps))
-    kinds = [KINDS[0]] * reduction.n_supervised_ + [KINDS[1]] * (reduction.n_components_ - reduction.n_supervised_)
-    kinds += [KINDS[2]] * (count - len(kinds))
+    steps, n_components = reduction.steps_, reduction.n_components_
+    count = max(n_components, len(steps))
+    n_each = (reduction.n_supervised_, n_components - reduction.n_supervised_, count - n_components)
+
+    def padded(values: Any) -> np.ndarray:
+        return np.pad(values, (0, count - n_components))
 
     def recorded(name: str, missing: Any) -> list[Any]:
         values = [getattr(step, name) for step in steps] + [None] * (count - len(steps))
         return [missing if value is None else value for value in values]
 
-    variance = np.zeros(count)
-    variance[: reduction.n_components_] = explained_variance(reduction)
-    standard = reduction.center and reduction.scale
-    share = variance / (np.count_nonzero(reduction.feature_mask_) if standard else np.nan)
-    n_features = np.zeros(count, dtype=int)
-    n_features[: reduction.n_components_] = np.count_nonzero(reduction.directions_, axis=1)
+    ratio = padded(reduction.explained_variance_ratio_)
     return make_table(
         {
             "component": np.arange(1, count + 1),
-            "kind": kinds,
-            "variance": variance,
-            "share": share,
-            "cumulative": np.cumsum(share),
+            "kind": np.repeat(KINDS, n_each),
+            "explained_variance_ratio": ratio,
+            "cumulative": np.cumsum(ratio),
             "p_value": recorded("p_value", np.nan),
             "n_permutations": recorded("n_permutations", 0),
-            "n_features": n_features,
+            "n_features": padded(np.count_nonzero(reduction.directions_, axis=1)),
             "score": recorded("component_score", np.nan),
             "target_class": [str(label) for label in recorded("target_class", "")],
         }
     )
-
-
-def explained_variance(reduction: Any) -> Floats:
-    """Return the variance of all standardized features explained by each component.
-
-    It is the sum of squares of the regression of the features on the component, which puts supervised and
-    unsupervised components on the same scale; ``explained_variance_`` is the variance of the scores.
-    """
-    each = (reduction.inverse_transform(np.eye(reduction.n_components_)) - reduction.mean_) / reduction.scale_
-    spread = 1.0 if reduction.whiten else reduction.explained_variance_
-    explained: Floats = (each**2).sum(axis=1) * spread
-    return explained
 
 
 def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> Any:
@@ -116,8 +99,7 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     >>> matplotlib.pyplot.close(ax.figure)
     """
     table = component_table(model)[:max_components]
-    standard = not np.isnan(table["share"]).any()
-    heights = 100 * table["share"] if standard else table["variance"]
+    heights = 100 * table["explained_variance_ratio"]
     ax = new_axes(ax, float(np.clip(2.2 + 0.3 * len(table), 4.2, 10.0)), 3.8)
     look: dict[str, Any] = {"edgecolor": INK, "linewidth": 0.6}
     for kind, color in zip(KINDS, (ACCENT, PALE, "none"), strict=True):
@@ -134,6 +116,6 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     ax.set_ylim(bottom=0)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlim(0.4, len(table) + 0.6)
-    ax.set(xlabel="component", ylabel="explained variance of X, %" if standard else "explained variance of X")
+    ax.set(xlabel="component", ylabel="explained variance of X, %")
     ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, columnspacing=1.0)
     return ax

@@ -112,7 +112,7 @@ def _components_table(inputs: Inputs) -> dict[str, Any]:
 
 
 def _measures(row: Any) -> list[Any]:
-    return [number(row["score"], 3), number(100 * row["share"], 3)]
+    return [number(row["score"], 3), number(100 * row["explained_variance_ratio"], 3)]
 
 
 def score_plot_section(inputs: Inputs) -> dict[str, Any]:
