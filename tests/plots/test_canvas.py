@@ -108,6 +108,7 @@ def test_importing_the_plots_does_not_import_matplotlib():
 def test_every_plot_has_its_table_and_both_are_documented():
     twins = {
         "plot_scores": "score_table",
+        "plot_pairs": "score_table",
         "plot_loadings": "loading_table",
         "plot_permutations": "permutation_table",
     }

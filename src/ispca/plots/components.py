@@ -83,11 +83,9 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> from ispca import ISPCA
     >>> from ispca.datasets import make_expression
     >>> from ispca.plots import plot_components
@@ -96,7 +94,6 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     >>> ax = plot_components(ispca)
     >>> len(ax.patches)
     3
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     table = component_table(model)[:max_components]
     heights = 100 * table["explained_variance_ratio"]

@@ -8,7 +8,15 @@ import numpy as np
 
 from .._ranking import largest_first
 from .canvas import ACCENT, FAINT, INK, SECOND, name_ticks, names_width, new_axes, place_labels, short_names
-from .input_checks import check_component, component_name, fitted_reduction, make_table, take
+from .input_checks import (
+    check_component,
+    check_length,
+    check_positive,
+    component_name,
+    fitted_reduction,
+    make_table,
+    take,
+)
 from .input_checks import feature_names as _feature_names
 
 KINDS = ("direction", "weight")
@@ -55,17 +63,15 @@ def loading_table(
     >>> len(table), table.feature[0].startswith("gene")
     (5, True)
     """
+    _check_kind(kind)
+    check_positive(n_features, "n_features")
     table = profile_table(model, component, feature_names=feature_names)
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is unknown: choose from {', '.join(map(repr, KINDS))}.")
-    check_number(n_features, "n_features")
     return take(table, largest_first(table[kind], n_features))
 
 
-def check_number(number: Any, name: str) -> None:
-    """Raise an error for a number below one."""
-    if number is not None and number < 1:
-        raise ValueError(f"{name}={number} is too small: pass 1 or more.")
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"kind={kind!r} is unknown: choose from {', '.join(map(repr, KINDS))}.")
 
 
 def profile_table(model: Any, component: int = 1, *, feature_names: Any = None) -> np.recarray:
@@ -73,12 +79,8 @@ def profile_table(model: Any, component: int = 1, *, feature_names: Any = None) 
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    component : int, default=1
-        The component, numbered from 1.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.
+    model, component, feature_names
+        As in `loading_table`.
 
     Returns
     -------
@@ -121,27 +123,19 @@ def plot_loadings(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    component : int, default=1
-        The component, numbered from 1.
-    kind : {"direction", "weight"}, default="direction"
-        See `loading_table`.
+    model, component, kind, feature_names
+        As in `loading_table`.
     n_features : int, default=25
         Maximum number of bars; features with a loading of zero are omitted.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features; by default those seen in ``fit``, or the column numbers.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> from ispca import ISPCA
     >>> from ispca.datasets import make_expression
     >>> from ispca.plots import plot_loadings
@@ -150,15 +144,12 @@ def plot_loadings(
     >>> ax = plot_loadings(ispca, n_features=10, feature_names=data.feature_names)
     >>> len(ax.patches)
     10
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     table = loading_table(model, component, kind=kind, n_features=n_features, feature_names=feature_names)
     table = table[table[kind] != 0]
-    ax = new_axes(ax, 5.4 + names_width(short_names(table["feature"])), 1.0 + 0.22 * len(table))
-    positions = np.arange(len(table))
-    positive = table[kind] > 0
+    ax = new_axes(ax, 5.4 + names_width(table["feature"]), 1.0 + 0.22 * len(table))
     # Color only repeats the sign, so nothing is lost in grayscale.
-    ax.barh(positions, table[kind], color=np.where(positive, ACCENT, SECOND), height=0.72)
+    ax.barh(np.arange(len(table)), table[kind], color=np.where(table[kind] > 0, ACCENT, SECOND), height=0.72)
     ax.axvline(0, color=INK, linewidth=0.8)
     name_ticks(ax, table["feature"])
     used = np.count_nonzero(profile_table(model, component)[kind])
@@ -180,29 +171,21 @@ def plot_profile(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    component : int, default=1
-        The component, numbered from 1.
-    kind : {"direction", "weight"}, default="direction"
-        See `loading_table`.
+    model, component, kind, feature_names
+        As in `loading_table`.
     positions : array-like of shape (n_features_in_,), optional
         Position of each feature, such as its wavelength or genomic position; by default the column number.
     n_labels : int, default=5
         Number of largest loadings to label; a label that would overlap another is omitted.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> from ispca import ISPCA
     >>> from ispca.datasets import make_expression
     >>> from ispca.plots import plot_profile
@@ -211,22 +194,18 @@ def plot_profile(
     >>> ax = plot_profile(ispca, component=2)
     >>> ax.get_ylabel()
     'direction in unsupervised_2'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
+    _check_kind(kind)
     table = profile_table(model, component, feature_names=feature_names)
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is unknown: choose from {', '.join(map(repr, KINDS))}.")
     x = table["index"] if positions is None else np.asarray(positions, dtype=np.float64)
-    if len(x) != len(table):
-        raise ValueError(
-            f"positions has {len(x)} entries, but X has {len(table)} features: pass one position per feature."
-        )
+    check_length(x, len(table), "positions", "feature")
     ax = new_axes(ax, 8.0, 3.2)
     used = np.flatnonzero(table[kind])
     width = float(np.interp(len(used), [100, 2000], [1.6, 0.5]))
     ax.vlines(x[used], 0, table[kind][used], color=ACCENT, linewidth=width, rasterized=len(used) > 5000)
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.set_xlim(*_padded(x))
+    margin = 0.01 * max(float(np.ptp(x)), 1.0)
+    ax.set_xlim(x.min() - margin, x.max() + margin)
     ax.margins(y=0.12)
     ax.set_xlabel("feature" if positions is None else "position")
     ax.set_ylabel(f"{kind} in {component_name(model, component)}")
@@ -234,8 +213,3 @@ def plot_profile(
     names = short_names(table["feature"][largest], 24)
     place_labels(ax, x[largest], table[kind][largest], names)
     return ax
-
-
-def _padded(x: Any) -> tuple[float, float]:
-    margin = 0.01 * max(float(np.ptp(x)), 1.0)
-    return float(x.min()) - margin, float(x.max()) + margin

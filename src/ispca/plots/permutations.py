@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,14 @@ from ..reduction.max_score_test import TIE
 from ..reduction.null_distribution import null_maxima, tested_scores
 from ..reduction.records import Floats
 from .canvas import ACCENT, FAINT, INK, PALE, SECOND, new_axes
-from .input_checks import make_table
-from .loadings import check_number
+from .input_checks import check_positive, stack_tables
 from .replay_fit import replayed
+
+# Color, marker and label of an observed score, by whether it was accepted.
+OUTCOMES = {
+    True: (ACCENT, "D", "observed: component added"),
+    False: (SECOND, "X", "observed: no signal left"),
+}
 
 
 def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.recarray:
@@ -49,16 +55,14 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
     >>> bool(table.p_value[0] == ispca.steps_[0].p_value)
     True
     """
-    check_number(max_steps, "max_steps")
-    rows: list[dict[str, Any]] = []
+    check_positive(max_steps, "max_steps")
+    parts: list[dict[str, Any]] = []
     with replayed(model, X, y) as trace:
-        for number, (step, state) in enumerate(trace.states(), 1):
-            if number > max_steps:
-                break
+        for number, (step, state) in enumerate(islice(trace.states(), max_steps), 1):
             scores, permuted = tested_scores(state, trace.response.columns, trace.test)
             observed = float(scores.max(initial=0.0))
             maxima = null_maxima(trace.design, state, permuted, trace.permutations, trace.test)
-            rows.append(
+            parts.append(
                 {
                     "step": number,
                     "permutation": np.arange(1, len(maxima) + 1),
@@ -70,10 +74,7 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
                     "accepted": step.accepted,
                 }
             )
-    count = len(rows[0]["maximum"])
-    return make_table(
-        {name: np.concatenate([np.broadcast_to(row[name], count) for row in rows]) for name in rows[0]}
-    )
+    return stack_tables(parts)
 
 
 def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: Any = None) -> Any:
@@ -81,23 +82,17 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
 
     Parameters
     ----------
-    model : ISPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    X, y : array-like
-        The data of the fit.
-    max_steps : int, default=12
-        Maximum number of steps to show.
+    model, X, y, max_steps
+        As in `permutation_table`.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> from ispca import ISPCA
     >>> from ispca.datasets import make_expression
     >>> from ispca.plots import plot_permutations
@@ -106,7 +101,6 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     >>> ax = plot_permutations(ispca, data.data, data.target)
     >>> [text.get_text() for text in ax.texts]
     ['p < 0.005', 'p = 1']
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     table = permutation_table(model, X, y, max_steps=max_steps)
     steps = np.unique(table["step"])
@@ -115,13 +109,11 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
         rows = table[table["step"] == number]
         _null(ax, position, rows["maximum"])
         _observed(ax, position, rows)
-    labels = [f"step {number}" for number in steps]
-    ax.set_yticks(np.arange(len(steps)), labels)
+    ax.set_yticks(np.arange(len(steps)), [f"step {number}" for number in steps])
     ax.set_ylim(len(steps) - 0.8, -1.0)
     ax.yaxis.set_tick_params(length=0)
     ax.spines["left"].set_visible(False)
-    count = len(table) // len(steps)
-    ax.set_xlabel(f"largest score of any feature: observed, and {count:,} permutations")
+    ax.set_xlabel(f"largest score of any feature: observed, and {table['permutation'].max():,} permutations")
     _legend(ax, table["accepted"])
     return ax
 
@@ -135,36 +127,21 @@ def _null(ax: Any, position: int, maxima: Floats) -> None:
 
 
 def _observed(ax: Any, position: int, rows: np.recarray) -> None:
-    accepted, observed, count = rows["accepted"][0], rows["observed"][0], len(rows)
-    color, marker = (ACCENT, "D") if accepted else (SECOND, "X")
+    accepted, observed = bool(rows["accepted"][0]), rows["observed"][0]
+    color, marker, _ = OUTCOMES[accepted]
     ax.plot([observed] * 2, [position, position - 0.8], color=color, linewidth=1.6, zorder=3)
     ax.plot(observed, position, marker, color=color, markersize=7, zorder=4, clip_on=False)
-    p_value = rows["p_value"][0]
-    text = p_value_text(p_value, count)
-    ax.annotate(
-        *(text, (1.01, position)),
-        xycoords=("axes fraction", "data"),
-        va="bottom",
-        fontsize=9,
-        color=INK,
-        fontweight="bold" if accepted else "normal",
-    )
+    text = p_value_text(rows["p_value"][0], len(rows))
+    look = {"va": "bottom", "fontsize": 9, "color": INK, "fontweight": "bold" if accepted else "normal"}
+    ax.annotate(text, (1.01, position), xycoords=("axes fraction", "data"), **look)
 
 
 def _legend(ax: Any, accepted: Any) -> None:
     from matplotlib.lines import Line2D
 
-    kinds = [(True, ACCENT, "D", "observed: component added"), (False, SECOND, "X", "observed: no signal left")]
     handles = [
         Line2D([], [], color=color, marker=marker, label=label, linewidth=1.6)
-        for kind, color, marker, label in kinds
-        if (accepted == kind).any()
+        for outcome, (color, marker, label) in OUTCOMES.items()
+        if (accepted == outcome).any()
     ]
-    ax.legend(
-        *([*handles], [handle.get_label() for handle in handles]),
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=2,
-        frameon=False,
-        fontsize=9,
-    )
+    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=9)

@@ -47,25 +47,21 @@ def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> A
 
     Parameters
     ----------
-    result : Stability
-        Result of `ispca.validation.stability`.
-    n_features : int, default=25
-        Number of bars.
+    result, n_features
+        As in `stability_table`.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
     """
     shown = stability_table(result, n_features)
-    names = short_names(shown["feature"])
-    ax = new_axes(ax, 6.0 + names_width(names), 1.2 + 0.22 * len(shown))
+    ax = new_axes(ax, 6.0 + names_width(shown["feature"]), 1.2 + 0.22 * len(shown))
     positions = np.arange(len(shown))
     ax.barh(positions, shown["frequency"], color=ACCENT, height=0.7)
     ax.axvline(result.chance_frequency, color=SECOND, linestyle="--", linewidth=1.5, label="chance")
-    ax.set_yticks(positions, names, fontsize=8)
+    ax.set_yticks(positions, short_names(shown["feature"]), fontsize=8)
     ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.set_xlim(0, 1)
     ax.set_xlabel(f"fraction of {result.n_splits} splits in which the feature is selected")

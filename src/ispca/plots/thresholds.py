@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..reduction.scores import correlation_scores
 from ..reduction.threshold import threshold_path
-from .canvas import INK, SECOND, class_legend, class_style, new_axes, shorten
-from .input_checks import fitted_reduction, make_table
+from .canvas import INK, SECOND, class_legend, new_axes, shorten, text_styles
+from .input_checks import fitted_reduction, stack_tables
 from .replay_fit import replayed
 
 
@@ -43,27 +44,29 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
     >>> table.n_features[table.chosen].tolist() == [ispca.steps_[0].n_features]
     True
     """
-    taken = [
-        number
-        for number, record in enumerate(getattr(fitted_reduction(model), "steps_", []), 1)
-        if record.accepted
-    ]
     parts = []
     with replayed(model, X, y) as trace:
+        reduction = trace.reduction
+        taken = [number for number, record in enumerate(reduction.steps_, 1) if record.accepted]
         if step not in taken:
             choice = f"choose from 1 to {len(taken)}" if taken else "no step did"
             raise ValueError(f"step={step!r} did not add a component: {choice}.")
-        record, state = next(pair for number, pair in enumerate(trace.states(), 1) if number == step)
+        record, state = next(islice(trace.states(), step - 1, None))
         scores = correlation_scores(state)
-        settings = trace.reduction.max_features, trace.reduction.n_thresholds
         for column, label in enumerate(trace.response.column_classes):
-            sizes, thresholds, reached = threshold_path(trace.design, state, scores, column, *settings)
-            chosen = (sizes == record.n_features) & (label == record.target_class)
-            parts.append(
-                (np.full(len(sizes), "" if label is None else str(label)), sizes, thresholds, reached, chosen)
+            sizes, thresholds, reached = threshold_path(
+                *(trace.design, state, scores, column), reduction.max_features, reduction.n_thresholds
             )
-    fields = ("target_class", "n_features", "threshold", "score", "chosen")
-    return make_table(dict(zip(fields, map(np.concatenate, zip(*parts, strict=True)), strict=True)))
+            parts.append(
+                {
+                    "target_class": "" if label is None else str(label),
+                    "n_features": sizes,
+                    "threshold": thresholds,
+                    "score": reached,
+                    "chosen": (sizes == record.n_features) & (label == record.target_class),
+                }
+            )
+    return stack_tables(parts)
 
 
 def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None) -> Any:
@@ -71,23 +74,17 @@ def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None)
 
     Parameters
     ----------
-    model : ISPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    X, y : array-like
-        The data of the fit.
-    step : int, default=1
-        The step, numbered from 1; it must have added a component.
+    model, X, y, step
+        As in `threshold_table`.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> from ispca import ISPCA
     >>> from ispca.datasets import make_expression
     >>> from ispca.plots import plot_threshold
@@ -96,37 +93,26 @@ def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None)
     >>> ax = plot_threshold(ispca, data.data, data.target)
     >>> ax.get_xlabel()
     'features in the component (log scale)'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     table = threshold_table(model, X, y, step)
-    classes = np.array([str(label) for label in getattr(fitted_reduction(model), "classes_", [""])])
+    styles = text_styles(getattr(fitted_reduction(model), "classes_", [""]))
     several = len(np.unique(table["target_class"])) > 1
-    styles = dict(zip(classes.tolist(), class_style(np.arange(len(classes))).values(), strict=True))
     ax = new_axes(ax, 6.4 if several else 5.4, 3.8)
-    for label in classes:
+    for label, style in styles.items():
         rows = table[table["target_class"] == label]
-        style = styles[label.item()]
         if len(rows):
             look = {"color": style.color, "linestyle": style.line, "marker": style.marker} if several else {}
             ax.plot(rows["n_features"], rows["score"], **({"color": INK, "marker": "o"} | look), markersize=4)
     [best] = table[table["chosen"]]
-    ax.plot(
-        best["n_features"],
-        best["score"],
-        "o",
-        markersize=14,
-        markerfacecolor="none",
-        color=SECOND,
-        markeredgewidth=2,
-    )
+    ring = {"markersize": 14, "markerfacecolor": "none", "markeredgewidth": 2}
+    ax.plot(best["n_features"], best["score"], "o", color=SECOND, **ring)
     ax.axvline(best["n_features"], color=SECOND, linestyle=":", linewidth=1, zorder=0)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set(xlabel="features in the component (log scale)", ylabel=f"score of the component, step {step}")
     of_class = f" ({shorten(best['target_class'], 20)} vs. rest)" if several else ""
-    ax.set_title(
-        f"selected: {best['n_features']} features, score {best['score']:.3f}{of_class}", fontsize=10, loc="left"
-    )
+    title = f"selected: {best['n_features']} features, score {best['score']:.3f}{of_class}"
+    ax.set_title(title, fontsize=10, loc="left")
     if several:
         class_legend(ax, styles, lines=True)
     return ax
