@@ -1,4 +1,4 @@
-"""Plots of fitted models and results with matplotlib; each ``plot_*`` function draws the table of a ``*_table``."""
+"""Plots of fitted models and results with matplotlib; each ``plot_*`` function draws a ``*_table``."""
 
 from .canvas import Style, class_style
 from .coefficients import coefficient_table, plot_coefficients

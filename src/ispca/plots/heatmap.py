@@ -160,8 +160,8 @@ def plot_heatmap(
     ax.spines[:].set_visible(False)
     ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=8)
     ax.yaxis.set_tick_params(length=0)
-    few = table["sample"] if len(table) <= MOST_FEATURES else []
-    ax.set_xticks(np.arange(len(few)), [shorten(name, 16) for name in few], rotation=90, fontsize=7)
+    shown = [shorten(name, 16) for name in table["sample"]] if len(table) <= MOST_FEATURES else []
+    ax.set_xticks(np.arange(len(shown)), shown, rotation=90, fontsize=7)
     order = "clustered" if len(table) <= MOST_CLUSTERED else "by score"
     ax.set_xlabel(f"{len(table):,} samples, {order}")
     if y is not None:
