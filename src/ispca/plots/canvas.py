@@ -91,6 +91,15 @@ def new_axes(ax: Any, width: float, height: float) -> Any:
     return ax
 
 
+def named_axes(ax: Any, names: Any, width: float, height: float, row: float) -> Any:
+    """Return Axes with one row per name, the first at the top, wide enough for long names."""
+    short = short_names(names)
+    ax = new_axes(ax, width + names_width(short), height + row * len(short))
+    ax.set_yticks(np.arange(len(short)), short, fontsize=9)
+    ax.set_ylim(len(short) - 0.4, -0.6)
+    return ax
+
+
 def shorten(name: Any, length: int = NAME_LENGTH) -> str:
     """Shorten a long name in the middle, since beginnings and ends both distinguish names.
 
@@ -130,9 +139,9 @@ def short_names(names: Any, length: int = NAME_LENGTH) -> list[str]:
     return short
 
 
-def names_width(names: Any) -> float:
-    """Return the additional width, in inches, that long names need once they are shortened."""
-    return 0.085 * max(max(map(len, short_names(names)), default=0) - 12, 0)
+def names_width(names: Sequence[str]) -> float:
+    """Return the additional width, in inches, that long names need."""
+    return 0.085 * max(max(map(len, names), default=0) - 12, 0)
 
 
 def point_look(n_points: int) -> dict[str, Any]:
@@ -162,14 +171,14 @@ def class_legend(place: Any, styles: dict[Any, Style], lines: bool = False) -> A
     return place.legend(handles, labels, frameon=False, fontsize=9, ncols=-(-len(labels) // 20), **look)
 
 
-def halo(width: float = 2.5) -> list[Any]:
+def halo() -> list[Any]:
     """Return a white outline for text and lines drawn over points."""
     from matplotlib.patheffects import withStroke
 
-    return [withStroke(linewidth=width, foreground="white")]
+    return [withStroke(linewidth=2.5, foreground="white")]
 
 
-def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str], fontsize: float = 8) -> list[Any]:
+def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str]) -> list[Any]:
     """Label points with names; a name that would overlap another or leave the Axes is omitted."""
     figure = ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
     figure.draw_without_rendering()
@@ -177,19 +186,19 @@ def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str], fontsize: float 
     placed: list[Any] = []
     taken: list[Any] = []
     for x_here, y_here, name in zip(x, y, names, strict=True):
-        found = _place(ax, (x_here, y_here), name, fontsize, frame, taken)
+        found = _place(ax, (x_here, y_here), name, frame, taken)
         if found is not None:
             placed.append(found)
             taken.append(found.get_window_extent().padded(1))
     return placed
 
 
-def _place(ax: Any, point: Any, name: str, fontsize: float, frame: Any, taken: list[Any]) -> Any:
+def _place(ax: Any, point: Any, name: str, frame: Any, taken: list[Any]) -> Any:
     above = [(5, 4, "left", "bottom"), (-5, 4, "right", "bottom")]
     below = [(5, -4, "left", "top"), (-5, -4, "right", "top")]
     # There is more space away from the center.
     sides = above + below if ax.transData.transform(point)[1] >= (frame.y0 + frame.y1) / 2 else below + above
-    look = {"textcoords": "offset points", "fontsize": fontsize, "color": INK, "path_effects": halo()}
+    look = {"textcoords": "offset points", "fontsize": 8, "color": INK, "path_effects": halo()}
     for right, up, horizontal, vertical in sides:
         text = ax.annotate(name, point, xytext=(right, up), ha=horizontal, va=vertical, **look)
         box = text.get_window_extent()
@@ -198,9 +207,3 @@ def _place(ax: Any, point: Any, name: str, fontsize: float, frame: Any, taken: l
             return text
         text.remove()
     return None
-
-
-def name_ticks(ax: Any, names: Any, fontsize: float = 9) -> None:
-    """Label the ticks of the y axis with names, the first at the top."""
-    ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=fontsize)
-    ax.set_ylim(len(names) - 0.4, -0.6)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..models.coefficients import feature_columns, feature_spreads, original_coefficients, rank_coefficients
 from ..pipelines import take_apart
-from .canvas import ACCENT, FAINT, Style, class_legend, name_ticks, names_width, new_axes, shorten, text_styles
+from .canvas import ACCENT, FAINT, Style, class_legend, named_axes, shorten, text_styles
 from .input_checks import check_length, check_positive, make_table
 
 
@@ -47,12 +47,10 @@ def coefficient_table(
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
-    >>> from ispca import ISPCA, HorseshoeClassifier
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import coefficient_table
-    >>> data = make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
+    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
     >>> model = make_pipeline(ISPCA(whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
-    >>> coefficient_table(model.fit(data.data, data.target), n_features=5).shape
+    >>> plots.coefficient_table(model.fit(data.data, data.target), n_features=5).shape
     (5,)
     """
     check_positive(n_features, "n_features")
@@ -110,12 +108,10 @@ def plot_coefficients(
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
-    >>> from ispca import ISPCA, HorseshoeClassifier
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_coefficients
-    >>> data = make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
+    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
     >>> model = make_pipeline(ISPCA(whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
-    >>> ax = plot_coefficients(model.fit(data.data, data.target), n_features=5)
+    >>> ax = plots.plot_coefficients(model.fit(data.data, data.target), n_features=5)
     >>> len(ax.get_yticks())
     5
     """
@@ -124,13 +120,12 @@ def plot_coefficients(
     styles = text_styles(getattr(take_apart(model).model, "classes_", []))
     labels = list(styles)
     several = len(labels) > 2
-    ax = new_axes(ax, names_width(table["feature"]) + (6.8 if several else 5.4), 1.1 + 0.24 * len(table))
+    ax = named_axes(ax, table["feature"], 6.8 if several else 5.4, 1.1, 0.24)
     ax.axvline(0, color=FAINT, linestyle="--", linewidth=1, zorder=0)
     for position, row in enumerate(table):
         style = styles[row["target_class"].item()] if several else Style(ACCENT, "o", "-")
         ax.plot([row["low"], row["high"]], [position] * 2, color=style.color, linewidth=1.6)
         ax.plot(row["mean"], position, marker=style.marker, color=style.color, markersize=6)
-    name_ticks(ax, table["feature"])
     unit = "standard deviation" if standardize else "unit"
     what = "the target" if not labels else "log odds" + ("" if several else f" of {shorten(labels[1], 20)}")
     drawn = "estimate" if np.isnan(table["low"]).all() else "posterior mean and 90% interval"

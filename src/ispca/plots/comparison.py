@@ -47,13 +47,11 @@ def comparison_table(result: Comparison, metric: str | None = None) -> np.recarr
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import comparison_table
-    >>> from ispca.validation import compare
-    >>> data = make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
+    >>> from ispca import datasets, plots, validation
+    >>> data = datasets.make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
     >>> methods = {"chance": DummyClassifier(), "logistic": LogisticRegression()}
-    >>> result = compare(methods, data.data, data.target, cv=5, baseline="chance", n_jobs=1)
-    >>> comparison_table(result, "accuracy").method.tolist()
+    >>> result = validation.compare(methods, data.data, data.target, cv=5, baseline="chance", n_jobs=1)
+    >>> plots.comparison_table(result, "accuracy").method.tolist()
     ['chance', 'logistic']
     """
     metric = metric or result.main_metric

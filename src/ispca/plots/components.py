@@ -32,12 +32,10 @@ def component_table(model: Any) -> np.recarray:
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import component_table
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> component_table(ispca).kind.tolist()
+    >>> plots.component_table(ispca).kind.tolist()
     ['supervised', 'unsupervised', 'unsupervised']
     """
     reduction = fitted_reduction(model)
@@ -86,12 +84,10 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_components
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> ax = plot_components(ispca)
+    >>> ax = plots.plot_components(ispca)
     >>> len(ax.patches)
     3
     """

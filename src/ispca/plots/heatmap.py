@@ -63,12 +63,10 @@ def heatmap_table(
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import heatmap_table
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> table = heatmap_table(ispca, data.data, data.target, n_features=10)
+    >>> table = plots.heatmap_table(ispca, data.data, data.target, n_features=10)
     >>> len(table), len(table.dtype.names)
     (60, 12)
     """
@@ -83,7 +81,10 @@ def heatmap_table(
     values = np.asarray(data.todense() if sp.issparse(data) else data, dtype=np.float64)
     values = (values - reduction.mean_[chosen]) / reduction.scale_[chosen]
     columns = _feature_order(values)
-    rows = _sample_order(values) if len(values) <= MOST_CLUSTERED else np.argsort(values @ leading["direction"])
+    if 3 <= len(values) <= MOST_CLUSTERED:
+        rows = leaves_list(linkage(values, "ward", optimal_ordering=True))
+    else:
+        rows = np.argsort(values @ leading["direction"])
     fields: dict[str, Any] = {"sample": samples[rows]}
     if y is not None:
         fields["target"] = check_target(y, len(values))[rows]
@@ -104,12 +105,6 @@ def _feature_order(values: Floats) -> Indices:
     unit = centered / np.maximum(np.linalg.norm(centered, axis=0), 1e-300)
     distance = np.clip(1 - np.abs(unit.T @ unit), 0.0, None)[np.triu_indices(n_features, 1)]
     return leaves_list(linkage(distance, "average", optimal_ordering=True)).astype(np.intp)
-
-
-def _sample_order(values: Floats) -> Indices:
-    if len(values) < 3:
-        return np.arange(len(values))
-    return leaves_list(linkage(values, "ward", optimal_ordering=True)).astype(np.intp)
 
 
 def plot_heatmap(
@@ -139,12 +134,10 @@ def plot_heatmap(
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_heatmap
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> ax = plot_heatmap(ispca, data.data, data.target, n_features=10)
+    >>> ax = plots.plot_heatmap(ispca, data.data, data.target, n_features=10)
     >>> ax.images[0].get_array().shape
     (10, 60)
     """

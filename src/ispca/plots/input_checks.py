@@ -27,11 +27,6 @@ def stack_tables(parts: Sequence[Mapping[str, Any]]) -> np.recarray:
     return make_table(dict(zip(parts[0], map(np.concatenate, zip(*rows, strict=True)), strict=True)))
 
 
-def take(table: np.ndarray, rows: Any) -> np.recarray:
-    """Return some rows of a table."""
-    return np.asarray(table)[rows].view(np.recarray)
-
-
 def component_fields(table: np.ndarray) -> list[str]:
     """Return the names of the fields that hold scores of components."""
     return [name for name in table.dtype.names or () if name.startswith(("supervised_", "unsupervised_"))]

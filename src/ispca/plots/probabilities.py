@@ -66,9 +66,6 @@ def probability_table(model: Any, X: Any, y: Any, *, sample_names: Any = None) -
     Examples
     --------
     >>> from ispca.plots import probability_table
-    >>> table = probability_table([[0.9, 0.1], [0.4, 0.6]], None, ["ill", "ill"])
-    Traceback (most recent call last):
-    ValueError: y has 1 classes, but there are 2 columns of probabilities.
     >>> table = probability_table([[0.9, 0.1], [0.4, 0.6]], None, ["ill", "well"])
     >>> table.probability.tolist(), table.correct.tolist()
     ([0.1, 0.6], [True, True])

@@ -58,12 +58,10 @@ def score_table(
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import score_table
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> score_table(ispca, data.data, data.target, components=(1, 3)).dtype.names
+    >>> plots.score_table(ispca, data.data, data.target, components=(1, 3)).dtype.names
     ('sample', 'target', 'supervised_1', 'unsupervised_3', 'distance', 'p_value', 'outlier')
     """
     reduction = fitted_reduction(model)
@@ -117,12 +115,10 @@ def plot_scores(
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_scores
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> ax = plot_scores(ispca, data.data, data.target)
+    >>> ax = plots.plot_scores(ispca, data.data, data.target)
     >>> ax.get_xlabel()
     'supervised_1'
     """
@@ -163,12 +159,10 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_pairs
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> axes = plot_pairs(ispca, data.data, data.target)
+    >>> axes = plots.plot_pairs(ispca, data.data, data.target)
     >>> axes.shape
     (3, 3)
     """
