@@ -13,6 +13,7 @@ from ..datasets.records import Dataset
 from ..datasets.registry import find, list_datasets
 from ..datasets.store import cache_folder, data_folder, locate, obtain
 from . import UsageError
+from ._options import add_options
 
 SUMMARY = "list, describe or download data sets"
 EXAMPLE = """example:
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("name", nargs="?", help="data set to describe (default: list all)")
     parser.add_argument("--download", action="store_true", help="download it into the cache if it is not present")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_options(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> int:

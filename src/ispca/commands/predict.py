@@ -21,7 +21,8 @@ from ..persistence import ModelFileError, load_model
 from ..pipelines import FittedParts, take_apart
 from ..readers import Table, TableError, read_table
 from ..readers.missing import fill
-from ._console import Console, add_data_options, add_missing_option, add_output_options, finite, reading
+from ._console import Console, finite
+from ._options import add_options, reading
 from ._output import output_file
 
 SUMMARY = "predict the target of new samples with a model written by ispca fit"
@@ -36,21 +37,22 @@ PROBABILITY = 0.9
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("model", metavar="MODEL", type=Path, help="model.ispca, written by ispca fit")
+    features = "data file with the features of the model, in any order"
+    parser.add_argument("data", metavar="DATA", type=Path, help=features)
+    add_options(parser, "--id", "--transpose", "--max-memory")
+    missing = "missing values: mean, rows (default: error)"
     parser.add_argument(
-        "data", metavar="DATA", type=Path, help="data file with the features of the model, in any order"
+        "--missing", choices=("error", "mean", "rows"), default="error", metavar="HOW", help=missing
     )
-    add_data_options(parser, target=False)
-    add_missing_option(parser, ("error", "mean", "rows"))
     parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    add_output_options(parser, seed=False)
+    add_options(parser, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
     """Load the model, read the data, predict."""
     console = Console(args)
-    opened = nullcontext() if args.out is None else output_file(args.out, args.force)
-    with opened as temporary:
+    with nullcontext() if args.out is None else output_file(args.out, args.force) as temporary:
         columns = predicted(args, console)
         text = as_csv(columns)
         if temporary is not None:
@@ -77,8 +79,7 @@ def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         with reading(args.data) as update:
             options = {"id": args.id, "transpose": args.transpose, "known": names, "progress": update}
             table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
-        for note in table.notes:
-            console.note(note)
+        console.notes(table.notes)
         X, kept = matched(table, names, parts, args, console)
         with waiting("Predicting"):
             columns = predictions(model, X)

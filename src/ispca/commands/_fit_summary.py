@@ -12,7 +12,7 @@ from .._messages import count, listing
 from .._text import p_value_text
 from ..pipelines import take_apart
 from ..readers import Table
-from ._files import written_files
+from ._fit_files import written_files
 
 
 def summary_values(
