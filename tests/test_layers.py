@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "ispca"
 # Lowest layer first: packages and modules import only from the lines before their own.
 LAYERS = (
-    {"_atomic", "_csv", "_engine_loader", "_extras", "_messages", "_sharing", "_terminal", "_text"},
+    {"_atomic", "_csv", "_engine_loader", "_extras", "_messages", "_sharing", "_terminal"},
     {"_progress"},
     {"readers"},
     {"datasets"},

@@ -59,7 +59,7 @@ def write_files(
         scores=scores,
         coefficients=coefficients,
     )
-    report = {"validation": validation, "sample_names": table.ids, "context": context}
+    report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
     write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)
     return [dict(zip(COLUMNS, row, strict=True)) for row in rows[n_intercepts:][:5]]
 

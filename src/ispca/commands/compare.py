@@ -52,10 +52,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--jobs must not be 0. Pass the number of processes, or -1 for all cores.")
     # Check the names before reading a large file.
     chosen_methods(paper_methods(), args.methods)
-    opened = nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PLOT))
     result, written = None, []
     try:
-        with opened as folder:
+        with nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PLOT)) as folder:
             result = compared(args, console)
             if folder is not None:
                 written = write_files(folder, result, console)
@@ -110,21 +109,16 @@ def rows(result: Comparison) -> list[dict[str, Any]]:
 
 
 def write_files(folder: Path, result: Comparison, console: Console) -> list[str]:
-    """Write the table and the plot into a folder; return their names."""
+    """Write the table and, if matplotlib is installed, the plot into a folder; return their names."""
     table = result.table
     with open_csv(folder / TABLE) as file:
         write_table(file, table.dtype.names or (), (row.tolist() for row in table))
-    draw(folder / PLOT, result, console)
-    return sorted(entry.name for entry in folder.iterdir())
-
-
-def draw(path: Path, result: Comparison, console: Console) -> None:
-    """Draw the plot if matplotlib is installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         console.note(missing_package(f"Drawing {PLOT}", "matplotlib"))
-        return
+        return [TABLE]
     figure = Figure(figsize=(6.0, 0.8 + 0.32 * len(result.methods)), layout="constrained")
     result.plot(ax=figure.add_subplot())
-    figure.savefig(path, dpi=150)
+    figure.savefig(folder / PLOT, dpi=150)
+    return [TABLE, PLOT]

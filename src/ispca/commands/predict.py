@@ -40,10 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     features = "data file with the features of the model, in any order"
     parser.add_argument("data", metavar="DATA", type=Path, help=features)
     add_options(parser, "--id", "--transpose", "--max-memory")
-    missing = "missing values: mean, rows (default: error)"
-    parser.add_argument(
-        "--missing", choices=("error", "mean", "rows"), default="error", metavar="HOW", help=missing
-    )
+    missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
+    parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
     add_options(parser, "--json", "--quiet")
@@ -93,10 +91,8 @@ def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
     if parts.model is None:
         raise ModelFileError(f"{path} contains no predictive model.", "Use one written by ispca fit.")
     if not hasattr(parts.steps[0], "feature_names_in_"):
-        raise ModelFileError(
-            f"{path} does not contain feature names.",
-            "Use a model written by ispca fit or one fitted to a data frame.",
-        )
+        advice = "Use a model written by ispca fit or one fitted to a data frame."
+        raise ModelFileError(f"{path} does not contain feature names.", advice)
     return model
 
 
@@ -180,15 +176,11 @@ def predictions(model: Any, X: Any) -> dict[str, Any]:
             columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
             return columns | {f"p({label})": probabilities[:, c] for c, label in enumerate(last.classes_)}
         mean, deviation = last.predict(Z, return_std=True)
-        low, high = _interval(last, Z, mean, deviation)
+        if hasattr(last, "predict_interval"):
+            low, high = last.predict_interval(Z, PROBABILITY).T
+        else:
+            low, high = norm.ppf([[(1 - PROBABILITY) / 2], [(1 + PROBABILITY) / 2]], mean, deviation)
         return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
-
-
-def _interval(model: Any, Z: Any, mean: np.ndarray, deviation: np.ndarray) -> Any:
-    """Return the ends of the central interval: that of the model, or else of a normal distribution."""
-    if hasattr(model, "predict_interval"):
-        return model.predict_interval(Z, PROBABILITY).T
-    return norm.ppf([[(1 - PROBABILITY) / 2], [(1 + PROBABILITY) / 2]], mean, deviation)
 
 
 def as_csv(columns: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import p_value_text
+from .._messages import p_value_text
 from .canvas import ACCENT, INK, PALE, new_axes
 from .input_checks import fitted_reduction, make_table
 

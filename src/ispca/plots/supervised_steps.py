@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import p_value_text
+from .._messages import p_value_text
 from ..reduction.max_score_test import TIE
 from ..reduction.null_distribution import null_maxima, tested_scores
 from ..reduction.records import Floats
