@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._progress import progress
-from ..readers import Table, read_table
+from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS
 from ..readers.target import KINDS, numbers_of
 
@@ -101,6 +101,16 @@ def read_supervised(args: argparse.Namespace) -> Table:
             progress=update,
         )
     return table if args.kind else replace(table, notes=[*table.notes, *_kind_hint(table)])
+
+
+def check_splits(table: Table) -> None:
+    """Raise an error if a class is too small to be in both the training and the test part of a split."""
+    if table.kind == "classification":
+        classes, counts = np.unique(np.asarray(table.target), return_counts=True)
+        if counts.min() == 1:
+            alone = f"Class {classes[counts.argmin()]} has a single sample"
+            problem = f"{alone}, which cannot be both fitted and held out."
+            raise TableError(problem, "Remove the sample from the file, or merge its class with another one.")
 
 
 def _kind_hint(table: Table) -> list[str]:

@@ -15,7 +15,7 @@ from ..validation import compare as compare_methods
 from ..validation.runner import LONGEST_TIMEOUT
 from . import UsageError
 from ._console import Console, finite
-from ._options import DATA_OPTIONS, add_options, integer, positive, read_supervised
+from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised
 from ._output import output_folder
 from .fit import methods_for
 
@@ -73,6 +73,7 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
     with console.silence():
         table = read_supervised(args)
         console.notes(table.notes)
+        check_splits(table)
         methods = chosen_methods(methods_for(table, args.components, args.draws), args.methods)
         options = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume, "random_state": args.seed}
         return compare_methods(methods, table.X, table.target, timeout=args.timeout, **options)

@@ -18,7 +18,7 @@ from ..validation import compare_with_baselines, paper_methods
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
-from ._options import DATA_OPTIONS, add_options, integer, read_supervised
+from ._options import DATA_OPTIONS, add_options, check_splits, integer, read_supervised
 from ._output import output_folder
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
@@ -53,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
         table = read_supervised(args)
         console.notes(table.notes)
+        if args.cv:
+            check_splits(table)
         model, scores = fit_model(table, args.method, args.components, args.draws, args.seed)
         console.notes(fit_notes(model, args.components))
         validation = None
