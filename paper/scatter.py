@@ -8,8 +8,9 @@ import numpy as np
 
 from ispca.datasets import load
 from ispca.datasets.registry import find
-from ispca.plots.canvas import INK, draw_classes, load_pyplot
+from ispca.plots.canvas import INK, load_pyplot
 
+from .class_points import draw_classes
 from .context import Context
 from .data_sets import paper_sets
 from .output import write_csv, write_figure

@@ -9,9 +9,10 @@ import numpy as np
 
 from ispca import ISPCA
 from ispca.datasets import make_toy
-from ispca.plots.canvas import FAINT, INK, draw_classes, load_pyplot
+from ispca.plots.canvas import FAINT, INK, load_pyplot
 from ispca.reduction.records import Floats
 
+from .class_points import draw_classes
 from .context import Context
 from .output import write_csv, write_figure
 from .verdicts import Verdict, judged

@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "ispca"
 # Lowest layer first: packages and modules import only from the lines before their own.
 LAYERS = (
     {"_array_types", "_atomic", "_csv", "_engine_loader", "_extras", "_messages", "_terminal"},
-    {"_progress", "_text", "families"},
+    {"_progress", "families"},
     {"readers"},
     {"datasets"},
     {"reduction"},

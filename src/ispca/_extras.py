@@ -17,13 +17,6 @@ def load_extra(purpose: str, module: str) -> Any:
 def missing_package(purpose: str, package: str) -> str:
     """Return a sentence that names the missing package and the command that installs it.
 
-    Parameters
-    ----------
-    purpose : str
-        What needs it, as a gerund: "Plotting", "Reading x.h5ad".
-    package : str
-        Its name on the package index.
-
     Examples
     --------
     >>> missing_package("Reading x.h5ad", "h5py")

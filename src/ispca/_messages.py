@@ -1,8 +1,9 @@
-"""Wording that messages share: an error with advice, counts, short lists, suggestions for misspelled names."""
+"""Wording shared by messages and results: errors with advice, counts, p-values, short lists, suggestions."""
 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -28,6 +29,20 @@ class InputError(ValueError):
 def count(number: int, what: str, plural: str | None = None) -> str:
     """Return a number with its noun: 1 sample, 2,000 samples."""
     return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
+def p_value_text(p_value: float | None, n_permutations: int) -> str:
+    """Return the p-value of a permutation test as text, bounded by one permutation if none reached the score.
+
+    Examples
+    --------
+    >>> from ispca._messages import p_value_text
+    >>> p_value_text(0.312, 1000), p_value_text(0.0, 1000), p_value_text(None, 0)
+    ('p = 0.31', 'p < 0.001', 'no test')
+    """
+    if p_value is None or math.isnan(p_value):
+        return "no test"
+    return f"p = {p_value:.2g}" if p_value else f"p < {1 / max(n_permutations, 1):.2g}"
 
 
 def listing(items: Iterable[Any]) -> str:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from ._terminal import encodable, printable
 
@@ -29,31 +29,25 @@ def silence(wanted: bool = True) -> Iterator[None]:
             _silent.clear()
 
 
-@contextmanager
-def progress(what: str, total: int, done: Callable[[], int]) -> Iterator[None]:
+def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextManager[None]:
     """Show how many of ``total`` are done, polling ``done``, until the block ends."""
     if total == 0 or not _shown():
-        yield
-        return
+        return nullcontext()
     start, already = time.monotonic(), done()
 
     def text() -> str:
         finished = done()
         return line(what, finished, total, finished - already, time.monotonic() - start)
 
-    with _repeated(text):
-        yield
+    return _repeated(text)
 
 
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
+def waiting(what: str) -> AbstractContextManager[None]:
     """Show the elapsed time of a task of unknown length."""
-    if not _shown():
-        yield
-        return
     start = time.monotonic()
-    with _repeated(lambda: f"{what} ... {clock(time.monotonic() - start)}".ljust(79)):
-        yield
+    if not _shown():
+        return nullcontext()
+    return _repeated(lambda: f"{what} ... {clock(time.monotonic() - start)}".ljust(79))
 
 
 def _shown() -> bool:

@@ -40,26 +40,17 @@ def tell(text: str) -> None:
 
 
 def show(text: str, *, raw: bool = False) -> None:
-    """Print a result to standard output; ``raw`` keeps control characters of data piped to another program.
-
-    Raises
-    ------
-    BrokenPipeError
-        If the reader of a pipe has closed it.
-    OSError
-        If standard output is closed or full.
-    """
+    """Print a result to standard output; ``raw`` keeps control characters of data piped to another program."""
     stream = sys.stdout
     try:
         if stream is None or stream.closed:
             raise OSError(None, "it is closed")
         stream.write(encodable(text if raw and not stream.isatty() else printable(text), stream) + "\n")
         stream.flush()
-    except BrokenPipeError:
-        abandon_stdout()
-        raise
     except OSError as error:
         abandon_stdout()
+        if isinstance(error, BrokenPipeError):
+            raise
         raise OSError(f"Could not write to standard output ({error.strerror}).") from error
 
 

@@ -78,10 +78,11 @@ def ispca(
     model.fit(X if present.all() else X[present], y[present])
     adata.obsm[f"X_{key_added}"] = model.transform(X)
     found = _found(model, target, layer, use_raw, seed, int(np.count_nonzero(~present)))
+    loadings = np.ascontiguousarray(model.components_.T)
     if use_raw:
-        found["loadings"] = np.ascontiguousarray(model.components_.T)
+        found["loadings"] = loadings
     else:
-        adata.varm[key_added.upper()] = np.ascontiguousarray(model.components_.T)
+        adata.varm[key_added.upper()] = loadings
     adata.uns[key_added] = found
     return adata if copy else None
 
@@ -122,10 +123,9 @@ def _found(
     model: ISPCA, target: str, layer: str | None, use_raw: bool, seed: int, n_left_out: int
 ) -> dict[str, Any]:
     """Return what h5ad files can hold: no None, no objects."""
-    parameters = {name: value for name, value in model.get_params().items() if _storable(value)}
-    params = parameters | {"target": target, "use_raw": use_raw, "random_state": seed}
-    if layer is not None:
-        params["layer"] = layer
+    params = model.get_params() | {"target": target, "layer": layer, "use_raw": use_raw, "random_state": seed}
+    storable = bool | int | float | str | np.number | np.ndarray
+    params = {name: value for name, value in params.items() if isinstance(value, storable)}
     found: dict[str, Any] = {
         "params": params,
         "n_components": int(model.n_components_),
@@ -141,22 +141,12 @@ def _found(
     return found
 
 
-def _storable(value: Any) -> bool:
-    return isinstance(value, bool | int | float | str | np.number | np.ndarray)
-
-
 def _steps(steps: list[Step]) -> dict[str, Any]:
     """Return the steps as one array per quantity, NaN where there is none, and the features of each step."""
-
-    def numbers(name: str) -> np.ndarray:
-        values = [getattr(step, name) for step in steps]
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-
-    columns = ("score", "p_value", "threshold", "component_score")
-    result: dict[str, Any] = {name: numbers(name) for name in columns}
-    result["accepted"] = np.array([step.accepted for step in steps], dtype=bool)
-    result["n_permutations"] = np.array([step.n_permutations for step in steps], dtype=np.int64)
-    result["n_features"] = np.array([step.n_features for step in steps], dtype=np.int64)
+    kinds: dict[str, Any] = dict.fromkeys(("score", "p_value", "threshold", "component_score"), np.float64)
+    kinds |= {"accepted": np.bool_, "n_permutations": np.int64, "n_features": np.int64}
+    # None becomes NaN.
+    result: dict[str, Any] = {n: np.array([getattr(s, n) for s in steps], dtype=kind) for n, kind in kinds.items()}
     classes = ["" if step.target_class is None else str(step.target_class) for step in steps]
     result["target_class"] = np.array(classes, dtype=str)
     result["features"] = {f"{k + 1}": np.asarray(s.features, np.int64) for k, s in enumerate(steps) if s.accepted}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -101,7 +100,3 @@ def _message(error: Exception) -> str:
         return f"{error.problem} {as_options(error.advice)}".strip()
     words = str(error).split()
     return " ".join(words) if isinstance(error, (ValueError, OSError, ImportError)) and words else repr(error)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,8 +11,7 @@ from sklearn.utils import Bunch
 
 from ._atomic import whole_file
 from ._csv import open_csv, write_labelled
-from ._messages import count
-from ._text import p_value_text
+from ._messages import count, p_value_text
 from .datasets import make_expression
 from .models import HorseshoeClassifier
 from .plots import coefficient_table
@@ -80,10 +79,8 @@ def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
 def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
     """Cross-validate and write the report."""
     print(f"Cross-validating in {cv} splits, with the lasso and the base rate for comparison ...", flush=True)
-    names = {
-        "feature_names": data.feature_names,
-        "sample_names": [f"sample {i + 1}" for i in range(len(data.data))],
-    }
+    samples = [f"sample {i + 1}" for i in range(len(data.data))]
+    names = {"feature_names": data.feature_names, "sample_names": samples}
     validation = compare_with_baselines(model, data.data, data.target, cv=cv)
     summary = summarize(model, data.data, data.target, validation=validation, target_name="class", **names)
     print("\n".join(summary["prediction"]["text"][1:4]))

@@ -198,19 +198,11 @@ def _selected(source: Indices, width: int) -> Columns:
 
 
 def _scaled(step: Any, center: Any, scale: Any) -> Columns:
-    """Return ``(X - center) / scale``, where either may be missing."""
+    """Return ``(X - center) / scale``, where either may be None, as scalers store what they do not use."""
     width = step.n_features_in_
     slope = np.ones(width) if scale is None else 1 / np.asarray(scale, dtype=np.float64)
     shift = np.zeros(width) if center is None else -np.asarray(center, dtype=np.float64) * slope
     return Columns(np.arange(width), slope, shift, width)
-
-
-def _standard(step: Any) -> Columns:
-    return _scaled(step, step.mean_ if step.with_mean else None, step.scale_ if step.with_std else None)
-
-
-def _robust(step: Any) -> Columns:
-    return _scaled(step, step.center_ if step.with_centering else None, step.scale_ if step.with_scaling else None)
 
 
 def _min_max(step: Any) -> Columns | None:
@@ -235,10 +227,10 @@ def _function(step: Any) -> Columns | None:
 
 # By name: importing the classes would make every import of ispca slower.
 _LINEAR: dict[str, Callable[[Any], Columns | None]] = {
-    "StandardScaler": _standard,
+    "StandardScaler": lambda step: _scaled(step, step.mean_ if step.with_mean else None, step.scale_),
     "MinMaxScaler": _min_max,
     "MaxAbsScaler": _max_abs,
-    "RobustScaler": _robust,
+    "RobustScaler": lambda step: _scaled(step, step.center_, step.scale_),
     "SimpleImputer": _imputer,
     "FunctionTransformer": _function,
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._text import p_value_text
+from ._messages import p_value_text
 from ._transformer_base import SupervisedComponents
 from .reduction.algorithm import iterate, screened
 from .reduction.design import Design

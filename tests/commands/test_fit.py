@@ -46,6 +46,16 @@ def test_the_files(fitted):
     assert read_details(fitted / "model.ispca")["target"] == "diagnosis"
 
 
+def test_advice_is_about_options(data, tmp_path, capsys):
+    short = ["--components", "35", "--draws", "5"]
+    assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *short]) == 0
+    told = capsys.readouterr().err
+    assert "ispca: --components 35 exceeds the rank of the data: the model has 30." in told
+    assert "The chains have NOT converged" in told
+    assert "raise --draws, lower --components, or try another --seed." in told
+    assert not any(name in told for name in ("n_components", "n_warmup", "n_draws", "random_state"))
+
+
 def test_scores_are_those_of_the_model(fitted, table_of):
     rows, _ = table_of
     model = load_model(fitted / "model.ispca")

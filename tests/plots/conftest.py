@@ -1,23 +1,13 @@
-"""Fitted objects for the plots, and figures closed after each test."""
+"""Fitted objects for the plots."""
 
 import warnings
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, HorseshoeClassifier
 from ispca.datasets import make_expression
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _closed_figures():
-    yield
-    plt.close("all")
 
 
 def fitted(n_classes, n_samples=90, **parameters):

@@ -2,7 +2,6 @@
 
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -13,7 +12,6 @@ from sklearn.svm import LinearSVC
 from ispca.plots.comparison import plot_comparison
 from ispca.validation import compare
 
-mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
@@ -24,12 +22,6 @@ def result():
     y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
     named = {"bayes": GaussianNB(), "svm": LinearSVC(), "chance": DummyClassifier(), "lasso": LogisticRegression()}
     return compare(named, X, y, cv=8, n_jobs=1)
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
 
 
 def row(result, method):

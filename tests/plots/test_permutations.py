@@ -154,7 +154,7 @@ def test_components_are_listed_with_kind_and_test(four):
 def test_whitening_does_not_change_what_is_explained(two):
     data, reduction = two
     white = ISPCA(5, n_permutations=200, random_state=3, whiten=True).fit(data.data, data.target)
-    ratios = [component_table(fitted)["explained_variance_ratio"] for fitted in (white, reduction)]
+    ratios = [component_table(model)["explained_variance_ratio"] for model in (white, reduction)]
     np.testing.assert_allclose(*ratios)
 
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ispca import ISPCA
-from ispca.plots import class_style, ellipse_table, pairs_table, plot_pairs, plot_scores, score_table
+from ispca.plots import class_style, ellipse_table, plot_pairs, plot_scores, score_table
 
 
 def test_the_table_holds_the_scores(two):
@@ -150,7 +150,7 @@ def test_containers_and_pipelines_give_the_same(two):
     pipeline = make_pipeline(ISPCA(5, n_permutations=200, random_state=3), StandardScaler()).fit(
         data.data, data.target
     )
-    assert pairs_table(pipeline, data.data, data.target, 2).tolist() == expected.tolist()
+    assert score_table(pipeline, data.data, data.target, 2).tolist() == expected.tolist()
 
 
 def test_a_constant_component_does_no_harm(two):

@@ -2,14 +2,12 @@
 
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from ispca import ISPCA
 from ispca.validation import stability
 
-mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
@@ -19,12 +17,6 @@ def result():
     X = rng.normal(size=(50, 60))
     X[:, :5] += 2 * rng.normal(size=50)[:, None]
     return stability(ISPCA(n_permutations=100), X, X[:, :5].mean(axis=1), n_components=1, cv=6, n_jobs=1)
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
 
 
 def test_bars_and_chance(result):

@@ -31,14 +31,7 @@ State = tuple[int, int, int, int]
 def output_folder(path: Path, force: bool, own: Collection[str]) -> Iterator[Path]:
     """Yield a folder to write into; it replaces ``path`` when the block succeeds.
 
-    Parameters
-    ----------
-    path : Path
-        The folder given by the user.
-    force : bool
-        Whether to replace existing results.
-    own : collection of str
-        The names of the files that the command writes; a folder with other files is never changed.
+    ``force`` replaces existing results, but a folder with files other than the command's ``own`` is never changed.
     """
     with ExitStack() as stack:
         with _refusal(path):
@@ -150,11 +143,10 @@ def _unsaved(temporary: Path, target: Path) -> Path:
     while os.path.lexists(kept):
         number += 1
         kept = temporary.parent / f"{stem}.unsaved-{number}"
-    try:
+    with suppress(OSError):
         os.rename(temporary, kept)
-    except OSError:
-        return temporary
-    return kept
+        return kept
+    return temporary
 
 
 def _make(stack: ExitStack, folder: Path) -> None:
@@ -192,17 +184,15 @@ def _lock(stack: ExitStack, folder: Path, stem: str) -> None:
 
 
 def _is_current(folder: Path) -> bool:
-    try:
+    with suppress(OSError):
         return os.path.samefile(folder, os.curdir)
-    except OSError:
-        return False
+    return False
 
 
 def _file_state(path: Path) -> State | None:
-    try:
+    with suppress(FileNotFoundError):
         return _state(os.lstat(path))
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def _folder_state(folder: Path) -> dict[str, State] | None:

@@ -10,22 +10,14 @@ from typing import Any
 from .._csv import open_csv, write_table
 from .._extras import missing_package
 from .._messages import suggestion
-from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..validation import Comparison, paper_methods
 from ..validation import compare as compare_methods
-from ..validation.runner import checked_timeout
+from ..validation.runner import LONGEST_TIMEOUT
 from . import UsageError
-from ._console import (
-    Console,
-    add_data_options,
-    add_missing_option,
-    add_output_options,
-    finite,
-    positive,
-    read_supervised,
-)
+from ._console import Console, finite
+from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised
 from ._output import output_folder
-from .fit import default_components
+from .fit import methods_for
 
 SUMMARY = "compare methods on held-out samples of DATA in random splits"
 USAGE = "ispca compare DATA --target COLUMN [options]"
@@ -38,31 +30,19 @@ TABLE, PLOT = "comparison.csv", "comparison.png"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "data", metavar="DATA", type=Path, help="data file: one row per sample, one column per feature"
-    )
-    add_data_options(parser)
-    add_missing_option(parser)
-    parser.add_argument(
-        "--methods", nargs="+", metavar="NAME", help="methods to compare, such as ISPCA lasso (default: all)"
-    )
-    parser.add_argument(
-        "--splits", type=positive, default=50, metavar="N", help="number of random splits (default 50)"
-    )
-    parser.add_argument(
-        "--components", type=positive, metavar="N", help="number of components (default 50; 20 for 3+ classes)"
-    )
-    parser.add_argument(
-        "--draws", type=positive, default=1000, metavar="N", help="posterior draws per chain (default 1000)"
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=-1, metavar="N", help="number of processes (default: all cores)"
-    )
+    add_options(parser, *DATA_OPTIONS)
+    names = "methods to compare, such as ISPCA lasso (default: all)"
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help=names)
+    splits = "number of random splits (default 50)"
+    parser.add_argument("--splits", type=integer(1), default=50, metavar="N", help=splits)
+    add_options(parser, "--components", "--draws")
+    processes = "number of processes (default: all cores)"
+    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help=processes)
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop fits that take longer than this")
     parser.add_argument("--resume", type=Path, metavar="DIR", help="store finished fits here, and reuse them")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the table and the plot")
     parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_output_options(parser)
+    add_options(parser, "--seed", "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,10 +52,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--jobs must not be 0. Pass the number of processes, or -1 for all cores.")
     # Check the names before reading a large file.
     chosen_methods(paper_methods(), args.methods)
-    opened = nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PLOT))
     result, written = None, []
     try:
-        with opened as folder:
+        with nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PLOT)) as folder:
             result = compared(args, console)
             if folder is not None:
                 written = write_files(folder, result, console)
@@ -93,15 +72,11 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
     """Read DATA and compare the methods on it."""
     with console.silence():
         table = read_supervised(args)
-        for note in table.notes:
-            console.note(note)
-        regression = table.kind == "regression"
-        kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
-        model = kind(n_draws=max(args.draws, 4), n_warmup=args.draws)
-        methods = paper_methods(args.components or default_components(table), regression=regression, model=model)
+        console.notes(table.notes)
+        check_splits(table)
+        methods = chosen_methods(methods_for(table, args.components, args.draws), args.methods)
         options = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume, "random_state": args.seed}
-        options["timeout"] = args.timeout
-        return compare_methods(chosen_methods(methods, args.methods), table.X, table.target, **options)
+        return compare_methods(methods, table.X, table.target, timeout=args.timeout, **options)
 
 
 def print_result(result: Comparison, args: argparse.Namespace, written: list[str], console: Console) -> None:
@@ -114,10 +89,7 @@ def print_result(result: Comparison, args: argparse.Namespace, written: list[str
 
 def seconds(text: str) -> float:
     """Parse a positive number of seconds."""
-    try:
-        return checked_timeout(float(text)) or 0.0
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a positive number of seconds, got {text!r}") from None
+    return positive(text, "seconds", LONGEST_TIMEOUT)
 
 
 def chosen_methods(methods: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
@@ -125,12 +97,10 @@ def chosen_methods(methods: dict[str, Any], names: list[str] | None) -> dict[str
     if names is None:
         return methods
     lower = {name.lower(): name for name in methods}
-    chosen = {}
     for name in names:
         if name.lower() not in lower:
             raise UsageError(f"There is no method {name!r}. {suggestion(name, list(methods))}")
-        chosen[lower[name.lower()]] = methods[lower[name.lower()]]
-    return chosen
+    return {lower[name.lower()]: methods[lower[name.lower()]] for name in names}
 
 
 def rows(result: Comparison) -> list[dict[str, Any]]:
@@ -140,21 +110,16 @@ def rows(result: Comparison) -> list[dict[str, Any]]:
 
 
 def write_files(folder: Path, result: Comparison, console: Console) -> list[str]:
-    """Write the table and the plot into a folder; return their names."""
+    """Write the table and, if matplotlib is installed, the plot into a folder; return their names."""
     table = result.table
     with open_csv(folder / TABLE) as file:
         write_table(file, table.dtype.names or (), (row.tolist() for row in table))
-    draw(folder / PLOT, result, console)
-    return sorted(entry.name for entry in folder.iterdir())
-
-
-def draw(path: Path, result: Comparison, console: Console) -> None:
-    """Draw the plot if matplotlib is installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         console.note(missing_package(f"Drawing {PLOT}", "matplotlib"))
-        return
+        return [TABLE]
     figure = Figure(figsize=(6.0, 0.8 + 0.32 * len(result.methods)), layout="constrained")
     result.plot(ax=figure.add_subplot())
-    figure.savefig(path, dpi=150)
+    figure.savefig(folder / PLOT, dpi=150)
+    return [TABLE, PLOT]

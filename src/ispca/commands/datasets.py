@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 from .._terminal import show, tell
@@ -13,6 +12,7 @@ from ..datasets.records import Dataset
 from ..datasets.registry import find, list_datasets
 from ..datasets.store import cache_folder, data_folder, locate, obtain
 from . import UsageError
+from ._options import add_options
 
 SUMMARY = "list, describe or download data sets"
 EXAMPLE = """example:
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("name", nargs="?", help="data set to describe (default: list all)")
     parser.add_argument("--download", action="store_true", help="download it into the cache if it is not present")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_options(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -44,15 +44,14 @@ def run(args: argparse.Namespace) -> int:
             tell(f"Downloading {record.sources[0].url}")
         obtain(record)
     entry = _entry(record)
-    if args.json:
-        show(json.dumps(entry, indent=2))
-    else:
-        show(f"{describe(record)}\nPresent: {entry['path'] or 'not present'}")
+    text = f"{describe(record)}\nPresent: {entry['path'] or 'not present'}"
+    show(json.dumps(entry, indent=2) if args.json else text)
     return 0
 
 
 def _entry(record: Dataset) -> dict[str, Any]:
     path = locate(record)
+    place = "ISPCA_DATA" if path is not None and path.parent == data_folder() else "cache"
     return {
         "name": record.name,
         "paper": record.paper_name,
@@ -60,7 +59,7 @@ def _entry(record: Dataset) -> dict[str, Any]:
         "n": record.n,
         "D": record.D,
         "target": record.target,
-        "present": None if path is None else _place(path),
+        "present": None if path is None else place,
         "path": None if path is None else str(path),
         "source": record.origin,
         "urls": [source.url for source in record.sources],
@@ -68,17 +67,12 @@ def _entry(record: Dataset) -> dict[str, Any]:
     }
 
 
-def _place(path: Path) -> str:
-    return "ISPCA_DATA" if path.parent == data_folder() else "cache"
-
-
 def _table(entries: list[dict[str, Any]]) -> str:
     rows = [["name", "name in the paper", "n", "D", "target", "present", "source"]]
     for entry in entries:
-        beside = f"(substitute for {entry['stand_in_for']})" if entry["stand_in_for"] else "-"
-        present = entry["present"] or "not present"
-        size = [str(entry["n"]), str(entry["D"])]
-        rows.append([entry["name"], entry["paper"] or beside, *size, entry["target"], present, entry["source"]])
+        paper = entry["paper"] or (f"(substitute for {entry['stand_in_for']})" if entry["stand_in_for"] else "-")
+        size, present = [str(entry["n"]), str(entry["D"])], entry["present"] or "not present"
+        rows.append([entry["name"], paper, *size, entry["target"], present, entry["source"]])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     numbers = (2, 3)
     lines = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import time
 import warnings
 from pathlib import Path
@@ -17,18 +16,11 @@ from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
 from ..report.html import load_templates
 from ..validation import compare_with_baselines, paper_methods
-from ._console import (
-    Console,
-    add_data_options,
-    add_missing_option,
-    add_output_options,
-    non_negative,
-    positive,
-    read_supervised,
-)
-from ._files import FILES, REPORTS, ReportRequest, write_files
+from ._console import Console
+from ._fit_files import FILES, REPORTS, write_files
+from ._fit_summary import summary_text, summary_values
+from ._options import DATA_OPTIONS, add_options, check_splits, integer, read_supervised
 from ._output import output_folder
-from ._summary import summary_text, summary_values
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
 USAGE = "ispca fit DATA --target COLUMN --out DIR [options]"
@@ -42,27 +34,17 @@ N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "data", metavar="DATA", type=Path, help="data file: one row per sample, one column per feature"
-    )
-    add_data_options(parser)
-    add_missing_option(parser)
+    add_options(parser, *DATA_OPTIONS)
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for the results")
     parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
     methods = f"reduction: {', '.join(METHODS)}"
     parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
-    parser.add_argument(
-        "--components", type=positive, metavar="N", help="number of components (default 50; 20 for 3+ classes)"
-    )
-    parser.add_argument(
-        "--draws", type=positive, default=1000, metavar="N", help="posterior draws per chain (default 1000)"
-    )
-    parser.add_argument(
-        "--cv", type=non_negative, default=0, metavar="N", help="cross-validate in N splits for the report"
-    )
+    add_options(parser, "--components", "--draws")
+    cv = "cross-validate in N splits for the report"
+    parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
-    add_output_options(parser)
+    add_options(parser, "--seed", "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,58 +56,56 @@ def run(args: argparse.Namespace) -> int:
         load_templates()
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
         table = read_supervised(args)
-        for note in table.notes:
-            console.note(note)
+        console.notes(table.notes)
+        if args.cv:
+            check_splits(table)
         model, scores = fit_model(table, args.method, args.components, args.draws, args.seed)
+        console.notes(fit_notes(model, args.components))
         validation = None
         if args.cv:
             validation = compare_with_baselines(model, table.X, table.target, cv=args.cv, random_state=args.seed)
-        request = ReportRequest(args.format, args.data.name, _command(args), validation)
         with waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, request)
+            strongest = write_files(folder, model, table, scores, args, validation)
     seconds = time.perf_counter() - start
     values = summary_values(model, table, args.out, seconds, strongest, args.format)
     console.result(summary_text(values), values)
     return 0
 
 
-def _command(args: argparse.Namespace) -> str:
-    """Return a command that reproduces the results."""
-    words = ["ispca", "fit", str(args.data)]
-    for name in ("target", "id", "kind", "components"):
-        if getattr(args, name) is not None:
-            words += [f"--{name}", str(getattr(args, name))]
-    words += ["--transpose"] if args.transpose else []
-    words += ["--missing", args.missing] if args.missing != "error" else []
-    words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
-    words += ["--cv", str(args.cv)] if args.cv else []
-    words += ["--drop", *args.drop] if args.drop else []
-    return shlex.join([*words, "--out", "results"])
-
-
 def fit_model(
     table: Table, method: str, n_components: int | None, n_draws: int, seed: int
 ) -> tuple[Pipeline, np.ndarray]:
     """Return the fitted pipeline and the scores of the samples."""
-    regression = table.kind == "regression"
-    kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
-    model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
-    wanted = n_components or default_components(table)
-    methods = paper_methods(wanted, regression=regression, model=model, random_state=seed)
-    pipeline: Pipeline = methods[method]
+    pipeline: Pipeline = methods_for(table, n_components, n_draws, seed)[method]
     reduction = pipeline[0]
-    with waiting("Finding components"), warnings.catch_warnings():
-        if n_components is None:
-            # The default is an upper limit, which data of a lower rank need not reach.
-            warnings.filterwarnings("ignore", message="n_components=")
-        scores = reduction.fit_transform(table.X, table.target)
-    with waiting("Sampling the posterior"):
-        pipeline[1].fit(scores, table.target)
+    with warnings.catch_warnings():
+        # Their advice is for Python; `fit_notes` gives that for the command line.
+        for start in ("n_components=", "The chains have NOT converged"):
+            warnings.filterwarnings("ignore", message=start)
+        with waiting("Finding components"):
+            scores = reduction.fit_transform(table.X, table.target)
+        with waiting("Sampling the posterior"):
+            pipeline[1].fit(scores, table.target)
     reduction.feature_names_in_ = table.features
     return pipeline, scores
 
 
-def default_components(table: Table) -> int:
-    """Return the number of components that the paper uses for this kind of target."""
-    many = table.kind == "classification" and table.target is not None and len(np.unique(table.target)) > 2
-    return N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS
+def fit_notes(model: Pipeline, n_components: int | None) -> list[str]:
+    """Return what to know about a fit; the default number of components need not be reached."""
+    notes, found, diagnostics = [], model[0].n_components_, model[1].diagnostics_
+    if n_components is not None and found < n_components:
+        notes.append(f"--components {n_components} exceeds the rank of the data: the model has {found}.")
+    if not diagnostics.converged:
+        advice = "raise --draws, lower --components, or try another --seed."
+        notes.append(f"{diagnostics.summary} Do not rely on this posterior: {advice}")
+    return notes
+
+
+def methods_for(table: Table, n_components: int | None, n_draws: int, seed: int | None = None) -> dict[str, Any]:
+    """Return the methods of the paper for the target of a table, by default with its number of components."""
+    regression = table.kind == "regression"
+    kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
+    model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
+    many = not regression and table.target is not None and len(np.unique(table.target)) > 2
+    default = N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS
+    return paper_methods(n_components or default, regression=regression, model=model, random_state=seed)

@@ -21,7 +21,8 @@ from ..persistence import ModelFileError, load_model
 from ..pipelines import FittedParts, take_apart
 from ..readers import Table, TableError, read_table
 from ..readers.missing import fill
-from ._console import Console, add_data_options, add_missing_option, add_output_options, finite, reading
+from ._console import Console, finite
+from ._options import add_options, reading
 from ._output import output_file
 
 SUMMARY = "predict the target of new samples with a model written by ispca fit"
@@ -36,21 +37,20 @@ PROBABILITY = 0.9
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("model", metavar="MODEL", type=Path, help="model.ispca, written by ispca fit")
-    parser.add_argument(
-        "data", metavar="DATA", type=Path, help="data file with the features of the model, in any order"
-    )
-    add_data_options(parser, target=False)
-    add_missing_option(parser, ("error", "mean", "rows"))
+    features = "data file with the features of the model, in any order"
+    parser.add_argument("data", metavar="DATA", type=Path, help=features)
+    add_options(parser, "--id", "--transpose", "--max-memory")
+    missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
+    parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    add_output_options(parser, seed=False)
+    add_options(parser, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
     """Load the model, read the data, predict."""
     console = Console(args)
-    opened = nullcontext() if args.out is None else output_file(args.out, args.force)
-    with opened as temporary:
+    with nullcontext() if args.out is None else output_file(args.out, args.force) as temporary:
         columns = predicted(args, console)
         text = as_csv(columns)
         if temporary is not None:
@@ -77,8 +77,7 @@ def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         with reading(args.data) as update:
             options = {"id": args.id, "transpose": args.transpose, "known": names, "progress": update}
             table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
-        for note in table.notes:
-            console.note(note)
+        console.notes(table.notes)
         X, kept = matched(table, names, parts, args, console)
         with waiting("Predicting"):
             columns = predictions(model, X)
@@ -92,10 +91,8 @@ def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
     if parts.model is None:
         raise ModelFileError(f"{path} contains no predictive model.", "Use one written by ispca fit.")
     if not hasattr(parts.steps[0], "feature_names_in_"):
-        raise ModelFileError(
-            f"{path} does not contain feature names.",
-            "Use a model written by ispca fit or one fitted to a data frame.",
-        )
+        advice = "Use a model written by ispca fit or one fitted to a data frame."
+        raise ModelFileError(f"{path} does not contain feature names.", advice)
     return model
 
 
@@ -179,15 +176,11 @@ def predictions(model: Any, X: Any) -> dict[str, Any]:
             columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
             return columns | {f"p({label})": probabilities[:, c] for c, label in enumerate(last.classes_)}
         mean, deviation = last.predict(Z, return_std=True)
-        low, high = _interval(last, Z, mean, deviation)
+        if hasattr(last, "predict_interval"):
+            low, high = last.predict_interval(Z, PROBABILITY).T
+        else:
+            low, high = norm.ppf([[(1 - PROBABILITY) / 2], [(1 + PROBABILITY) / 2]], mean, deviation)
         return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
-
-
-def _interval(model: Any, Z: Any, mean: np.ndarray, deviation: np.ndarray) -> Any:
-    """Return the ends of the central interval: that of the model, or else of a normal distribution."""
-    if hasattr(model, "predict_interval"):
-        return model.predict_interval(Z, PROBABILITY).T
-    return norm.ppf([[(1 - PROBABILITY) / 2], [(1 + PROBABILITY) / 2]], mean, deviation)
 
 
 def as_csv(columns: dict[str, Any]) -> str:

@@ -1,19 +1,16 @@
-"""Plots of fitted models and results with matplotlib; each ``plot_*`` function has a companion table function."""
+"""Plots of fitted models and results with matplotlib; each ``plot_*`` function draws a ``*_table``."""
 
-from .calibration import calibration_table, plot_calibration
 from .canvas import Style, class_style
 from .coefficients import coefficient_table, plot_coefficients
 from .comparison import comparison_table, plot_comparison
 from .components import component_table, plot_components
 from .heatmap import heatmap_table, plot_heatmap
-from .loadings import loading_table, plot_loadings, plot_profile, profile_table
-from .pairs import pairs_table, plot_pairs
-from .permutations import permutation_table, plot_permutations
-from .probabilities import plot_probabilities, probability_table
+from .loadings import loading_table, plot_loadings, plot_profile
+from .probabilities import calibration_table, plot_calibration, plot_probabilities, probability_table
 from .scatter import ellipse_table
-from .scores import plot_scores, score_table
-from .stability import plot_stability, stability_table
-from .thresholds import plot_threshold, threshold_table
+from .scores import plot_pairs, plot_scores, score_table
+from .stability import plot_stability
+from .supervised_steps import permutation_table, plot_permutations, plot_threshold, threshold_table
 
 __all__ = [
     "Style",
@@ -25,7 +22,6 @@ __all__ = [
     "ellipse_table",
     "heatmap_table",
     "loading_table",
-    "pairs_table",
     "permutation_table",
     "plot_calibration",
     "plot_coefficients",
@@ -41,8 +37,6 @@ __all__ = [
     "plot_stability",
     "plot_threshold",
     "probability_table",
-    "profile_table",
     "score_table",
-    "stability_table",
     "threshold_table",
 ]

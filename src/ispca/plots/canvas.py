@@ -66,6 +66,11 @@ def class_style(classes: Any) -> dict[Any, Style]:
     return {label: numbered_style(number) for number, label in enumerate(labels)}
 
 
+def text_styles(classes: Any) -> dict[str, Style]:
+    """Return the style of every class by its name as text."""
+    return {str(label): style for label, style in class_style(classes).items()}
+
+
 def numbered_style(number: int) -> Style:
     """Return the style of the class with this number, starting at 0."""
     turn, place = divmod(number, len(COLORS))
@@ -86,25 +91,13 @@ def new_axes(ax: Any, width: float, height: float) -> Any:
     return ax
 
 
-def draw_classes(ax: Any, points: Any, labels: Any, classes: Any, size: float = 9.0) -> None:
-    """Draw points in the color and marker of their class, rasterized.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Axes to draw on; new ones by default.
-    points : ndarray of shape (n, 2)
-        Coordinates of the points.
-    labels : ndarray of shape (n,)
-        Classes of the points.
-    classes : sequence
-        All classes, which determine the colors.
-    size : float, default=9.0
-        Area of a marker.
-    """
-    for name, style in zip(classes, map(numbered_style, range(len(classes))), strict=True):
-        look = {"color": style.color, "marker": style.marker, "label": str(name)}
-        ax.scatter(*points[labels == name].T, s=size, alpha=0.75, linewidths=0, rasterized=True, **look)
+def named_axes(ax: Any, names: Any, width: float, height: float, row: float) -> Any:
+    """Return Axes with one row per name, the first at the top, wide enough for long names."""
+    short = short_names(names)
+    ax = new_axes(ax, width + names_width(short), height + row * len(short))
+    ax.set_yticks(np.arange(len(short)), short, fontsize=9)
+    ax.set_ylim(len(short) - 0.4, -0.6)
+    return ax
 
 
 def shorten(name: Any, length: int = NAME_LENGTH) -> str:
@@ -159,20 +152,6 @@ def point_look(n_points: int) -> dict[str, Any]:
     return {"s": size, "alpha": 0.85, "linewidths": 0.4, "edgecolors": "white"}
 
 
-def scatter_classes(ax: Any, x: Any, y: Any, codes: Any, styles: Sequence[Style], look: dict[str, Any]) -> None:
-    """Draw points by class."""
-    if len(x) > MANY_POINTS:
-        # Points are too small for markers; random order keeps classes from hiding each other.
-        order = np.random.default_rng(0).permutation(len(x))
-        colors = np.array([style.color for style in styles])[codes[order]]
-        ax.scatter(x[order], y[order], c=colors, **look)
-        return
-    for code, style in enumerate(styles):
-        chosen = codes == code
-        if chosen.any():
-            ax.scatter(x[chosen], y[chosen], color=style.color, marker=style.marker, **look)
-
-
 def class_legend(place: Any, styles: dict[Any, Style], lines: bool = False) -> Any:
     """Add a legend of the classes to the right of the Axes or the figure."""
     from matplotlib.figure import FigureBase
@@ -183,63 +162,48 @@ def class_legend(place: Any, styles: dict[Any, Style], lines: bool = False) -> A
         for s in styles.values()
     ]
     labels = [shorten(label, 24) for label in styles]
-    look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0.0}
+    look: dict[str, Any] = {"handlelength": 3.0} if lines else {}
     if isinstance(place, FigureBase):
-        look = {"loc": "outside right upper"}
+        look |= {"loc": "outside right upper"}
+    else:
+        look |= {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0.0}
     # Twenty labels are about as high as a plot.
-    columns = -(-len(labels) // 20)
-    long_lines = {"handlelength": 3.0} if lines else {}
-    return place.legend(handles, labels, frameon=False, fontsize=9, ncols=columns, **look, **long_lines)
+    return place.legend(handles, labels, frameon=False, fontsize=9, ncols=-(-len(labels) // 20), **look)
 
 
-def halo(width: float = 2.5) -> list[Any]:
+def halo() -> list[Any]:
     """Return a white outline for text and lines drawn over points."""
     from matplotlib.patheffects import withStroke
 
-    return [withStroke(linewidth=width, foreground="white")]
+    return [withStroke(linewidth=2.5, foreground="white")]
 
 
-def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str], fontsize: float = 8) -> list[Any]:
+def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str]) -> list[Any]:
     """Label points with names; a name that would overlap another or leave the Axes is omitted."""
     figure = ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
     figure.draw_without_rendering()
     frame = ax.get_window_extent()
     placed: list[Any] = []
     taken: list[Any] = []
-    for here in zip(x, y, names, strict=True):
-        found = _place(ax, *here, fontsize, frame, taken)
+    for x_here, y_here, name in zip(x, y, names, strict=True):
+        found = _place(ax, (x_here, y_here), name, frame, taken)
         if found is not None:
             placed.append(found)
             taken.append(found.get_window_extent().padded(1))
     return placed
 
 
-def _place(ax: Any, x: float, y: float, name: str, fontsize: float, frame: Any, taken: list[Any]) -> Any:
+def _place(ax: Any, point: Any, name: str, frame: Any, taken: list[Any]) -> Any:
     above = [(5, 4, "left", "bottom"), (-5, 4, "right", "bottom")]
     below = [(5, -4, "left", "top"), (-5, -4, "right", "top")]
     # There is more space away from the center.
-    sides = above + below if ax.transData.transform((x, y))[1] >= (frame.y0 + frame.y1) / 2 else below + above
+    sides = above + below if ax.transData.transform(point)[1] >= (frame.y0 + frame.y1) / 2 else below + above
+    look = {"textcoords": "offset points", "fontsize": 8, "color": INK, "path_effects": halo()}
     for right, up, horizontal, vertical in sides:
-        text = ax.annotate(
-            name,
-            (x, y),
-            xytext=(right, up),
-            textcoords="offset points",
-            ha=horizontal,
-            va=vertical,
-            fontsize=fontsize,
-            color=INK,
-            path_effects=halo(),
-        )
+        text = ax.annotate(name, point, xytext=(right, up), ha=horizontal, va=vertical, **look)
         box = text.get_window_extent()
         inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
         if inside and not any(box.overlaps(other) for other in taken):
             return text
         text.remove()
     return None
-
-
-def name_ticks(ax: Any, names: Any, fontsize: float = 9) -> None:
-    """Label the ticks of the y axis with names, the first at the top."""
-    ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=fontsize)
-    ax.set_ylim(len(names) - 0.4, -0.6)

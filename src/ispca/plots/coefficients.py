@@ -9,19 +9,8 @@ import numpy as np
 
 from ..models.coefficients import feature_columns, feature_spreads, original_coefficients, rank_coefficients
 from ..pipelines import take_apart
-from .canvas import (
-    ACCENT,
-    FAINT,
-    class_legend,
-    class_style,
-    name_ticks,
-    names_width,
-    new_axes,
-    short_names,
-    shorten,
-)
-from .input_checks import check_names, make_table
-from .loadings import check_number
+from .canvas import ACCENT, FAINT, Style, class_legend, named_axes, shorten, text_styles
+from .input_checks import check_length, check_positive, make_table
 
 
 def coefficient_table(
@@ -41,7 +30,7 @@ def coefficient_table(
     n_features : int, optional
         Number of coefficients; all by default.
     target_class : object, optional
-        With more than two classes, only coefficients of this one.
+        With more than two classes, only coefficients of this one; by default those of all classes.
     standardize : bool, default=True
         Whether coefficients are per standard deviation of the feature (per unit if the reduction does not scale)
         or per unit. The order is always that of the standardized coefficients.
@@ -58,19 +47,19 @@ def coefficient_table(
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
-    >>> from ispca import ISPCA, HorseshoeClassifier
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import coefficient_table
-    >>> data = make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
+    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
     >>> model = make_pipeline(ISPCA(whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
-    >>> coefficient_table(model.fit(data.data, data.target), n_features=5).shape
+    >>> plots.coefficient_table(model.fit(data.data, data.target), n_features=5).shape
     (5,)
     """
-    check_number(n_features, "n_features")
+    check_positive(n_features, "n_features")
     table = original_coefficients(model)
     scale = feature_spreads(model)
     count = len(scale)
-    names = table["feature"][1 : count + 1] if feature_names is None else check_names(feature_names, count)
+    if feature_names is not None:
+        check_length(feature_names, count, "feature_names", "feature")
+    names = np.array(table["feature"][1 : count + 1] if feature_names is None else feature_names, dtype=str)
     order = rank_coefficients(table, scale)
     if target_class is not None:
         known = np.unique(table["target_class"]).tolist()
@@ -80,10 +69,16 @@ def coefficient_table(
     order = order[:n_features]
     places = feature_columns(table, count)[order]
     factor = scale[places] if standardize else 1.0
-    columns = {"feature": names[places], "target_class": table["target_class"][order]}
-    for name, source in (("mean", "mean"), ("low", "q5"), ("high", "q95")):
-        columns[name] = table[source][order] * factor
-    return make_table(columns | {"p_sign": table["p_sign"][order]})
+    return make_table(
+        {
+            "feature": names[places],
+            "target_class": table["target_class"][order],
+            "mean": table["mean"][order] * factor,
+            "low": table["q5"][order] * factor,
+            "high": table["q95"][order] * factor,
+            "p_sign": table["p_sign"][order],
+        }
+    )
 
 
 def plot_coefficients(
@@ -99,57 +94,38 @@ def plot_coefficients(
 
     Parameters
     ----------
-    model : Pipeline or estimator
-        As in `ispca.original_coefficients`.
+    model, target_class, standardize, feature_names
+        As in `coefficient_table`.
     n_features : int, default=20
         Number of coefficients.
-    target_class : object, optional
-        With more than two classes, only coefficients of this one; by default the largest of any class.
-    standardize : bool, default=True
-        See `coefficient_table`.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> from sklearn.pipeline import make_pipeline
-    >>> from ispca import ISPCA, HorseshoeClassifier
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_coefficients
-    >>> data = make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
+    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
     >>> model = make_pipeline(ISPCA(whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
-    >>> ax = plot_coefficients(model.fit(data.data, data.target), n_features=5)
+    >>> ax = plots.plot_coefficients(model.fit(data.data, data.target), n_features=5)
     >>> len(ax.get_yticks())
     5
-    >>> matplotlib.pyplot.close(ax.figure)
     """
-    table = coefficient_table(
-        model,
-        n_features=n_features,
-        target_class=target_class,
-        standardize=standardize,
-        feature_names=feature_names,
-    )
-    labels = [str(label) for label in getattr(take_apart(model).model, "classes_", [])]
+    selection = {"n_features": n_features, "target_class": target_class, "feature_names": feature_names}
+    table = coefficient_table(model, standardize=standardize, **selection)
+    styles = text_styles(getattr(take_apart(model).model, "classes_", []))
+    labels = list(styles)
     several = len(labels) > 2
-    width = names_width(short_names(table["feature"])) + (6.8 if several else 5.4)
-    ax = new_axes(ax, width, 1.1 + 0.24 * len(table))
+    ax = named_axes(ax, table["feature"], 6.8 if several else 5.4, 1.1, 0.24)
     ax.axvline(0, color=FAINT, linestyle="--", linewidth=1, zorder=0)
-    styles = dict(zip(labels, class_style(np.arange(len(labels))).values(), strict=True)) if labels else {}
     for position, row in enumerate(table):
-        style = styles[row["target_class"].item()] if several else None
-        color, marker = (style.color, style.marker) if style else (ACCENT, "o")
-        ax.plot([row["low"], row["high"]], [position] * 2, color=color, linewidth=1.6)
-        ax.plot(row["mean"], position, marker=marker, color=color, markersize=6)
-    name_ticks(ax, table["feature"])
+        style = styles[row["target_class"].item()] if several else Style(ACCENT, "o", "-")
+        ax.plot([row["low"], row["high"]], [position] * 2, color=style.color, linewidth=1.6)
+        ax.plot(row["mean"], position, marker=style.marker, color=style.color, markersize=6)
     unit = "standard deviation" if standardize else "unit"
     what = "the target" if not labels else "log odds" + ("" if several else f" of {shorten(labels[1], 20)}")
     drawn = "estimate" if np.isnan(table["low"]).all() else "posterior mean and 90% interval"

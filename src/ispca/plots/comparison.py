@@ -47,32 +47,24 @@ def comparison_table(result: Comparison, metric: str | None = None) -> np.recarr
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import comparison_table
-    >>> from ispca.validation import compare
-    >>> data = make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
+    >>> from ispca import datasets, plots, validation
+    >>> data = datasets.make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
     >>> methods = {"chance": DummyClassifier(), "logistic": LogisticRegression()}
-    >>> result = compare(methods, data.data, data.target, cv=5, baseline="chance", n_jobs=1)
-    >>> comparison_table(result, "accuracy").method.tolist()
+    >>> result = validation.compare(methods, data.data, data.target, cv=5, baseline="chance", n_jobs=1)
+    >>> plots.comparison_table(result, "accuracy").method.tolist()
     ['chance', 'logistic']
     """
     metric = metric or result.main_metric
     if metric not in result.scores:
         raise ValueError(f"metric={metric!r} is not in the comparison: choose from {', '.join(result.scores)}.")
     whole = {row["method"]: row for row in result.table}
-    rows = [whole[name] for name in result.methods]
-    sources = {
-        "mean": metric,
-        "low": f"{metric}_low",
-        "high": f"{metric}_high",
-        "difference": f"{metric}_difference",
-        "difference_low": f"{metric}_difference_low",
-        "difference_high": f"{metric}_difference_high",
-    }
-    columns = {name: np.array([row[source] for row in rows]) for name, source in sources.items()}
-    baseline = [name == result.baseline for name in result.methods]
-    n_failed = [result.n_failed(name) for name in result.methods]
-    return make_table({"method": result.methods, **columns, "baseline": baseline, "n_failed": n_failed})
+    sources = {"mean": "", "low": "_low", "high": "_high"}
+    sources |= {f"difference{end}": f"_difference{end}" for end in ("", "_low", "_high")}
+    columns: dict[str, Any] = {"method": result.methods}
+    columns |= {name: [whole[method][metric + end] for method in result.methods] for name, end in sources.items()}
+    columns["baseline"] = [method == result.baseline for method in result.methods]
+    columns["n_failed"] = [result.n_failed(method) for method in result.methods]
+    return make_table(columns)
 
 
 def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = None) -> Any:
@@ -82,17 +74,14 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
 
     Parameters
     ----------
-    result : Comparison
-        Result of `ispca.validation.compare`.
-    metric : str, optional
-        The metric to plot; by default the main one.
+    result, metric
+        As in `comparison_table`.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
     """
     metric = metric or result.main_metric
     table = comparison_table(result, metric)
@@ -102,11 +91,10 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
         for name, count in zip(short_names(table["method"]), table["n_failed"], strict=True)
     ]
     ax = new_axes(ax, 6.0 + names_width(names), 0.8 + 0.32 * len(table))
-    positions = np.arange(len(table))
     for value in table["mean"][table["baseline"]]:
         if not np.isnan(value):
             ax.axvline(value, color=FAINT, linestyle="--", linewidth=1, zorder=0)
-    for position, row in zip(positions, table, strict=True):
+    for position, row in enumerate(table):
         if np.isnan(row["mean"]):
             place = {"xy": (0.01, position), "xycoords": ("axes fraction", "data"), "va": "center"}
             why = "not ranked" if row["n_failed"] == n_splits else "does not apply"
@@ -116,7 +104,7 @@ def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = Non
         color, marker = (INK, "s") if row["baseline"] else (ACCENT, "o")
         ax.plot([row["low"], row["high"]], [position] * 2, color=color, linewidth=1.5)
         ax.plot(row["mean"], position, marker, color=color, markersize=5)
-    ax.set_yticks(positions, names)
+    ax.set_yticks(np.arange(len(table)), names)
     ax.set_ylim(len(table) - 0.5, -0.5)
     ax.set_xlabel(f"{TITLES[metric]}, mean and 95% interval over {n_splits} splits")
     return ax

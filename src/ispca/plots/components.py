@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import p_value_text
+from .._messages import p_value_text
 from .canvas import ACCENT, INK, PALE, new_axes
 from .input_checks import fitted_reduction, make_table
 
@@ -26,43 +26,40 @@ def component_table(model: Any) -> np.recarray:
     table : recarray
         One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised", or
         "not accepted" for a final test without signal if no unsupervised component follows),
-        ``explained_variance_ratio`` (fraction of the variance of all features) and its ``cumulative`` sum,
-        ``p_value`` and ``n_permutations`` of its test, ``n_features``, ``score`` (correlation with the target)
-        and ``target_class`` (the class it separates best).
+        ``explained_variance_ratio`` (see `ispca.ISPCA`) and its ``cumulative`` sum, ``p_value`` and
+        ``n_permutations`` of its test, ``n_features``, ``score`` (correlation with the target) and
+        ``target_class`` (the class it separates best).
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import component_table
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> component_table(ispca).kind.tolist()
+    >>> plots.component_table(ispca).kind.tolist()
     ['supervised', 'unsupervised', 'unsupervised']
     """
     reduction = fitted_reduction(model)
-    steps = reduction.steps_
-    count = max(reduction.n_components_, len(steps))
-    kinds = [KINDS[0]] * reduction.n_supervised_ + [KINDS[1]] * (reduction.n_components_ - reduction.n_supervised_)
-    kinds += [KINDS[2]] * (count - len(kinds))
+    steps, n_components = reduction.steps_, reduction.n_components_
+    count = max(n_components, len(steps))
+    n_each = (reduction.n_supervised_, n_components - reduction.n_supervised_, count - n_components)
+
+    def padded(values: Any) -> np.ndarray:
+        return np.pad(values, (0, count - n_components))
 
     def recorded(name: str, missing: Any) -> list[Any]:
         values = [getattr(step, name) for step in steps] + [None] * (count - len(steps))
         return [missing if value is None else value for value in values]
 
-    ratio = np.zeros(count)
-    ratio[: reduction.n_components_] = reduction.explained_variance_ratio_
-    n_features = np.zeros(count, dtype=int)
-    n_features[: reduction.n_components_] = np.count_nonzero(reduction.directions_, axis=1)
+    ratio = padded(reduction.explained_variance_ratio_)
     return make_table(
         {
             "component": np.arange(1, count + 1),
-            "kind": kinds,
+            "kind": np.repeat(KINDS, n_each),
             "explained_variance_ratio": ratio,
             "cumulative": np.cumsum(ratio),
             "p_value": recorded("p_value", np.nan),
             "n_permutations": recorded("n_permutations", 0),
-            "n_features": n_features,
+            "n_features": padded(np.count_nonzero(reduction.directions_, axis=1)),
             "score": recorded("component_score", np.nan),
             "target_class": [str(label) for label in recorded("target_class", "")],
         }
@@ -84,20 +81,15 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_components
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> ax = plot_components(ispca)
+    >>> ax = plots.plot_components(ispca)
     >>> len(ax.patches)
     3
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     table = component_table(model)[:max_components]
     heights = 100 * table["explained_variance_ratio"]

@@ -12,9 +12,9 @@ from .._checks import check_new_data
 from ..pipelines import take_apart
 from ..reduction.records import Floats, Indices
 from .canvas import class_legend, class_style, new_axes, short_names, shorten
-from .input_checks import all_classes, check_target, class_codes, component_name, fitted_reduction, make_table
+from .input_checks import check_target, class_codes, component_name, fitted_reduction, make_table, table_classes
 from .input_checks import sample_names as _sample_names
-from .loadings import check_number, loading_table
+from .loadings import loading_table
 from .scatter import present_styles
 
 MOST_FEATURES = 60
@@ -63,17 +63,14 @@ def heatmap_table(
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import heatmap_table
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> table = heatmap_table(ispca, data.data, data.target, n_features=10)
+    >>> table = plots.heatmap_table(ispca, data.data, data.target, n_features=10)
     >>> len(table), len(table.dtype.names)
     (60, 12)
     """
     reduction = fitted_reduction(model)
-    check_number(n_features, "n_features")
     if n_features > MOST_FEATURES:
         raise ValueError(f"n_features={n_features} is too large for a heatmap: pass at most {MOST_FEATURES}.")
     leading = loading_table(model, component, n_features=n_features, feature_names=feature_names)
@@ -84,7 +81,10 @@ def heatmap_table(
     values = np.asarray(data.todense() if sp.issparse(data) else data, dtype=np.float64)
     values = (values - reduction.mean_[chosen]) / reduction.scale_[chosen]
     columns = _feature_order(values)
-    rows = _sample_order(values) if len(values) <= MOST_CLUSTERED else np.argsort(values @ leading["direction"])
+    if 3 <= len(values) <= MOST_CLUSTERED:
+        rows = leaves_list(linkage(values, "ward", optimal_ordering=True))
+    else:
+        rows = np.argsort(values @ leading["direction"])
     fields: dict[str, Any] = {"sample": samples[rows]}
     if y is not None:
         fields["target"] = check_target(y, len(values))[rows]
@@ -99,18 +99,12 @@ def heatmap_table(
 def _feature_order(values: Floats) -> Indices:
     """Return an order that places strongly correlated features, of either sign, next to each other."""
     n_features = values.shape[1]
-    lengths = np.linalg.norm(values - values.mean(axis=0), axis=0)
     if n_features < 3 or len(values) < 3:
         return np.arange(n_features)
-    unit = (values - values.mean(axis=0)) / np.maximum(lengths, 1e-300)
+    centered = values - values.mean(axis=0)
+    unit = centered / np.maximum(np.linalg.norm(centered, axis=0), 1e-300)
     distance = np.clip(1 - np.abs(unit.T @ unit), 0.0, None)[np.triu_indices(n_features, 1)]
     return leaves_list(linkage(distance, "average", optimal_ordering=True)).astype(np.intp)
-
-
-def _sample_order(values: Floats) -> Indices:
-    if len(values) < 3:
-        return np.arange(len(values))
-    return leaves_list(linkage(values, "ward", optimal_ordering=True)).astype(np.intp)
 
 
 def plot_heatmap(
@@ -128,20 +122,8 @@ def plot_heatmap(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    X : array-like of shape (n_samples, n_features)
-        Samples, from the fit or new.
-    y : array-like of shape (n_samples,), optional
-        Classes or values for the strip on top.
-    component : int, default=1
-        The component whose leading features are shown, numbered from 1.
-    n_features : int, default=40
-        Number of features, at most 60.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.
-    sample_names : array-like of shape (n_samples,), optional
-        Names of the samples; shown for 60 samples or fewer.
+    model, X, y, component, n_features, feature_names, sample_names
+        As in `heatmap_table`; the names of more than 60 samples are not shown.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
@@ -152,18 +134,13 @@ def plot_heatmap(
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_heatmap
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> ax = plot_heatmap(ispca, data.data, data.target, n_features=10)
+    >>> ax = plots.plot_heatmap(ispca, data.data, data.target, n_features=10)
     >>> ax.images[0].get_array().shape
     (10, 60)
-    >>> matplotlib.pyplot.close(ax.figure)
     """
-    reduction = fitted_reduction(model)
     table = heatmap_table(
         *(model, X, y, component), n_features=n_features, feature_names=feature_names, sample_names=sample_names
     )
@@ -171,23 +148,19 @@ def plot_heatmap(
     ax = new_axes(ax, 8.0, 2.5 + 0.17 * len(names))
     values = _averaged(np.array([table[name] for name in names]))
     # A scale from dark to light also works in grayscale.
-    image = ax.imshow(
-        values, aspect="auto", cmap="cividis", vmin=-COLOR_LIMIT, vmax=COLOR_LIMIT, interpolation="nearest"
-    )
+    scale = {"cmap": "cividis", "vmin": -COLOR_LIMIT, "vmax": COLOR_LIMIT}
+    image = ax.imshow(values, aspect="auto", interpolation="nearest", **scale)
     ax.spines[:].set_visible(False)
     ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=8)
     ax.yaxis.set_tick_params(length=0)
-    few = len(table) <= MOST_FEATURES
-    ax.set_xticks(np.arange(len(table)) if few else [])
-    if few:
-        ax.set_xticklabels([shorten(name, 16) for name in table["sample"]], rotation=90, fontsize=7)
+    shown = [shorten(name, 16) for name in table["sample"]] if len(table) <= MOST_FEATURES else []
+    ax.set_xticks(np.arange(len(shown)), shown, rotation=90, fontsize=7)
     order = "clustered" if len(table) <= MOST_CLUSTERED else "by score"
     ax.set_xlabel(f"{len(table):,} samples, {order}")
     if y is not None:
-        _strip(ax, table, all_classes(reduction, table["target"]))
-    bar = ax.figure.colorbar(
-        image, ax=ax, orientation="horizontal", shrink=0.4, aspect=30, extend="both", pad=0.02
-    )
+        _strip(ax, table, table_classes(fitted_reduction(model), table))
+    look = {"orientation": "horizontal", "shrink": 0.4, "aspect": 30, "extend": "both", "pad": 0.02}
+    bar = ax.figure.colorbar(image, ax=ax, **look)
     name = component_name(model, component)
     bar.set_label(f"standard deviations from the mean; leading features of {name}", fontsize=8)
     bar.ax.tick_params(labelsize=8)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._messages import count
 from ..families.target_kind import guess_kind
 from ..pipelines import take_apart
 from ..reduction.records import Indices
@@ -15,22 +16,20 @@ from ..validation.record_array import as_table
 
 
 def make_table(columns: Mapping[str, Any]) -> np.recarray:
-    """Return a record array of these columns; ``pandas.DataFrame(table)`` converts it."""
-    return as_table({name: _plain(np.asarray(values)) for name, values in columns.items()})
+    """Return a record array of these columns; objects become text."""
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    return as_table({name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()})
 
 
-def take(table: np.ndarray, rows: Any) -> np.recarray:
-    """Return some rows of a table."""
-    return np.asarray(table)[rows].view(np.recarray)
+def stack_tables(parts: Sequence[Mapping[str, Any]]) -> np.recarray:
+    """Return one table of several parts; single values are repeated in all rows of their part."""
+    rows = [np.broadcast_arrays(*part.values()) for part in parts]
+    return make_table(dict(zip(parts[0], map(np.concatenate, zip(*rows, strict=True)), strict=True)))
 
 
 def component_fields(table: np.ndarray) -> list[str]:
     """Return the names of the fields that hold scores of components."""
     return [name for name in table.dtype.names or () if name.startswith(("supervised_", "unsupervised_"))]
-
-
-def _plain(values: np.ndarray) -> np.ndarray:
-    return np.array([str(item) for item in values]) if values.dtype == object else values
 
 
 def fitted_reduction(model: Any) -> Any:
@@ -51,32 +50,35 @@ def component_name(model: Any, component: Any) -> str:
 
 def check_component(reduction: Any, component: Any) -> int:
     """Return the index of a component, which users number from 1."""
-    count = reduction.n_components_
+    most = reduction.n_components_
     integer = isinstance(component, int | np.integer) and not isinstance(component, bool)
-    if not integer or not 1 <= component <= count:
-        choice = "pass 1" if count == 1 else f"pass an integer from 1 to {count}"
-        raise ValueError(
-            f"component={component!r} does not exist: the reduction has {count} component{'s' * (count > 1)}, "
-            f"so {choice}."
-        )
+    if not integer or not 1 <= component <= most:
+        choice = "pass 1" if most == 1 else f"pass an integer from 1 to {most}"
+        has = count(most, "component")
+        raise ValueError(f"component={component!r} does not exist: the reduction has {has}, so {choice}.")
     return int(component) - 1
+
+
+def check_positive(number: int | None, name: str) -> None:
+    """Raise an error for a number below one."""
+    if number is not None and number < 1:
+        raise ValueError(f"{name}={number} is too small: pass 1 or more.")
+
+
+def check_length(values: Any, count: int, name: str, of: str) -> None:
+    """Raise an error unless there is one value per sample or feature."""
+    if len(values) != count:
+        raise ValueError(f"{name} has {len(values)} entries, but X has {count} {of}s: pass one per {of}.")
 
 
 def feature_names(model: Any, names: Any = None) -> np.ndarray:
     """Return a name for every feature of the reduction: those given, those seen in fit, or the column numbers."""
     parts = take_apart(model)
-    names = None if names is None else check_names(names, parts.n_features_in)
+    if names is not None:
+        check_length(names, parts.n_features_in, "feature_names", "feature")
+        names = [str(name) for name in names]
     # Objects, because in an array of strings every entry would be as wide as the longest name.
     return np.array(parts.reduction_input_names(names), dtype=object)
-
-
-def check_names(names: Any, count: int) -> np.ndarray:
-    """Return the given names as text, after checking that there is one per feature."""
-    if len(names) != count:
-        raise ValueError(
-            f"feature_names has {len(names)} entries, but X has {count} features: pass one name per feature."
-        )
-    return np.array([str(name) for name in names], dtype=object)
 
 
 def sample_names(X: Any, n_samples: int, names: Any = None) -> np.ndarray:
@@ -84,10 +86,7 @@ def sample_names(X: Any, n_samples: int, names: Any = None) -> np.ndarray:
     if names is None:
         index = getattr(X, "index", None)
         names = range(n_samples) if index is None or callable(index) else index
-    elif len(names) != n_samples:
-        raise ValueError(
-            f"sample_names has {len(names)} entries, but X has {n_samples} samples: pass one name per sample."
-        )
+    check_length(names, n_samples, "sample_names", "sample")
     return np.array([str(name) for name in names], dtype=object)
 
 
@@ -115,6 +114,11 @@ def all_classes(model: Any, y: Any) -> np.ndarray | None:
     # A reduction fitted to a continuous target may be plotted over integers that are not labels.
     counts = known is None and hasattr(model, "steps_") and model.n_supervised_ > 0 and y.dtype.kind in "iuf"
     return None if quantity or counts else np.unique(y)
+
+
+def table_classes(reduction: Any, table: np.recarray) -> np.ndarray | None:
+    """Return the classes of the target of a table, or None without a target or for a continuous one."""
+    return all_classes(reduction, table["target"]) if "target" in (table.dtype.names or ()) else None
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray) -> Indices:

@@ -7,8 +7,15 @@ from typing import Any
 import numpy as np
 
 from .._ranking import largest_first
-from .canvas import ACCENT, FAINT, INK, SECOND, name_ticks, names_width, new_axes, place_labels, short_names
-from .input_checks import check_component, component_name, fitted_reduction, make_table, take
+from .canvas import ACCENT, FAINT, INK, SECOND, named_axes, new_axes, place_labels, short_names
+from .input_checks import (
+    check_component,
+    check_length,
+    check_positive,
+    component_name,
+    fitted_reduction,
+    make_table,
+)
 from .input_checks import feature_names as _feature_names
 
 KINDS = ("direction", "weight")
@@ -46,64 +53,27 @@ def loading_table(
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import loading_table
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> table = loading_table(ispca, n_features=5, feature_names=data.feature_names)
+    >>> table = plots.loading_table(ispca, n_features=5, feature_names=data.feature_names)
     >>> len(table), table.feature[0].startswith("gene")
     (5, True)
     """
-    table = profile_table(model, component, feature_names=feature_names)
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} is unknown: choose from {', '.join(map(repr, KINDS))}.")
-    check_number(n_features, "n_features")
-    return take(table, largest_first(table[kind], n_features))
-
-
-def check_number(number: Any, name: str) -> None:
-    """Raise an error for a number below one."""
-    if number is not None and number < 1:
-        raise ValueError(f"{name}={number} is too small: pass 1 or more.")
-
-
-def profile_table(model: Any, component: int = 1, *, feature_names: Any = None) -> np.recarray:
-    """Return all features of a component in the order of the columns.
-
-    Parameters
-    ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    component : int, default=1
-        The component, numbered from 1.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.
-
-    Returns
-    -------
-    table : recarray
-        ``feature``, ``index``, ``direction`` and ``weight``; see `loading_table`.
-
-    Examples
-    --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import profile_table
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> len(profile_table(ispca, component=2))
-    300
-    """
+    check_positive(n_features, "n_features")
     reduction = fitted_reduction(model)
     place = check_component(reduction, component)
     names = _feature_names(model, feature_names)
+    ranked = reduction.directions_ if kind == "direction" else reduction.components_
+    order = largest_first(ranked[place], n_features)
     return make_table(
         {
-            "feature": names,
-            "index": np.arange(len(names)),
-            "direction": reduction.directions_[place],
-            "weight": reduction.components_[place],
+            "feature": names[order],
+            "index": order,
+            "direction": reduction.directions_[place, order],
+            "weight": reduction.components_[place, order],
         }
     )
 
@@ -121,47 +91,34 @@ def plot_loadings(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    component : int, default=1
-        The component, numbered from 1.
-    kind : {"direction", "weight"}, default="direction"
-        See `loading_table`.
+    model, component, kind, feature_names
+        As in `loading_table`.
     n_features : int, default=25
         Maximum number of bars; features with a loading of zero are omitted.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features; by default those seen in ``fit``, or the column numbers.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_loadings
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> ax = plot_loadings(ispca, n_features=10, feature_names=data.feature_names)
+    >>> ax = plots.plot_loadings(ispca, n_features=10, feature_names=data.feature_names)
     >>> len(ax.patches)
     10
-    >>> matplotlib.pyplot.close(ax.figure)
     """
-    table = loading_table(model, component, kind=kind, n_features=n_features, feature_names=feature_names)
-    table = table[table[kind] != 0]
-    ax = new_axes(ax, 5.4 + names_width(short_names(table["feature"])), 1.0 + 0.22 * len(table))
-    positions = np.arange(len(table))
-    positive = table[kind] > 0
+    check_positive(n_features, "n_features")
+    everything = loading_table(model, component, kind=kind, feature_names=feature_names)
+    used = np.count_nonzero(everything[kind])
+    table = everything[: min(n_features, used)]
+    ax = named_axes(ax, table["feature"], 5.4, 1.0, 0.22)
     # Color only repeats the sign, so nothing is lost in grayscale.
-    ax.barh(positions, table[kind], color=np.where(positive, ACCENT, SECOND), height=0.72)
+    ax.barh(np.arange(len(table)), table[kind], color=np.where(table[kind] > 0, ACCENT, SECOND), height=0.72)
     ax.axvline(0, color=INK, linewidth=0.8)
-    name_ticks(ax, table["feature"])
-    used = np.count_nonzero(profile_table(model, component)[kind])
     ax.set_xlabel(f"{kind} in {component_name(model, component)}, {len(table)} of {used:,} features")
     return ax
 
@@ -180,62 +137,43 @@ def plot_profile(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    component : int, default=1
-        The component, numbered from 1.
-    kind : {"direction", "weight"}, default="direction"
-        See `loading_table`.
+    model, component, kind, feature_names
+        As in `loading_table`.
     positions : array-like of shape (n_features_in_,), optional
         Position of each feature, such as its wavelength or genomic position; by default the column number.
     n_labels : int, default=5
         Number of largest loadings to label; a label that would overlap another is omitted.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_profile
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> ax = plot_profile(ispca, component=2)
+    >>> ax = plots.plot_profile(ispca, component=2)
     >>> ax.get_ylabel()
     'direction in unsupervised_2'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
-    table = profile_table(model, component, feature_names=feature_names)
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is unknown: choose from {', '.join(map(repr, KINDS))}.")
-    x = table["index"] if positions is None else np.asarray(positions, dtype=np.float64)
-    if len(x) != len(table):
-        raise ValueError(
-            f"positions has {len(x)} entries, but X has {len(table)} features: pass one position per feature."
-        )
+    table = loading_table(model, component, kind=kind, feature_names=feature_names)
+    places = table["index"] if positions is None else np.asarray(positions, dtype=np.float64)
+    check_length(places, len(table), "positions", "feature")
     ax = new_axes(ax, 8.0, 3.2)
-    used = np.flatnonzero(table[kind])
-    width = float(np.interp(len(used), [100, 2000], [1.6, 0.5]))
-    ax.vlines(x[used], 0, table[kind][used], color=ACCENT, linewidth=width, rasterized=len(used) > 5000)
+    margin = 0.01 * max(float(np.ptp(places)), 1.0)
+    ax.set_xlim(places.min() - margin, places.max() + margin)
+    table = table[table[kind] != 0]
+    x = table["index"] if positions is None else places[table["index"]]
+    width = float(np.interp(len(table), [100, 2000], [1.6, 0.5]))
+    order = np.argsort(table["index"])
+    ax.vlines(x[order], 0, table[kind][order], color=ACCENT, linewidth=width, rasterized=len(table) > 5000)
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.set_xlim(*_padded(x))
     ax.margins(y=0.12)
     ax.set_xlabel("feature" if positions is None else "position")
     ax.set_ylabel(f"{kind} in {component_name(model, component)}")
-    largest = used[largest_first(table[kind][used], n_labels)]
-    names = short_names(table["feature"][largest], 24)
-    place_labels(ax, x[largest], table[kind][largest], names)
+    labels = short_names(table["feature"][:n_labels], 24)
+    place_labels(ax, x[:n_labels], table[kind][:n_labels], labels)
     return ax
-
-
-def _padded(x: Any) -> tuple[float, float]:
-    margin = 0.01 * max(float(np.ptp(x)), 1.0)
-    return float(x.min()) - margin, float(x.max()) + margin

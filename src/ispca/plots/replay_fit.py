@@ -28,47 +28,32 @@ OTHER_DATA = "X and y differ from the data the reduction was fitted to: pass the
 
 @dataclass(frozen=True)
 class Trace:
-    """A fit whose steps can be replayed.
+    """A fit whose steps can be replayed; the permutations are those of the fit if its seed was an integer."""
 
-    Attributes
-    ----------
-    reduction : ISPCA
-        The fitted reduction.
-    design, response : Design, Response
-        The data of the fit.
-    workers : Workers
-        Threads for the computations.
-    permutations : Permutations
-        Those of the fit if its seed was an integer; otherwise new ones.
-    """
-
-    reduction: Any
+    reduction: ISPCA
     design: Design
     response: Response
     workers: Workers
     permutations: Permutations
-
-    def states(self) -> Iterator[tuple[Step, Deflation]]:
-        """Yield every step with the deflation before it."""
-        reduction, design, columns = self.reduction, self.design, self.response.columns
-        state = start_deflation(design, self.workers, columns, constant_basis(len(columns), reduction.center))
-        for number, step in enumerate(reduction.steps_):
-            self._check(step, state)
-            yield step, state
-            if step.accepted and number + 1 < len(reduction.steps_):
-                direction = reduction.directions_[number, step.features]
-                component = project_off(state.basis, design.dot(direction[:, None], step.features)[:, 0])
-                state = deflate(design, self.workers, state, component, (step.features, direction), columns)
 
     @property
     def test(self) -> str:
         """The test of the fit, or the paper's if the fit did not test."""
         return "paper" if self.reduction.alpha is None else str(self.reduction.test)
 
-    def _check(self, step: Step, state: Deflation) -> None:
-        scores, _ = tested_scores(state, self.response.columns, self.test)
-        if abs(scores.max(initial=0.0) - step.score) > ROUNDING:
-            raise ValueError(OTHER_DATA)
+    def states(self) -> Iterator[tuple[Step, Deflation]]:
+        """Yield every step with the deflation before it."""
+        reduction, design, columns = self.reduction, self.design, self.response.columns
+        state = start_deflation(design, self.workers, columns, constant_basis(len(columns), reduction.center))
+        for number, step in enumerate(reduction.steps_):
+            scores, _ = tested_scores(state, columns, self.test)
+            if abs(scores.max(initial=0.0) - step.score) > ROUNDING:
+                raise ValueError(OTHER_DATA)
+            yield step, state
+            if step.accepted and number + 1 < len(reduction.steps_):
+                direction = reduction.directions_[number, step.features]
+                component = project_off(state.basis, design.dot(direction[:, None], step.features)[:, 0])
+                state = deflate(design, self.workers, state, component, (step.features, direction), columns)
 
 
 @contextmanager
@@ -80,7 +65,10 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
     if not reduction.steps_:
         raise ValueError("The reduction has no supervised steps (n_supervised=0), so there is nothing to plot.")
     X = check_new_data(reduction, take_apart(model).reduction_input(X))
-    response = make_response(check_target(y, X.shape[0]), reduction.family, hasattr(reduction, "classes_"))
+    n_samples = X.shape[0]
+    response = make_response(check_target(y, n_samples), reduction.family, hasattr(reduction, "classes_"))
+    # Other kinds of seed cannot be replayed.
+    seed = int(reduction.random_state) if isinstance(reduction.random_state, int | np.integer) else 0
     with workers() as threads:
         design = make_design(X, threads, center=reduction.center, scale=reduction.scale)
         far = np.abs(design.moments.mean - reduction.mean_) > ROUNDING * (
@@ -89,11 +77,5 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         if far.any():
             raise ValueError(OTHER_DATA)
         design = design.restricted(reduction.feature_mask_)
-        yield Trace(reduction, design, response, threads, _permutations(reduction, X.shape[0]))
-
-
-def _permutations(reduction: Any, n_samples: int) -> Permutations:
-    seed = reduction.random_state
-    # Other kinds of seed cannot be replayed.
-    seed = int(seed) if isinstance(seed, int | np.integer) else 0
-    return Permutations(seed, n_samples, reduction.n_permutations, int(reduction.memory_budget))
+        permutations = Permutations(seed, n_samples, reduction.n_permutations, int(reduction.memory_budget))
+        yield Trace(reduction, design, response, threads, permutations)

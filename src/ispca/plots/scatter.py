@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, f
 
-from ..reduction.records import Floats
-from .canvas import Style, class_style, halo, place_labels, point_look, scatter_classes, shorten
+from ..reduction.records import Floats, Indices
+from .canvas import MANY_POINTS, Style, class_style, halo, numbered_style, place_labels, point_look, shorten
 from .input_checks import class_codes, component_fields, make_table
 
 # Classes with fewer samples get no ellipse and no outliers, because their covariance is unknown.
@@ -62,19 +62,23 @@ def ellipse_table(
         ``height``, and ``angle`` of the width in degrees.
     """
     first, second = component_fields(table)
-    rows = []
-    for label in ["all"] if classes is None else classes:
-        chosen = np.ones(len(table), dtype=bool) if classes is None else table["target"] == label
-        points = np.array([table[first][chosen], table[second][chosen]])
-        if points.shape[1] < FEWEST_SAMPLES:
-            continue
-        values, vectors = np.linalg.eigh(np.cov(points))
-        radii = np.sqrt(np.maximum(values[::-1], 0.0) * chi2.ppf(probability, 2))
-        angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
-        rows.append((label, *points.mean(axis=1), 2 * radii[0], 2 * radii[1], angle))
+    points = np.array([table[first], table[second]])
+    everything = np.ones(len(table), dtype=bool)
+    groups = {"all": everything} if classes is None else {label: table["target"] == label for label in classes}
+    rows = [
+        (label, *_ellipse(points[:, chosen], probability))
+        for label, chosen in groups.items()
+        if np.count_nonzero(chosen) >= FEWEST_SAMPLES
+    ]
     fields = ("target", "x", "y", "width", "height", "angle")
-    empty: list[tuple[Any, ...]] = [()] * len(fields)
-    return make_table(dict(zip(fields, map(list, zip(*rows, strict=True)) if rows else empty, strict=True)))
+    return make_table({name: [row[place] for row in rows] for place, name in enumerate(fields)})
+
+
+def _ellipse(points: Floats, probability: float) -> tuple[float, ...]:
+    values, vectors = np.linalg.eigh(np.cov(points))
+    radii = np.sqrt(np.maximum(values[::-1], 0.0) * chi2.ppf(probability, 2))
+    angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
+    return *points.mean(axis=1), 2 * radii[0], 2 * radii[1], angle
 
 
 def present_styles(table: np.recarray, classes: Any) -> dict[Any, Style]:
@@ -83,22 +87,33 @@ def present_styles(table: np.recarray, classes: Any) -> dict[Any, Style]:
     return {label: style for label, style in class_style(classes).items() if label in found}
 
 
-def draw_points(ax: Any, x: Floats, y: Floats, table: np.recarray, classes: Any, small: float = 1.0) -> Any:
+def draw_points(ax: Any, x: Floats, y: Floats, table: np.recarray, classes: Any, small: float = 1.0) -> None:
     """Draw the points, colored by class or value if the table has a target."""
     look = point_look(len(x))
     # With many classes, markers must be large enough to distinguish.
     look["s"] *= small * (1.0 if classes is None or len(classes) <= 6 else 1.5)
     if classes is not None:
-        styles = list(class_style(classes).values())
-        scatter_classes(ax, x, y, class_codes(table["target"], np.asarray(classes)), styles, look)
+        _draw_classes(ax, x, y, class_codes(table["target"], np.asarray(classes)), classes, look)
     elif "target" in (table.dtype.names or ()):
         points = ax.scatter(x, y, c=table["target"], cmap="viridis", **look)
         if small == 1.0:
             bar = ax.figure.colorbar(points, ax=ax, label="target", shrink=0.8)
             bar.solids.set(alpha=1)
     else:
-        ax.scatter(x, y, color=next(iter(class_style([0]).values())).color, **look)
-    return ax
+        ax.scatter(x, y, color=numbered_style(0).color, **look)
+
+
+def _draw_classes(ax: Any, x: Floats, y: Floats, codes: Indices, classes: Any, look: dict[str, Any]) -> None:
+    styles = [numbered_style(code) for code in range(len(classes))]
+    if len(x) > MANY_POINTS:
+        # Points are too small for markers; random order keeps classes from hiding each other.
+        order = np.random.default_rng(0).permutation(len(x))
+        colors = np.array([style.color for style in styles])[codes[order]]
+        ax.scatter(x[order], y[order], c=colors, **look)
+        return
+    for code in np.unique(codes):
+        chosen, style = codes == code, styles[code]
+        ax.scatter(x[chosen], y[chosen], color=style.color, marker=style.marker, **look)
 
 
 def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
@@ -106,20 +121,12 @@ def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
     from matplotlib.patches import Ellipse
 
     styles = class_style(["all"] if classes is None else classes)
+    width = 1.4 if len(ellipses) <= 6 else 1.0
     for row in ellipses:
         style = styles[row["target"].item()]
-        patch = Ellipse(
-            (row["x"], row["y"]),
-            *(row["width"], row["height"]),
-            angle=row["angle"],
-            facecolor="none",
-            edgecolor=style.color,
-            linestyle=style.line,
-            linewidth=1.4 if len(ellipses) <= 6 else 1.0,
-            path_effects=halo(),
-            zorder=3,
-        )
-        ax.add_patch(patch)
+        look = {"edgecolor": style.color, "linestyle": style.line, "linewidth": width, "path_effects": halo()}
+        shape = (row["x"], row["y"]), row["width"], row["height"]
+        ax.add_patch(Ellipse(*shape, angle=row["angle"], facecolor="none", zorder=3, **look))
     ax.autoscale_view()
 
 

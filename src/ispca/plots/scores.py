@@ -1,4 +1,4 @@
-"""Score plot: samples on two components, with class ellipses and outliers."""
+"""Score plots: samples on two components, with class ellipses and outliers, or on every pair of several."""
 
 from __future__ import annotations
 
@@ -6,33 +6,32 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from ..pipelines import take_apart
-from .canvas import class_legend, new_axes
+from ..reduction.records import Floats
+from .canvas import INK, Style, class_legend, class_style, load_pyplot, new_axes
 from .input_checks import (
     all_classes,
     check_component,
+    check_positive,
     check_target,
     class_codes,
     component_fields,
     fitted_reduction,
     make_table,
+    table_classes,
 )
-from .input_checks import sample_names as _names
-from .scatter import (
-    deleted_distances,
-    draw_ellipses,
-    draw_points,
-    ellipse_table,
-    label_outliers,
-    present_styles,
-)
+from .input_checks import sample_names as _sample_names
+from .scatter import deleted_distances, draw_ellipses, draw_points, ellipse_table, label_outliers, present_styles
 
+# Smallest readable width of a panel, in inches.
+PANEL = 1.9
 OUTLIER_PROBABILITY = 0.01
 
 
 def score_table(
-    model: Any, X: Any, y: Any = None, components: Sequence[int] = (1, 2), *, sample_names: Any = None
+    model: Any, X: Any, y: Any = None, components: int | Sequence[int] = (1, 2), *, sample_names: Any = None
 ) -> np.recarray:
     """Return the scores of samples on some components, and which samples are outliers.
 
@@ -44,8 +43,8 @@ def score_table(
         Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
         Classes or values to color by.
-    components : sequence of int, default=(1, 2)
-        Components, numbered from 1.
+    components : int or sequence of int, default=(1, 2)
+        Number of components to show, or which ones, numbered from 1.
     sample_names : array-like of shape (n_samples,), optional
         Names of the samples; by default the index of a pandas data frame or the row numbers.
 
@@ -59,18 +58,19 @@ def score_table(
 
     Examples
     --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import score_table
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> score_table(ispca, data.data, data.target, components=(1, 3)).dtype.names
+    >>> plots.score_table(ispca, data.data, data.target, components=(1, 3)).dtype.names
     ('sample', 'target', 'supervised_1', 'unsupervised_3', 'distance', 'p_value', 'outlier')
     """
     reduction = fitted_reduction(model)
+    if isinstance(components, int | np.integer):
+        check_positive(int(components), "components")
+        components = range(1, min(int(components), reduction.n_components_) + 1)
     places = [check_component(reduction, component) for component in components]
     Z = np.asarray(reduction.transform(take_apart(model).reduction_input(X)), dtype=np.float64)[:, places]
-    columns: dict[str, Any] = {"sample": _names(X, len(Z), sample_names)}
+    columns: dict[str, Any] = {"sample": _sample_names(X, len(Z), sample_names)}
     codes = np.zeros(len(Z), dtype=np.intp)
     if y is not None:
         y = check_target(y, len(Z))
@@ -98,40 +98,29 @@ def plot_scores(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
-    X : array-like of shape (n_samples, n_features)
-        Samples, from the fit or new.
-    y : array-like of shape (n_samples,), optional
-        Classes or values to color by.
+    model, X, y, sample_names
+        As in `score_table`.
     components : sequence of int, default=(1, 2)
         Two components, numbered from 1. A single component is plotted against the sample number.
     ellipses : bool, default=True
         Whether to draw an ellipse for each class with at least 5 samples.
     n_labels : int, default=8
         Maximum number of outliers to label; a label that would overlap another is omitted.
-    sample_names : array-like of shape (n_samples,), optional
-        Names of the samples; by default the index of a pandas data frame or the row numbers.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import plot_scores
-    >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
-    >>> ax = plot_scores(ispca, data.data, data.target)
+    >>> ax = plots.plot_scores(ispca, data.data, data.target)
     >>> ax.get_xlabel()
     'supervised_1'
-    >>> matplotlib.pyplot.close(ax.figure)
     """
     reduction = fitted_reduction(model)
     if len(components) != 2:
@@ -139,7 +128,7 @@ def plot_scores(
     alone = reduction.n_components_ == 1 and tuple(components) == (1, 2)
     shown = (1,) if alone or components[0] == components[1] else tuple(components)
     table = score_table(model, X, y, shown, sample_names=sample_names)
-    classes = None if y is None else all_classes(reduction, table["target"])
+    classes = table_classes(reduction, table)
     fields = component_fields(table)
     horizontal = table[fields[0]] if len(shown) == 2 else np.arange(len(table), dtype=np.float64)
     vertical = table[fields[-1]]
@@ -153,3 +142,87 @@ def plot_scores(
     ax.margins(0.08)
     label_outliers(ax, horizontal, vertical, table, n_labels)
     return ax
+
+
+def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int] = 4) -> np.ndarray:
+    """Plot every pair of several components, with the distribution of each by class on the diagonal.
+
+    Parameters
+    ----------
+    model, X, y, components
+        As in `score_table`.
+
+    Returns
+    -------
+    axes : ndarray of matplotlib Axes
+        One row and one column per component; those above the diagonal are empty.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    >>> axes = plots.plot_pairs(ispca, data.data, data.target)
+    >>> axes.shape
+    (3, 3)
+    """
+    table = score_table(model, X, y, components)
+    classes = table_classes(fitted_reduction(model), table)
+    names = component_fields(table)
+    count = len(names)
+    size = max(PANEL * count, 3.0)
+    figure, axes = load_pyplot().subplots(
+        *(count, count), figsize=(size + 0.4, size), layout="constrained", squeeze=False, sharex="col"
+    )
+    for i, j in np.ndindex(count, count):
+        ax = axes[i, j]
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(labelsize=8)
+        if j > i:
+            ax.set_axis_off()
+        elif i == j:
+            _distributions(ax, table[names[i]], table, classes)
+        else:
+            draw_points(ax, table[names[j]], table[names[i]], table, classes, small=0.5)
+    for place, name in enumerate(names):
+        axes[-1, place].set_xlabel(name)
+        if place:
+            axes[place, 0].set_ylabel(name)
+    if classes is not None:
+        _legend(figure, axes, present_styles(table, classes))
+    elif y is not None and count > 1:
+        figure.colorbar(axes[1, 0].collections[0], ax=axes, label="target", shrink=0.5)
+    return np.asarray(axes)
+
+
+def _legend(figure: Any, axes: Any, styles: dict[Any, Style]) -> None:
+    """Place the legend in the empty half of the grid if it is large enough."""
+    if len(axes) < 3:
+        class_legend(figure, styles)
+        return
+    legend = class_legend(axes[0, -1], styles)
+    legend.set(in_layout=False)
+    legend.set_loc("upper right")
+    legend.set_bbox_to_anchor((1.0, 1.0), axes[0, -1].transAxes)
+
+
+def _distributions(ax: Any, values: Floats, table: np.recarray, classes: Any) -> None:
+    """Draw a smoothed histogram of each class."""
+    low, high = values.min(), values.max()
+    margin = 0.1 * max(high - low, 1e-12)
+    borders = np.linspace(low - margin, high + margin, 201)
+    middles, width = (borders[1:] + borders[:-1]) / 2, borders[1] - borders[0]
+    groups = [(np.ones(len(values), dtype=bool), Style(INK, "o", "-"))]
+    if classes is not None:
+        groups = [(table["target"] == label, style) for label, style in class_style(classes).items()]
+    for chosen, style in groups:
+        if chosen.any():
+            inside = values[chosen]
+            # Silverman's rule for the bandwidth; a class without variation remains a narrow peak.
+            bandwidth = max(1.06 * inside.std() * len(inside) ** -0.2, width)
+            counts = np.histogram(inside, borders)[0] / len(inside)
+            heights = gaussian_filter1d(counts, bandwidth / width, mode="constant")
+            ax.plot(middles, heights, color=style.color, linestyle=style.line, linewidth=1.2)
+    ax.set_ylim(bottom=0)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)

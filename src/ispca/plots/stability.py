@@ -7,39 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .canvas import ACCENT, INK, SECOND, names_width, new_axes, short_names
-from .input_checks import take
 
 if TYPE_CHECKING:
     from ..validation.stability import Stability
-
-
-def stability_table(result: Stability, n_features: int = 25) -> np.recarray:
-    """Return the most frequently selected features.
-
-    Parameters
-    ----------
-    result : Stability
-        Result of `ispca.validation.stability`.
-    n_features : int, default=25
-        Number of features.
-
-    Returns
-    -------
-    table : recarray
-        The first rows of ``result.table``.
-
-    Examples
-    --------
-    >>> from ispca import ISPCA
-    >>> from ispca.datasets import make_expression
-    >>> from ispca.plots import stability_table
-    >>> from ispca.validation import stability
-    >>> data = make_expression(n_samples=60, n_features=200, signal=2.0, random_state=0)
-    >>> result = stability(ISPCA(), data.data, data.target, n_components=1, cv=5, n_jobs=1)
-    >>> len(stability_table(result, n_features=3))
-    3
-    """
-    return take(result.table, slice(n_features))
 
 
 def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> Any:
@@ -48,7 +18,7 @@ def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> A
     Parameters
     ----------
     result : Stability
-        Result of `ispca.validation.stability`.
+        Result of `ispca.validation.stability`, whose ``table`` is drawn.
     n_features : int, default=25
         Number of bars.
     ax : matplotlib Axes, optional
@@ -57,9 +27,8 @@ def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> A
     Returns
     -------
     ax : matplotlib Axes
-        The plot.
     """
-    shown = stability_table(result, n_features)
+    shown = result.table[:n_features]
     names = short_names(shown["feature"])
     ax = new_axes(ax, 6.0 + names_width(names), 1.2 + 0.22 * len(shown))
     positions = np.arange(len(shown))

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import count
-from .._text import p_value_text
+from .._messages import count, p_value_text
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
 from ..plots.input_checks import class_codes

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +23,9 @@ from ..validation import Comparison
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
+COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
 # All files that a fit may write, and that --force may overwrite.
 FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, *REPORTS.values())
-
-
-@dataclass(frozen=True)
-class ReportRequest:
-    """Format and further contents of the report of a fit."""
-
-    format: str = "html"
-    data_name: str | None = None
-    command: str | None = None
-    validation: Comparison | None = None
 
 
 def written_files(format: str) -> tuple[str, ...]:
@@ -42,13 +34,14 @@ def written_files(format: str) -> tuple[str, ...]:
 
 
 def write_files(
-    folder: Path, model: Pipeline, table: Table, scores: np.ndarray, request: ReportRequest
+    folder: Path, model: Pipeline, table: Table, scores: np.ndarray, args: Namespace, validation: Comparison | None
 ) -> list[dict[str, Any]]:
     """Write all files of a fit into a folder; return the strongest features."""
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
+    target_name = table.target_name or "target"
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
-    _write_csv(folder / SCORES, ["id", table.target_name or "target", *names], samples, scores)
+    _write_csv(folder / SCORES, ["id", target_name, *names], samples, scores)
     labels = ((name,) for name in table.features)
     _write_csv(folder / LOADINGS, ["feature", *names], labels, reduction.components_.T)
     coefficients = original_coefficients(model)
@@ -56,7 +49,18 @@ def write_files(
     _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))
     details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     save_model(model, folder / MODEL, details)
-    _write_report(folder, model, table, request, {"scores": scores, "coefficients": coefficients})
+    context = Context(
+        target_name=target_name,
+        data_name=args.data.name,
+        command=_command(args),
+        notes=table.notes,
+        left_out=table.left_out,
+        validation_hint="Run “ispca fit” again with --cv 5",
+        scores=scores,
+        coefficients=coefficients,
+    )
+    report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
+    write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)
     return [dict(zip(COLUMNS, row, strict=True)) for row in rows[n_intercepts:][:5]]
 
 
@@ -65,27 +69,18 @@ def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
         write_labelled(file, header, labels, values)
 
 
-def _write_report(
-    folder: Path, model: Pipeline, table: Table, request: ReportRequest, known: dict[str, Any]
-) -> None:
-    context = Context(
-        target_name=table.target_name or "target",
-        data_name=request.data_name,
-        command=request.command,
-        notes=table.notes,
-        left_out=table.left_out,
-        validation_hint="Run “ispca fit” again with --cv 5",
-        **known,
-    )
-    write_report(
-        *(model, table.X, table.target, folder / REPORTS[request.format]),
-        validation=request.validation,
-        sample_names=table.ids,
-        context=context,
-    )
-
-
-COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
+def _command(args: Namespace) -> str:
+    """Return a command that reproduces the results."""
+    words = ["ispca", "fit", str(args.data)]
+    for name in ("target", "id", "kind", "components"):
+        if getattr(args, name) is not None:
+            words += [f"--{name}", str(getattr(args, name))]
+    words += ["--transpose"] if args.transpose else []
+    words += ["--missing", args.missing] if args.missing != "error" else []
+    words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
+    words += ["--cv", str(args.cv)] if args.cv else []
+    words += ["--drop", *args.drop] if args.drop else []
+    return shlex.join([*words, "--out", "results"])
 
 
 def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]], int]:

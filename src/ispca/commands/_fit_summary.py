@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._messages import count, listing
-from .._text import p_value_text
+from .._messages import count, listing, p_value_text
 from ..pipelines import take_apart
 from ..readers import Table
-from ._files import written_files
+from ._fit_files import written_files
 
 
 def summary_values(
@@ -85,9 +84,8 @@ def _found(values: dict[str, Any]) -> str:
     supervised, total = values["supervised_components"], values["components"]
     text = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}."
     if values["selected_features"] is not None:
-        return (
-            f"{text} They are computed from {count(values['selected_features'], 'feature')} selected by screening."
-        )
+        selected = count(values["selected_features"], "feature")
+        return f"{text} They are computed from {selected} selected by screening."
     if supervised == 0 and values["steps"]:
         first = values["steps"][0]
         p_value = p_value_text(first["p_value"], first["permutations"])
@@ -100,9 +98,8 @@ def _step_text(number: int, step: dict[str, Any], classes: dict[str, int] | None
     start = f"  {number}. largest score {step['score']:.2f} ({p_value}): "
     if not step["accepted"]:
         return start + "not significant."
-    separates = (
-        "" if classes is None or len(classes) == 2 else f", separating {step['target_class']} from the rest"
-    )
+    several = classes is not None and len(classes) > 2
+    separates = f", separating {step['target_class']} from the rest" if several else ""
     more = " ..." if step["n_features"] > len(step["features"]) else ""
     return start + f"{count(step['n_features'], 'feature')}{separates} ({', '.join(step['features'])}{more})"
 

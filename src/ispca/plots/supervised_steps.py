@@ -1,0 +1,246 @@
+"""Plots of the supervised steps: the permutation test of each, and the search for its number of features."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from .._messages import p_value_text
+from ..reduction.max_score_test import TIE
+from ..reduction.null_distribution import null_maxima, tested_scores
+from ..reduction.records import Floats
+from ..reduction.scores import correlation_scores
+from ..reduction.threshold import SearchSettings, threshold_path
+from .canvas import ACCENT, FAINT, INK, PALE, SECOND, class_legend, new_axes, shorten, text_styles
+from .input_checks import check_positive, fitted_reduction, stack_tables
+from .replay_fit import replayed
+
+# Color, marker and label of an observed score, by whether it was accepted.
+OUTCOMES = {
+    True: (ACCENT, "D", "observed: component added"),
+    False: (SECOND, "X", "observed: no signal left"),
+}
+
+
+def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.recarray:
+    """Recompute the null distribution of the test of each step from the data of the fit.
+
+    The fit stops a test as soon as its outcome is certain, and does not store the distribution.
+
+    Parameters
+    ----------
+    model : ISPCA or Pipeline
+        Fitted reduction, or a fitted pipeline with one.
+    X, y : array-like
+        The data of the fit.
+    max_steps : int, default=12
+        Maximum number of steps to show.
+
+    Returns
+    -------
+    table : recarray
+        One row per step and permutation: ``step`` and ``permutation`` (from 1), ``maximum`` (largest score of any
+        feature with the permuted target), ``observed`` (with the observed target), ``p_value`` (fraction of all
+        permutations that reach it), ``p_value_fit`` and ``n_permutations_fit`` (recorded by the fit; NaN and 0 if
+        it did not test), ``accepted``. With an integer ``random_state``, the permutations are those of the fit.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_permutations=200, random_state=0).fit(data.data, data.target)
+    >>> table = plots.permutation_table(ispca, data.data, data.target)
+    >>> bool(table.p_value[0] == ispca.steps_[0].p_value)
+    True
+    """
+    check_positive(max_steps, "max_steps")
+    parts: list[dict[str, Any]] = []
+    with replayed(model, X, y) as trace:
+        for number, (step, state) in enumerate(islice(trace.states(), max_steps), 1):
+            scores, permuted = tested_scores(state, trace.response.columns, trace.test)
+            observed = float(scores.max(initial=0.0))
+            maxima = null_maxima(trace.design, trace.workers, state, permuted, trace.permutations, trace.test)
+            parts.append(
+                {
+                    "step": number,
+                    "permutation": np.arange(1, len(maxima) + 1),
+                    "maximum": maxima,
+                    "observed": observed,
+                    "p_value": np.mean(maxima >= observed - TIE),
+                    "p_value_fit": np.nan if step.p_value is None else step.p_value,
+                    "n_permutations_fit": step.n_permutations,
+                    "accepted": step.accepted,
+                }
+            )
+    return stack_tables(parts)
+
+
+def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: Any = None) -> Any:
+    """Plot the null distribution of the largest score, the observed score and the p-value of each step.
+
+    Parameters
+    ----------
+    model, X, y, max_steps
+        As in `permutation_table`.
+    ax : matplotlib Axes, optional
+        Axes to draw on; new ones by default.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_permutations=200, random_state=0).fit(data.data, data.target)
+    >>> ax = plots.plot_permutations(ispca, data.data, data.target)
+    >>> [text.get_text() for text in ax.texts]
+    ['p < 0.005', 'p = 1']
+    """
+    table = permutation_table(model, X, y, max_steps=max_steps)
+    steps = np.unique(table["step"])
+    ax = new_axes(ax, 6.4, 1.1 + 0.62 * len(steps))
+    for position, number in enumerate(steps):
+        rows = table[table["step"] == number]
+        _null(ax, position, rows["maximum"])
+        _observed(ax, position, rows)
+    ax.set_yticks(np.arange(len(steps)), [f"step {number}" for number in steps])
+    ax.set_ylim(len(steps) - 0.8, -1.0)
+    ax.yaxis.set_tick_params(length=0)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlabel(f"largest score of any feature: observed, and {table['permutation'].max():,} permutations")
+    _legend(ax, table["accepted"])
+    return ax
+
+
+def _null(ax: Any, position: int, maxima: Floats) -> None:
+    """Draw a histogram above the line of its step."""
+    counts, borders = np.histogram(maxima, bins=int(np.clip(np.sqrt(len(maxima)), 5, 40)))
+    heights = 0.8 * counts / max(counts.max(), 1)
+    ax.stairs(position - heights, borders, baseline=position, fill=True, facecolor=PALE, edgecolor=FAINT, zorder=1)
+    ax.axhline(position, color=FAINT, linewidth=0.6, zorder=0)
+
+
+def _observed(ax: Any, position: int, rows: np.recarray) -> None:
+    accepted, observed = bool(rows["accepted"][0]), rows["observed"][0]
+    color, marker, _ = OUTCOMES[accepted]
+    ax.plot([observed] * 2, [position, position - 0.8], color=color, linewidth=1.6, zorder=3)
+    ax.plot(observed, position, marker, color=color, markersize=7, zorder=4, clip_on=False)
+    text = p_value_text(rows["p_value"][0], len(rows))
+    look = {"va": "bottom", "fontsize": 9, "color": INK, "fontweight": "bold" if accepted else "normal"}
+    ax.annotate(text, (1.01, position), xycoords=("axes fraction", "data"), **look)
+
+
+def _legend(ax: Any, accepted: Any) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=color, marker=marker, label=label, linewidth=1.6)
+        for outcome, (color, marker, label) in OUTCOMES.items()
+        if (accepted == outcome).any()
+    ]
+    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=9)
+
+
+def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
+    """Recompute the threshold path of a step from the data of the fit: the score of each subset of features.
+
+    Parameters
+    ----------
+    model : ISPCA or Pipeline
+        Fitted reduction, or a fitted pipeline with one.
+    X, y : array-like
+        The data of the fit.
+    step : int, default=1
+        The step, numbered from 1; it must have added a component.
+
+    Returns
+    -------
+    table : recarray
+        One row per subset (and class, if there are more than two): ``target_class``, ``n_features``,
+        ``threshold`` (lowest score of a feature in the subset), ``score`` (of the first component of the subset)
+        and ``chosen``.
+
+    Examples
+    --------
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(random_state=0).fit(data.data, data.target)
+    >>> table = plots.threshold_table(ispca, data.data, data.target)
+    >>> table.n_features[table.chosen].tolist() == [ispca.steps_[0].n_features]
+    True
+    """
+    parts = []
+    with replayed(model, X, y) as trace:
+        reduction = trace.reduction
+        taken = [number for number, record in enumerate(reduction.steps_, 1) if record.accepted]
+        if step not in taken:
+            choice = f"choose from 1 to {len(taken)}" if taken else "no step did"
+            raise ValueError(f"step={step!r} did not add a component: {choice}.")
+        record, state = next(islice(trace.states(), step - 1, None))
+        scores = correlation_scores(state)
+        settings = SearchSettings(reduction.max_features, reduction.n_thresholds)
+        for column, label in enumerate(trace.response.column_classes):
+            sizes, thresholds, reached = threshold_path(
+                trace.design, trace.workers, state, scores, column, settings
+            )
+            parts.append(
+                {
+                    "target_class": "" if label is None else str(label),
+                    "n_features": sizes,
+                    "threshold": thresholds,
+                    "score": reached,
+                    "chosen": (sizes == record.n_features) & (label == record.target_class),
+                }
+            )
+    return stack_tables(parts)
+
+
+def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None) -> Any:
+    """Plot the score of a component by its number of features, with the selected number marked.
+
+    Parameters
+    ----------
+    model, X, y, step
+        As in `threshold_table`.
+    ax : matplotlib Axes, optional
+        Axes to draw on; new ones by default.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(random_state=0).fit(data.data, data.target)
+    >>> ax = plots.plot_threshold(ispca, data.data, data.target)
+    >>> ax.get_xlabel()
+    'features in the component (log scale)'
+    """
+    table = threshold_table(model, X, y, step)
+    styles = text_styles(getattr(fitted_reduction(model), "classes_", [""]))
+    several = len(np.unique(table["target_class"])) > 1
+    ax = new_axes(ax, 6.4 if several else 5.4, 3.8)
+    for label, style in styles.items():
+        rows = table[table["target_class"] == label]
+        if len(rows):
+            look = {"color": style.color, "linestyle": style.line, "marker": style.marker} if several else {}
+            ax.plot(rows["n_features"], rows["score"], **({"color": INK, "marker": "o"} | look), markersize=4)
+    [best] = table[table["chosen"]]
+    ring = {"markersize": 14, "markerfacecolor": "none", "markeredgewidth": 2}
+    ax.plot(best["n_features"], best["score"], "o", color=SECOND, **ring)
+    ax.axvline(best["n_features"], color=SECOND, linestyle=":", linewidth=1, zorder=0)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.set(xlabel="features in the component (log scale)", ylabel=f"score of the component, step {step}")
+    of_class = f" ({shorten(best['target_class'], 20)} vs. rest)" if several else ""
+    title = f"selected: {best['n_features']} features, score {best['score']:.3f}{of_class}"
+    ax.set_title(title, fontsize=10, loc="left")
+    if several:
+        class_legend(ax, styles, lines=True)
+    return ax
