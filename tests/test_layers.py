@@ -31,9 +31,6 @@ LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 EXCEPTIONS = {
     # Three readers use only the array types (Floats, Indices, Mask) that are defined there.
     ("readers", "reduction.records"),
-    # Results have a method `plot`, which imports its function when it is called.
-    ("validation", "plots.comparison"),
-    ("validation", "plots.stability"),
 }
 
 

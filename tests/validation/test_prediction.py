@@ -111,8 +111,8 @@ def test_a_column_of_values_is_taken_as_values(values):
 
 IMPOSSIBLE = {
     "five": "row that sums to",
-    "infinite": "1 values that are NaN or infinite",
-    "one NaN": "1 values that are NaN or infinite",
+    "infinite": "1 value that is NaN or infinite",
+    "one NaN": "1 value that is NaN or infinite",
     "negative": "negative probability",
     "sum": "row that sums to 1.01",
     "shape": r"shape \(15, 3\) instead of \(15, 2\)",
@@ -146,7 +146,7 @@ def test_probabilities_in_single_precision_are_made_to_sum_to_one():
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("mean", "predict returned 1 values that are NaN"),
+        ("mean", "predict returned 1 value that is NaN"),
         ("spread", "standard deviation that is not positive"),
         ("density", "log_predictive_density returned NaN or plus infinity"),
         ("ends", "lower end above the upper"),

@@ -11,9 +11,10 @@ from .._csv import open_csv, write_table
 from .._extras import missing_package
 from .._messages import suggestion
 from ..models import HorseshoeClassifier, HorseshoeRegressor
+from ..plots import plot_comparison
 from ..validation import Comparison, paper_methods
 from ..validation import compare as compare_methods
-from ..validation.runner import checked_timeout
+from ..validation.input_checks import checked_timeout
 from . import UsageError
 from ._console import (
     Console,
@@ -156,5 +157,5 @@ def draw(path: Path, result: Comparison, console: Console) -> None:
         console.note(missing_package(f"Drawing {PLOT}", "matplotlib"))
         return
     figure = Figure(figsize=(6.0, 0.8 + 0.32 * len(result.methods)), layout="constrained")
-    result.plot(ax=figure.add_subplot())
+    plot_comparison(result, ax=figure.add_subplot())
     figure.savefig(path, dpi=150)

@@ -10,7 +10,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from .._checks import integer_seed
 from .._progress import progress
 from .._sharing import sharing
 from .._splits import Split
@@ -28,9 +26,6 @@ from .fingerprint import estimator_fingerprint
 from .fit_store import FORMAT, Failure, Outcome, Store
 from .prediction import fit_and_predict, prepared, rows
 from .time_limit import run_limited
-
-# Seconds; a clock of the system cannot be set to more than some decades.
-LONGEST_TIMEOUT = 1e8
 
 _in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
@@ -67,28 +62,6 @@ def _samples(split: Split) -> tuple[Any, ...]:
     """Return what identifies the samples of a split."""
     parts = (split.train, split.test)
     return parts if split.train_groups is None else (*parts, split.train_groups)
-
-
-def checked_timeout(timeout: Any) -> float | None:
-    """Return the time limit of a fit in seconds; None for no limit."""
-    if timeout is None:
-        return None
-    number = float(timeout) if isinstance(timeout, Real) and not isinstance(timeout, bool) else np.nan
-    if not 0 < number <= LONGEST_TIMEOUT:
-        raise ValueError(
-            f"timeout must be None or a positive number of seconds up to {LONGEST_TIMEOUT:g}, got {timeout!r}."
-        )
-    return number
-
-
-def resumable_seed(random_state: Any, resume: Any) -> int:
-    """Return the seed; a run that can be resumed needs one that stays the same."""
-    if resume is not None and random_state is None:
-        raise ValueError(
-            "resume requires a fixed random_state: with None, every run draws different splits and cannot reuse "
-            "the finished fits of the previous one. Pass an integer."
-        )
-    return integer_seed(random_state)
 
 
 def run(

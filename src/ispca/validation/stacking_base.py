@@ -22,12 +22,12 @@ from .._splits import checked_groups, make_fold_splits
 from ..models.base import Horseshoe
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
-from .comparison import checked_data, named_estimators, target_is_classes
 from .fit_store import Failure
+from .input_checks import checked_data, named_estimators, resumable_seed, target_is_classes
 from .prediction import INTERVAL_PROBABILITY, Prediction, fit_timed, prepared
 from .prediction_checks import ImpossiblePrediction
 from .record_array import as_table
-from .runner import Work, resumable_seed, run
+from .runner import Work, run
 from .stacking_weights import stacking_weights
 
 # Weights do not need long chains: out-of-fold predictions are averages over the draws.
