@@ -118,8 +118,8 @@ IMPOSSIBLE = {
     "shape": r"shape \(15, 3\) instead of \(15, 2\)",
     "unknown label": "predict returned 'perhaps', which is not one of the classes",
     "square": r"predict returned shape \(15, 2\)",
-    "unknown class": "classes_ holds 'perhaps'",
-    "repeated class": "classes_ holds a label more than once",
+    "unknown class": "classes_ contains 'perhaps'",
+    "repeated class": "classes_ contains a label more than once",
     "masked": "masked",
     "complex": "complex128",
 }

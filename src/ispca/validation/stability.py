@@ -143,7 +143,7 @@ def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count:
 
 
 def _without_test(fitted: Any, count: int) -> Any:
-    """Return a reduction that finds as many components, of as many features, in a permuted target."""
+    """Return a reduction that finds the same number of components and features in a permuted target."""
     chance = clone(fitted)
     if isinstance(chance, ISPCA):
         return chance.set_params(alpha=None, n_components=count, n_supervised=count)
