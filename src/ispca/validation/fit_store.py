@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -68,13 +68,10 @@ class Store:
             name: item.tolist() if isinstance(item, np.ndarray) else item for name, item in asdict(outcome).items()
         }
         record = {"format": FORMAT, "kind": type(outcome).__name__, **content}
-        text = json.dumps({"checksum": _checksum(key, record), "record": record})
-        if not self._lasting:
-            # An incomplete file of a killed process does not match its checksum.
-            self.path(key).write_text(text)
-            return
-        with whole_file(self.path(key)) as temporary:
-            temporary.write_text(text)
+        path = self.path(key)
+        # Without `whole_file`, a killed process can leave an incomplete file, which does not match its checksum.
+        with whole_file(path) if self._lasting else nullcontext(path) as target, open(target, "w") as file:
+            json.dump({"checksum": _checksum(key, record), "record": record}, file)
 
     def read(self, key: str) -> Outcome | None:
         """Return a finished fit; None if there is none, or if its file was damaged or changed."""
