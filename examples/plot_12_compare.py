@@ -9,6 +9,7 @@ samples, with intervals that account for overlapping splits.
 
 from ispca import HorseshoeClassifier
 from ispca.datasets import make_expression
+from ispca.plots import plot_comparison
 from ispca.validation import compare, paper_methods
 
 data = make_expression(n_samples=80, n_features=600, n_relevant=2, signal=0.9, random_state=3)
@@ -29,9 +30,9 @@ print(result)
 # The dashed line is the baseline. With eight splits of 80 samples, the intervals are too wide to rank similar
 # methods.
 
-result.plot()
+plot_comparison(result)
 
 # %%
 # Other measures are available from the same fits.
 
-result.plot("accuracy")
+plot_comparison(result, "accuracy")

@@ -9,6 +9,7 @@ selected.
 
 from ispca import ISPCA
 from ispca.datasets import make_expression
+from ispca.plots import plot_stability
 from ispca.validation import stability
 
 data = make_expression(n_samples=60, n_features=800, signal=0.8, random_state=1)
@@ -19,7 +20,7 @@ result = stability(
 # %%
 # The fraction of splits that select each feature, compared with random selection.
 
-result.plot(n_features=20)
+plot_stability(result, n_features=20)
 
 # %%
 # The component is more stable than its list of genes: correlated genes replace each other, and their combination

@@ -70,6 +70,7 @@ def make_models() -> list[bytes]:
         (make_pipeline(ISPCA(**reduction, whiten=True), HorseshoeClassifier(**short)), frame, three),
         (make_pipeline(ISPCA(**reduction, whiten=True), HorseshoeClassifier(**short)), frame, two),
         (make_pipeline(SPCA(**reduction, whiten=True, n_features=3), HorseshoeRegressor(**short)), X, value),
+        (make_pipeline(make_pipeline(RobustScaler(), SelectKBest(k=4)), PenalizedRegressor(**lasso)), X, value),
     ]
     contents = []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

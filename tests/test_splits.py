@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
 
-from ispca._splits import make_fold_splits, make_splits
+from ispca._splits import describe_splits, make_fold_splits, make_splits
 
 
 @pytest.fixture
@@ -30,6 +30,20 @@ def test_a_number_makes_stratified_random_splits(X, y):
         # Each class keeps its share: 20, 16 and 4 of 40 in a test part of 8, up to rounding.
         assert np.abs(np.unique(y[split.test], return_counts=True)[1] - [4, 3.2, 0.8]).max() < 1
     assert len({tuple(split.test) for split in made}) == 12
+
+
+@pytest.mark.parametrize(
+    ("cv", "groups", "classification", "words"),
+    [
+        (4, None, True, "4 random splits with 20% of the samples held out, stratified by class"),
+        (4, None, False, "4 random splits with 20% of the samples held out"),
+        (4, np.arange(40), True, "4 random splits with 20% of the groups held out"),
+        (KFold(4), None, True, "4 splits of KFold(n_splits=4, random_state=None, shuffle=False)"),
+        ([([0, 1], [2])] * 4, None, True, "4 splits given as indices"),
+    ],
+)
+def test_splits_in_words(cv, groups, classification, words):
+    assert describe_splits(cv, 4, groups, classification) == words
 
 
 def test_few_samples_of_many_classes(X):

@@ -32,7 +32,7 @@ from ispca import (
 from ispca.commands.predict import load_predictor, predictions
 from ispca.persistence import ModelFileError, load_model, save_model
 from ispca.persistence.archive import write_archive
-from ispca.persistence.checks import CHECKS
+from ispca.persistence.storable import RULES
 from ispca.validation.candidates import BaseRateRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*NOT converged")
@@ -84,8 +84,8 @@ def test_the_list_is_complete():
     exported = [getattr(ispca, name) for name in ispca.__all__]
     estimators = {kind for kind in exported if inspect.isclass(kind) and issubclass(kind, BaseEstimator)}
     assert len(estimators) >= 8
-    assert estimators <= set(CHECKS)
-    assert {type(step) for step in STEPS if not isinstance(step, str)} <= set(CHECKS)
+    assert estimators <= set(RULES)
+    assert {type(step) for step in STEPS if not isinstance(step, str)} <= set(RULES)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
@@ -128,6 +128,34 @@ def test_preprocessing(problem, tmp_path, step):
     assert np.array_equal(values["mean"], model.predict(X))
 
 
+def test_nested_pipelines(problem, tmp_path):
+    X, y = problem
+    prepared = make_pipeline(StandardScaler(), make_pipeline("passthrough", SelectKBest(f_regression, k=5)))
+    model = make_pipeline(prepared, make_pipeline(ISPCA(**REDUCTION), HorseshoeRegressor(**SHORT))).fit(X, y)
+    loaded = reloaded(model, tmp_path)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert np.array_equal(original_coefficients(loaded), original_coefficients(model))
+    assert str(loaded) == str(model)
+
+    def fewer_features(description, arrays):
+        description["pipeline"][0][1]["pipeline"][1][1]["pipeline"][1][1]["parameters"].update(k=4)
+
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        load_model(forged(tmp_path / "model", fewer_features))
+
+
+def test_a_model_that_is_not_fitted_is_refused(problem, tmp_path):
+    X, y = problem
+    save_model(make_pipeline(make_pipeline(PenalizedRegressor()).fit(X, y)), tmp_path / "model")
+
+    def forget(description, arrays):
+        entry = description["pipeline"][0][1]["pipeline"][0]
+        entry[1] = {"blank": entry[1]["estimator"], "parameters": entry[1]["parameters"]}
+
+    with pytest.raises(ModelFileError, match="not fitted"):
+        load_model(forged(tmp_path / "model", forget))
+
+
 @pytest.mark.filterwarnings("ignore:.*empty")
 def test_missing_values_are_imputed_by_a_loaded_model(problem, tmp_path):
     X, y = problem
@@ -141,7 +169,7 @@ def test_missing_values_are_imputed_by_a_loaded_model(problem, tmp_path):
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        (FunctionTransformer(np.log1p), "with a function"),
+        (FunctionTransformer(np.log1p), "its func is not None"),
         (SimpleImputer(add_indicator=True), "add_indicator"),
         (SelectKBest(lambda X, y: np.arange(8.0), k=3), "cannot be stored"),
         (DummyClassifier(strategy="uniform"), "strategy"),
@@ -161,6 +189,7 @@ def forged(path, change):
         description = json.loads(archive.read("model.json"))
         arrays = [np.load(io.BytesIO(archive.read(f"array{k}.npy"))) for k in range(description["arrays"])]
     change(description["model"], arrays)
+    description["arrays"] = len(arrays)
     write_archive(path, json.dumps(description).encode(), arrays)
     return path
 
@@ -170,8 +199,8 @@ def put(arrays, node, values):
 
 
 STACK_FORGERIES = {
-    "no candidates": (lambda m, a: m["fitted"].update(estimators_={"dict": {}}), "named candidates"),
-    "candidates are a list": (lambda m, a: m["fitted"].update(estimators_={"list": []}), "named candidates"),
+    "no candidates": (lambda m, a: m["fitted"].update(estimators_={"dict": {}}), "not a distribution of shape"),
+    "candidates are a list": (lambda m, a: m["fitted"].update(estimators_={"list": []}), "not a dict"),
     "candidate is a number": (lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=1), "not an estimator"),
     "weights": (lambda m, a: put(a, m["fitted"]["weights_"], [0.5, 0.5, 0.5]), "not a distribution"),
     "another width": (lambda m, a: m["fitted"].update(n_features_in_=3, feature_names_in_=None), "features"),
@@ -180,7 +209,10 @@ STACK_FORGERIES = {
         lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=copy.deepcopy(m)),
         "does not predict from the features",
     ),
-    "parameter is a number": (lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso=1), "candidates"),
+    "parameter is a number": (
+        lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso=1),
+        "not an estimator",
+    ),
     "foreign blank": (
         lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso={"blank": "Popen", "parameters": {}}),
         "not allowed",
@@ -221,12 +253,16 @@ def first(model):
 
 
 STEP_FORGERIES = {
-    "scale of zero": (StandardScaler(), lambda s, a: put(a, s["fitted"]["scale_"], np.zeros(8)), "out of range"),
+    "scale of zero": (
+        StandardScaler(),
+        lambda s, a: put(a, s["fitted"]["scale_"], np.zeros(8)),
+        "positive numbers",
+    ),
     "scale of another shape": (RobustScaler(), lambda s, a: put(a, s["fitted"]["scale_"], np.ones(3)), "shape"),
     "range of one": (
         MinMaxScaler(clip=True),
         lambda s, a: s["parameters"].update(feature_range={"tuple": [1]}),
-        "feature_range",
+        "does not work",
     ),
     "nothing left": (
         VarianceThreshold(0.5),

@@ -58,6 +58,17 @@ def make_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool, seed
     return [_checked(number, pair, len(y), groups) for number, pair in enumerate(pairs)]
 
 
+def describe_splits(cv: Any, n_splits: int, groups: Any, classification: bool) -> str:
+    """Say in words how `make_splits` made the splits."""
+    if hasattr(cv, "split"):
+        return f"{count(n_splits, 'split')} of {cv!r}"
+    if not isinstance(cv, Integral):
+        return f"{count(n_splits, 'split')} given as indices"
+    unit = "samples" if groups is None else "groups"
+    kind = ", stratified by class" if classification and groups is None else ""
+    return f"{count(n_splits, 'random split')} with {TEST_FRACTION:.0%} of the {unit} held out{kind}"
+
+
 def make_fold_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool, seed: int) -> list[Split]:
     """Return the splits defined by ``cv``; an integer is a number of folds, stratified by class.
 

@@ -16,7 +16,9 @@ def test_the_table_and_the_picture(data, tmp_path, capsys):
     options = ["--target", "diagnosis", "--drop", "score", "--methods", "pca", "ISPCA-small", "--out", str(out)]
     assert main(["compare", str(data), *options, *SMALL]) == 0
     captured = capsys.readouterr()
-    assert captured.out.startswith("2 splits\nmethod")
+    assert captured.out.startswith(
+        "2 random splits with 20% of the samples held out, stratified by class (seed 0)\nmethod"
+    )
     assert "ISPCA-small" in captured.out
     with open(out / "comparison.csv", newline="") as file:
         records = list(csv.DictReader(file))

@@ -233,7 +233,9 @@ def test_compare_prints_its_table_in_any_case(data, tmp_path, monkeypatch, capsy
     small = ["--splits", "2", "--components", "3", "--draws", "60", "--jobs", "1", "--methods", "pca"]
     assert main(["compare", str(data), *TARGET, "--out", str(out), *small]) == 1
     captured = capsys.readouterr()
-    assert captured.out.startswith("2 splits\nmethod")
+    assert captured.out.startswith(
+        "2 random splits with 20% of the samples held out, stratified by class (seed 0)\nmethod"
+    )
     assert "Wrote" not in captured.out
     assert f"{out}.unsaved" in captured.err
     assert "comparison.csv" in names(tmp_path / "out.unsaved")

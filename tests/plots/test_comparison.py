@@ -29,7 +29,7 @@ def row(result, method):
 
 
 def test_rows_baseline_and_intervals(result):
-    ax = result.plot()
+    ax = plot_comparison(result)
     assert isinstance(ax, plt.Axes)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["bayes", "svm", "chance", "lasso"]
     assert ax.yaxis_inverted()
@@ -54,16 +54,17 @@ def test_every_measure(result, metric):
 
 def test_given_axes(result):
     _, ax = plt.subplots()
+    assert plot_comparison(result, "accuracy", ax=ax) is ax
     assert result.plot("accuracy", ax=ax) is ax
 
 
 def test_an_unknown_measure(result):
     with pytest.raises(ValueError, match=r"metric='r2' is not in the comparison: choose from mlpd, accuracy"):
-        result.plot("r2")
+        plot_comparison(result, "r2")
 
 
 def test_without_matplotlib(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install matplotlib"):
-        result.plot()
+        plot_comparison(result)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ispca import ISPCA
+from ispca.plots import plot_stability
 from ispca.validation import stability
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -20,7 +21,7 @@ def result():
 
 
 def test_bars_and_chance(result):
-    ax = result.plot(n_features=12)
+    ax = plot_stability(result, n_features=12)
     assert isinstance(ax, plt.Axes)
     assert [label.get_text() for label in ax.get_yticklabels()] == result.table.feature[:12].tolist()
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], result.table.frequency[:12])
@@ -32,17 +33,18 @@ def test_bars_and_chance(result):
 
 
 def test_no_more_bars_than_features(result):
-    assert len(result.plot(n_features=1000).patches) == 60
+    assert len(plot_stability(result, n_features=1000).patches) == 60
 
 
 def test_given_axes(result):
     _, ax = plt.subplots()
+    assert plot_stability(result, ax=ax) is ax
     assert result.plot(ax=ax) is ax
 
 
 def test_nothing_found(rng):
     nothing = stability(ISPCA(n_permutations=100), rng.normal(size=(40, 10)), np.tile([0, 1], 20), cv=3, n_jobs=1)
-    ax = nothing.plot()
+    ax = plot_stability(nothing)
     assert "nan" not in ax.get_title(loc="left")
 
 
@@ -50,4 +52,4 @@ def test_without_matplotlib(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install matplotlib"):
-        result.plot()
+        plot_stability(result)

@@ -151,7 +151,8 @@ def test_a_write_that_fails_leaves_the_old_result_and_no_litter(store, predictio
 def test_sweeping_removes_old_litter_only(store):
     folder = store.path(KEY).parent
     old, new, foreign = (
-        folder / name for name in (f"{KEY}.{KEY}.part", f"{KEY}.{KEY[::-1]}.part", "film.mkv.part")
+        folder / name
+        for name in (f".{KEY}.json.{KEY[:16]}.part", f".{KEY}.json.{KEY[15::-1]}.part", ".film.mkv.part")
     )
     for path in (old, new, foreign):
         path.touch()

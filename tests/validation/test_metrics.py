@@ -24,7 +24,7 @@ def example(seed, n_classes, n):
 def test_classes(mode):
     observed, prediction = example(*mode)
     C, labels, P = mode[1], np.arange(mode[1]), prediction.probabilities
-    values = {name: measure(observed, prediction, C) for name, measure in metrics.CLASSIFICATION.items()}
+    values = {name: measure.score(observed, prediction, C) for name, measure in metrics.CLASSIFICATION.items()}
     assert values["mlpd"] == pytest.approx(-reference.log_loss(observed, P, labels=labels))
     assert values["accuracy"] == pytest.approx(reference.accuracy_score(observed, prediction.value))
     assert values["balanced_accuracy"] == pytest.approx(
@@ -74,7 +74,7 @@ def test_decision_values_rank_but_are_no_probabilities(rng):
     prediction = Prediction((ranking > 0).astype(int), ranking=ranking)
     assert metrics.auc(observed, prediction, 2) == pytest.approx(reference.roc_auc_score(observed, ranking))
     for name in ("mlpd", "brier", "calibration_error"):
-        assert metrics.CLASSIFICATION[name](observed, prediction, 2) is None
+        assert metrics.CLASSIFICATION[name].score(observed, prediction, 2) is None
     assert metrics.auc(observed, Prediction(prediction.value), 2) is None
 
 
@@ -116,13 +116,11 @@ def test_best_is_largest_after_turning():
 @given(MODES)
 def test_values_lie_in_the_limits(mode):
     observed, prediction = example(*mode)
-    for name, measure in metrics.CLASSIFICATION.items():
-        low, high = metrics.CLASSIFICATION_LIMITS[name]
-        assert low <= measure(observed, prediction, mode[1]) <= high
+    for measure in metrics.CLASSIFICATION.values():
+        low, high = measure.limits
+        assert low <= measure.score(observed, prediction, mode[1]) <= high
 
 
-def test_every_measure_has_limits():
-    assert metrics.CLASSIFICATION_LIMITS.keys() == metrics.CLASSIFICATION.keys()
-    assert metrics.REGRESSION_LIMITS.keys() == metrics.REGRESSION.keys()
+def test_limits_of_differences():
     assert metrics.difference_limits((0.0, 2.0)) == (-2.0, 2.0)
     assert metrics.difference_limits((-np.inf, 1.0)) == (-np.inf, np.inf)

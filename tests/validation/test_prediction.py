@@ -113,15 +113,15 @@ def test_a_column_of_values_is_taken_as_values(values):
 
 IMPOSSIBLE = {
     "five": "row that sums to",
-    "infinite": "1 values that are NaN or infinite",
-    "one NaN": "1 values that are NaN or infinite",
+    "infinite": "1 value that is NaN or infinite",
+    "one NaN": "1 value that is NaN or infinite",
     "negative": "negative probability",
     "sum": "row that sums to 1.01",
     "shape": r"shape \(15, 3\) instead of \(15, 2\)",
     "unknown label": "predict returned 'perhaps', which is not one of the classes",
     "square": r"predict returned shape \(15, 2\)",
-    "unknown class": "classes_ holds 'perhaps'",
-    "repeated class": "classes_ holds a label more than once",
+    "unknown class": "classes_ contains 'perhaps'",
+    "repeated class": "classes_ contains a label more than once",
     "masked": "masked",
     "complex": "complex128",
 }
@@ -148,7 +148,7 @@ def test_probabilities_in_single_precision_are_made_to_sum_to_one():
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("mean", "predict returned 1 values that are NaN"),
+        ("mean", "predict returned 1 value that is NaN"),
         ("spread", "standard deviation that is not positive"),
         ("density", "log_predictive_density returned NaN or plus infinity"),
         ("ends", "lower end above the upper"),

@@ -1,4 +1,4 @@
-"""Stacking: the weights maximize their objective, the mixture is one, the folds see whole procedures."""
+"""Stacking: the mixture is a distribution, and the folds see complete procedures."""
 
 import pickle
 
@@ -6,29 +6,25 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import integrate, optimize
-from scipy.special import logsumexp, softmax
+from scipy import integrate
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import ARDRegression, BayesianRidge, LinearRegression, LogisticRegression
+from sklearn.linear_model import ARDRegression, BayesianRidge, LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier, StackedRegressor
 from ispca.validation import compare
 from ispca.validation.candidates import BaseRateRegressor, default_candidates
 from ispca.validation.stacking_base import in_fold
-from ispca.validation.stacking_weights import fit_inverse_temperature, stacking_weights, tempered
-from odd_methods import Fragile, GroupsNoted, Impossible, ImpossibleValues, InColumns, NotANumber, Noted
+from ispca.validation.stacking_weights import stacking_weights
+from odd_methods import GroupsNoted, Noted
 
 QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
 NORMAL = [("ridge", BayesianRidge()), ("ard", ARDRegression()), ("base rate", BaseRateRegressor())]
@@ -55,54 +51,6 @@ def data(rng):
 def values(rng):
     X = rng.normal(size=(80, 4))
     return X, 3 + X[:, 0] + 0.5 * rng.normal(size=80)
-
-
-# Weights
-
-
-def objective(weights, log_density, concentration):
-    with np.errstate(divide="ignore"):
-        fit = logsumexp(log_density, axis=1, b=weights).sum()
-        return fit + ((concentration - 1) * np.log(weights).sum() if concentration > 1 else 0.0)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 6), st.sampled_from([1.0, 1.5, 2.0, 5.0]))
-def test_weights_maximise_the_objective(seed, n, count, concentration):
-    log_density = np.random.default_rng(seed).normal(0, 2, (n, count))
-    weights = stacking_weights(log_density, concentration)
-    assert weights.min() >= 0
-    assert weights.sum() == pytest.approx(1)
-    found = objective(weights, log_density, concentration)
-    if count == 1:
-        return
-    best = optimize.minimize(
-        lambda free: -objective(softmax([*free, 0.0]), log_density, concentration), np.zeros(count - 1), tol=1e-12
-    )
-    assert found >= -best.fun - 1e-5
-
-
-def test_weights_of_extreme_densities():
-    far = np.array([[-1000.0, -2000.0], [-1e6, -3.0]])
-    np.testing.assert_allclose(stacking_weights(far, 2.0), 0.5)
-    impossible = np.array([[-np.inf, -1.0]] * 50 + [[-np.inf, -np.inf]])
-    np.testing.assert_allclose(stacking_weights(impossible, 1.0), [0, 1])
-    assert np.isfinite(stacking_weights(impossible, 2.0)).all()
-
-
-def test_the_prior_draws_the_weights_together(rng):
-    log_density = rng.normal((1.0, 0.0, 0.0), 1.0, (30, 3))
-    spread = [np.ptp(stacking_weights(log_density, concentration)) for concentration in (1, 2, 10, 1000)]
-    assert spread == sorted(spread, reverse=True)
-    assert spread[-1] < 0.05
-
-
-def test_equal_candidates_share(rng):
-    column = rng.normal(size=(20, 1))
-    np.testing.assert_allclose(stacking_weights(np.repeat(column, 4, axis=1), 2.0), 0.25)
-
-
-# Groups
 
 
 @pytest.mark.parametrize("cv", [4, GroupKFold(3)])
@@ -167,29 +115,6 @@ def test_the_log_probability_of_observed_classes(data):
         stack.log_predictive_density(X, np.where(np.arange(60) == 3, "maybe", y))
 
 
-@settings(max_examples=25)
-@given(st.integers(0, 10**6), st.integers(2, 5))
-def test_the_inverse_temperature_fits_the_pool_best(seed, n_classes):
-    rng = np.random.default_rng(seed)
-    truth = rng.dirichlet(np.ones(n_classes), 80)
-    observed = np.array([rng.choice(n_classes, p=row) for row in truth])
-    cautious = truth**0.5 / (truth**0.5).sum(axis=1, keepdims=True)
-
-    def loss(inverse_temperature):
-        fit = np.log(tempered(cautious, inverse_temperature)[np.arange(80), observed]).sum()
-        return 0.5 * (np.log(inverse_temperature) / 0.3) ** 2 - fit
-
-    best = fit_inverse_temperature(cautious, observed)
-    assert all(loss(best) <= loss(other) + 1e-6 for other in np.geomspace(0.3, 4, 60))
-
-
-def test_tempered_probabilities():
-    P = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
-    np.testing.assert_allclose(tempered(P, 1.0), P, atol=1e-12)
-    np.testing.assert_allclose(tempered(P, 2.0)[0], np.array([25, 9, 4]) / 38)
-    assert np.isfinite(np.log(tempered(P, 1.0)[:, 0])).all()
-
-
 def test_a_pool_of_forecasts_with_different_knowledge_is_sharpened(rng):
     # Two classes of features, each candidate sees one: the pool is too cautious by theory.
     X = rng.normal(size=(400, 2))
@@ -251,21 +176,6 @@ def test_many_classes(rng):
     stack = classifier().fit(X, y)
     assert stack.score(X, y) > 0.9
     assert stack.predict_proba(X).shape == (90, 3)
-
-
-def test_a_candidate_that_fails_is_left_out(data):
-    with pytest.warns(
-        UserWarning, match="'fragile' failed and is left out: ArithmeticError: cannot stand sample 3"
-    ):
-        stack = classifier([("fragile", Fragile(3)), *QUICK]).fit(*data)
-    assert list(stack.estimators_) == [name for name, _ in QUICK]
-    np.testing.assert_array_equal(stack.predict_proba(data[0]), classifier().fit(*data).predict_proba(data[0]))
-
-
-@pytest.mark.filterwarnings("ignore:The candidate")
-def test_every_candidate_fails(data):
-    with pytest.raises(ValueError, match=r"Every candidate failed.*ArithmeticError"):
-        classifier([("a", Fragile()), ("b", Fragile(3))]).fit(*data)
 
 
 def test_any_number_of_workers(data):
@@ -380,85 +290,6 @@ def test_posteriors_in_a_stack(values):
     result = compare({"stack": stack, "base": BaseRateRegressor()}, X, y, cv=2, n_jobs=1)
     assert result.table["method"][0] == "stack"
     assert np.isfinite(result.scores["coverage"]).all()
-
-
-def test_no_density_no_stack(values, data):
-    for model in (LinearRegression(), InColumns()):
-        with pytest.raises(ValueError, match="'plain' gives no predictive distribution"):
-            regressor([("plain", model), *NORMAL]).fit(*values)
-    with pytest.raises(ValueError, match="'svm' gives no predictive distribution"):
-        classifier([("svm", LinearSVC()), *QUICK]).fit(*data)
-    with pytest.warns(UserWarning, match="'nan' failed and is left out: .* NaN or infinite"):
-        stack = regressor([("nan", NotANumber()), *NORMAL]).fit(*values)
-    assert list(stack.estimators_) == [name for name, _ in NORMAL]
-
-
-@pytest.mark.parametrize("kind", ["five", "infinite", "one NaN", "negative", "sum", "unknown label", "shape"])
-def test_impossible_probabilities_are_left_out(data, kind):
-    with pytest.warns(UserWarning, match="'odd' failed and is left out: ImpossiblePrediction"):
-        stack = classifier([("odd", Impossible(kind)), *QUICK]).fit(*data)
-    np.testing.assert_array_equal(stack.predict_proba(data[0]), classifier().fit(*data).predict_proba(data[0]))
-
-
-@pytest.mark.parametrize("kind", ["five", "infinite", "one NaN", "negative", "sum"])
-def test_a_candidate_that_predicts_the_impossible_of_new_samples_is_named(data, kind):
-    X, y = data
-    stack = classifier([("odd", Impossible(kind, above=100)), *QUICK]).fit(X, y)
-    assert np.isfinite(stack.predict_proba(X)).all()
-    X_new = X.copy()
-    X_new[3, 0] = 101
-    with pytest.raises(
-        ValueError, match=r"'odd' cannot predict these samples: predict_proba returned.*without it"
-    ):
-        stack.predict(X_new)
-
-
-@pytest.mark.parametrize("kind", ["mean", "spread", "wide"])
-def test_impossible_values_in_a_stack(values, kind):
-    X, y = values
-    with pytest.warns(UserWarning, match="'odd' (failed and )?is left out"):
-        stack = regressor([("odd", ImpossibleValues(kind)), *NORMAL]).fit(X, y)
-    assert list(stack.estimators_) == [name for name, _ in NORMAL]
-    stack = regressor([("odd", ImpossibleValues(kind, above=100)), *NORMAL]).fit(X, y)
-    X_new = X.copy()
-    X_new[3, 0] = 101
-    for predict in (
-        lambda: stack.predict(X_new, return_std=True),
-        lambda: stack.predict_interval(X_new),
-    ):
-        with pytest.raises(ValueError, match="'odd' cannot predict these samples"):
-            predict()
-
-
-# Refused
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"estimators": NORMAL}, "labels|regressor"),
-        ({"estimators": [("a", LogisticRegression)]}, "not a class"),
-        ({"estimators": []}, "at least one"),
-        ({"cv": 1}, "cv"),
-        ({"concentration": 0.5}, "concentration"),
-    ],
-)
-def test_bad_parameters(data, change, words):
-    with pytest.raises(ValueError, match=words):
-        classifier().set_params(**change).fit(*data)
-
-
-def test_bad_data(data, values):
-    with pytest.raises(ValueError, match=r"are classifiers\. Use StackedClassifier"):
-        regressor(QUICK).fit(data[0], np.tile([0, 1], 30))
-    with pytest.raises(ValueError, match="missing"):
-        regressor().fit(values[0], np.where(values[1] > 4, np.nan, values[1]))
-    X = values[0].copy()
-    X[4, 2] = np.nan
-    with pytest.raises(ValueError, match="NaN or infinity: 1 value"):
-        StackedRegressor().fit(X, values[1])
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        regressor().fit(*values).predict_interval(values[0], 1.5)
 
 
 LEFT_TO_CANDIDATES = {"check_dtype_object": "objects in X are left to the candidates, whose errors are collected"}

@@ -12,7 +12,7 @@ from .._extras import missing_package
 from .._messages import suggestion
 from ..validation import Comparison, paper_methods
 from ..validation import compare as compare_methods
-from ..validation.runner import LONGEST_TIMEOUT
+from ..validation.input_checks import LONGEST_TIMEOUT
 from . import UsageError
 from ._console import Console, finite
 from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised

@@ -1,4 +1,4 @@
-"""Encode fitted objects as JSON and arrays, and decode them; only the classes listed here are allowed."""
+"""Encode fitted objects as JSON and arrays, and decode them; only the classes listed in `storable` are allowed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._record_array import as_table
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
+from ..pipelines import take_apart
 from ..reduction.records import Step
-from ..validation.record_array import as_table
 from .archive import STORABLE
-from .checks import CHECKS, check_estimator, check_parameters, check_pipeline
 from .limits import ContentError, check_memory
-from .sklearn_checks import FUNCTIONS
+from .storable import FUNCTIONS, RULES, check_estimator, check_parameters, check_pipeline
 
-ESTIMATORS: dict[str, Any] = {kind.__name__: kind for kind in CHECKS}
+ESTIMATORS: dict[str, Any] = {kind.__name__: kind for kind in RULES}
 RECORDS: dict[str, Any] = {kind.__name__: kind for kind in (Step, Posterior, Diagnostics)}
 # Other private attributes are notes of the fit that no prediction needs.
 FITTED = re.compile(r"[a-z][a-z0-9_]*_|_supervised_loadings|_strategy|_fit_dtype|_fill_dtype")
-PASSTHROUGH = "passthrough"
 # Parameters that are stored only if they are integers, and as their defaults otherwise: a generator has moved on
 # since the fit, a splitter is a Python object, and a directory belongs to one machine.
 REPLACED = ("random_state", "cv", "resume")
@@ -32,9 +31,7 @@ REPLACED = ("random_state", "cv", "resume")
 
 def encode(value: Any, arrays: list[np.ndarray]) -> Any:
     """Return a description of the value; its arrays are appended to ``arrays``."""
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, int | float):
+    if value is None or isinstance(value, bool | str | int | float):
         return value
     if isinstance(value, np.generic):
         return {"scalar": encode(np.asarray(value), arrays)}
@@ -49,30 +46,12 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
     if isinstance(value, list | tuple):
         return {type(value).__name__: [encode(item, arrays) for item in value]}
     name = type(value).__name__
-    if isinstance(value, Pipeline):
-        return _encode_pipeline(value, arrays)
-    if _is_estimator(value):
-        return _encode_estimator(value, arrays)
+    if RECORDS.get(name) is type(value):
+        return {"record": name, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
     function = getattr(value, "__name__", "")
     if function in FUNCTIONS and FUNCTIONS[function] is value:
         return {"function": function}
-    if RECORDS.get(name) is type(value):
-        return {"record": name, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
-    raise _foreign(value)
-
-
-def _foreign(value: Any) -> ContentError:
-    return ContentError(
-        f"{value!r:.60} cannot be stored. Only {', '.join(ESTIMATORS)} and pipelines of them are supported."
-    )
-
-
-def _is_step(value: Any) -> bool:
-    return _is_estimator(value) or (isinstance(value, str) and value == PASSTHROUGH)
-
-
-def _is_estimator(value: Any) -> bool:
-    return ESTIMATORS.get(type(value).__name__) is type(value)
+    return _encode_model(value, arrays)
 
 
 def _encode_array(value: np.ndarray, arrays: list[np.ndarray]) -> Any:
@@ -88,16 +67,36 @@ def _encode_array(value: np.ndarray, arrays: list[np.ndarray]) -> Any:
     return {"array": len(arrays) - 1}
 
 
-def _encode_pipeline(value: Pipeline, arrays: list[np.ndarray]) -> Any:
-    for _, part in value.steps:
-        if not _is_step(part):
-            raise _foreign(part)
-    node = {"pipeline": [[step, encode(part, arrays)] for step, part in value.steps]}
-    _storable(value, check_pipeline)
-    return node
+def _encode_model(value: Any, arrays: list[np.ndarray], blank: bool = False) -> Any:
+    """Describe an estimator or a pipeline; a blank one without what it learned."""
+    if not _is_step(value):
+        raise ContentError(
+            f"{value!r:.60} cannot be stored. Only {', '.join(ESTIMATORS)} and pipelines of them are supported."
+        )
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Pipeline):
+        steps = [[name, _encode_model(step, arrays, blank)] for name, step in value.steps]
+        if not blank:
+            _check_storable(value, check_pipeline)
+        return {"blank pipeline" if blank else "pipeline": steps}
+    name = type(value).__name__
+    if blank:
+        return {"blank": name, "parameters": _encode_parameters(value, arrays)}
+    check_is_fitted(value)
+    _check_storable(value, check_estimator)
+    parameters = _encode_parameters(value, arrays)
+    fitted = {key: encode(item, arrays) for key, item in vars(value).items() if FITTED.fullmatch(key)}
+    return {"estimator": name, "parameters": parameters, "fitted": fitted}
 
 
-def _storable(value: Any, check: Callable[[Any], None]) -> None:
+def _is_step(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "passthrough"
+    return isinstance(value, Pipeline) or ESTIMATORS.get(type(value).__name__) is type(value)
+
+
+def _check_storable(value: Any, check: Callable[[Any], None]) -> None:
     """Store nothing that could not be read again."""
     try:
         check(value)
@@ -105,39 +104,18 @@ def _storable(value: Any, check: Callable[[Any], None]) -> None:
         raise ContentError(f"This {type(value).__name__} cannot be stored: {error}.") from None
 
 
-def _encode_estimator(value: Any, arrays: list[np.ndarray]) -> Any:
-    check_is_fitted(value)
-    _storable(value, check_estimator)
-    parameters = _encode_parameters(value, arrays)
-    fitted = {name: item for name, item in vars(value).items() if FITTED.fullmatch(name)}
-    return {
-        "estimator": type(value).__name__,
-        "parameters": parameters,
-        "fitted": {name: encode(item, arrays) for name, item in fitted.items()},
-    }
-
-
 def _encode_parameters(value: Any, arrays: list[np.ndarray]) -> dict[str, Any]:
-    parameters = value.get_params(deep=False)
-    for name in REPLACED:
-        if name in parameters and not isinstance(parameters[name], int | np.integer):
-            parameters[name] = type(value)().get_params(deep=False)[name]
-    if parameters.get("estimators") is not None:
-        pairs = dict(parameters.pop("estimators")).items()
-        blanks = {"dict": {name: _encode_blank(item, arrays) for name, item in pairs}}
-        return {"estimators": blanks, **{name: encode(item, arrays) for name, item in parameters.items()}}
-    return {name: encode(item, arrays) for name, item in parameters.items()}
-
-
-def _encode_blank(value: Any, arrays: list[np.ndarray]) -> Any:
-    """Describe an estimator without what it learned."""
-    if isinstance(value, Pipeline):
-        return {"blank pipeline": [[step, _encode_blank(part, arrays)] for step, part in value.steps]}
-    if isinstance(value, str) and value == PASSTHROUGH:
-        return value
-    if not _is_estimator(value):
-        raise _foreign(value)
-    return {"blank": type(value).__name__, "parameters": _encode_parameters(value, arrays)}
+    _check_storable(value, check_parameters)
+    encoded: dict[str, Any] = {}
+    for name, item in value.get_params(deep=False).items():
+        if name == "estimators" and item is not None:
+            blanks = {key: _encode_model(part, arrays, blank=True) for key, part in dict(item).items()}
+            encoded[name] = {"dict": blanks}
+        elif name in REPLACED and not isinstance(item, int | np.integer):
+            encoded[name] = encode(type(value)().get_params(deep=False)[name], arrays)
+        else:
+            encoded[name] = encode(item, arrays)
+    return encoded
 
 
 @dataclass(frozen=True)
@@ -151,8 +129,10 @@ class Content:
 def decode_model(node: Any, content: Content) -> Any:
     """Return the model that a description encodes."""
     model = decode(node, content)
-    if not isinstance(model, Pipeline) and not _is_estimator(model):
+    if isinstance(model, str) or not _is_step(model):
         raise ContentError("it does not contain a model")
+    if not all(hasattr(step, "n_features_in_") for step in take_apart(model).steps):
+        raise ContentError("its model is not fitted")
     return model
 
 
@@ -162,12 +142,10 @@ def decode(node: Any, content: Content) -> Any:
         return _text(node)
     if node is None or isinstance(node, bool | int | float):
         return node
-    if not isinstance(node, dict) or not node:
-        raise ContentError("its description contains an unknown kind of entry")
-    kind = next(iter(node))
-    if kind not in _DECODERS or tuple(node) != _DECODERS[kind][0]:
-        raise ContentError(f"its description contains an unknown kind of entry, {kind!r:.40}")
-    return _DECODERS[kind][1](node, content)
+    decoder = _DECODERS.get(tuple(node)) if isinstance(node, dict) else None
+    if decoder is None:
+        raise ContentError(f"its description contains an unknown kind of entry, {node!r:.40}")
+    return decoder(content, *node.values())
 
 
 def _text(value: Any) -> str:
@@ -176,15 +154,14 @@ def _text(value: Any) -> str:
     return value
 
 
-def _array(node: Any, content: Content) -> np.ndarray:
-    number = node["array"]
+def _array(content: Content, number: Any) -> np.ndarray:
     if type(number) is not int or not 0 <= number < len(content.arrays):
         raise ContentError("its description refers to an array that does not exist")
     return content.arrays[number]
 
 
-def _strings(node: Any, content: Content) -> np.ndarray:
-    return np.array([_text(item) for item in _items(node["strings"])], dtype=object)
+def _strings(content: Content, items: Any) -> np.ndarray:
+    return np.array([_text(item) for item in _items(items)], dtype=object)
 
 
 def _items(value: Any) -> list[Any]:
@@ -193,33 +170,21 @@ def _items(value: Any) -> list[Any]:
     return value
 
 
-def _entries(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
+def _list(content: Content, items: Any) -> list[Any]:
+    return [decode(item, content) for item in _items(items)]
+
+
+def _dict(content: Content, entries: Any) -> dict[str, Any]:
+    if not isinstance(entries, dict):
         raise ContentError("its description contains another value where an object is expected")
-    return value
+    return {_text(name): decode(item, content) for name, item in entries.items()}
 
 
-def _scalar(node: Any, content: Content) -> Any:
-    value = decode(node["scalar"], content)
+def _scalar(content: Content, node: Any) -> Any:
+    value = decode(node, content)
     if not isinstance(value, np.ndarray) or value.ndim:
         raise ContentError("its description contains an array where a single value is expected")
     return value[()]
-
-
-def _list(node: Any, content: Content) -> list[Any]:
-    return [decode(item, content) for item in _items(node["list"])]
-
-
-def _tuple(node: Any, content: Content) -> tuple[Any, ...]:
-    return tuple(decode(item, content) for item in _items(node["tuple"]))
-
-
-def _record(node: Any, content: Content) -> Any:
-    kind = _known(RECORDS, node["record"])
-    stored = _entries(node["fields"])
-    if set(stored) != {field.name for field in fields(kind)}:
-        raise ContentError(f"its description does not contain the fields of a {kind.__name__}")
-    return kind(**{name: decode(item, content) for name, item in stored.items()})
 
 
 def _known(kinds: dict[str, Any], name: Any) -> Any:
@@ -228,45 +193,27 @@ def _known(kinds: dict[str, Any], name: Any) -> Any:
     return kinds[name]
 
 
-def _pipeline(node: Any, content: Content) -> Pipeline:
+def _record(content: Content, name: Any, entries: Any) -> Any:
+    kind = _known(RECORDS, name)
+    values = _dict(content, entries)
+    if set(values) != {field.name for field in fields(kind)}:
+        raise ContentError(f"its description does not contain the fields of a {name}")
+    return kind(**values)
+
+
+def _table(content: Content, entries: Any) -> Any:
+    columns = _dict(content, entries)
+    lengths = {column.shape if isinstance(column, np.ndarray) else None for column in columns.values()}
+    if len(lengths) != 1 or len(lengths.pop() or ()) != 1:
+        raise ContentError("its description contains a table without columns of one length")
+    # Each column is copied, and all of them may refer to one array.
+    check_memory(sum(column.nbytes for column in columns.values()), content.limit)
+    return as_table(columns)
+
+
+def _blank_pipeline(content: Content, entries: Any) -> Pipeline:
     steps = []
-    for entry in _items(node["pipeline"]):
-        name, part = _items(entry)
-        steps.append((_text(name), decode(part, content)))
-    if not all(_is_step(part) for _, part in steps):
-        raise ContentError("its pipeline contains something that is not a step")
-    pipeline = Pipeline(steps)
-    check_pipeline(pipeline)
-    return pipeline
-
-
-def _estimator(node: Any, content: Content) -> Any:
-    kind = _known(ESTIMATORS, node["estimator"])
-    estimator = _with_parameters(kind, node, content)
-    for name, item in _entries(node["fitted"]).items():
-        if not FITTED.fullmatch(name) or hasattr(kind, name):
-            raise ContentError(f"it sets an attribute that does not belong to {kind.__name__}, {name!r:.40}")
-        setattr(estimator, name, decode(item, content))
-    check_estimator(estimator, content.limit)
-    return estimator
-
-
-def _with_parameters(kind: Any, node: Any, content: Content) -> Any:
-    parameters = _entries(node["parameters"])
-    if set(parameters) != set(kind().get_params(deep=False)):
-        raise ContentError(f"its description does not contain the parameters of {kind.__name__}")
-    return kind(**{name: decode(item, content) for name, item in parameters.items()})
-
-
-def _blank(node: Any, content: Content) -> Any:
-    estimator = _with_parameters(_known(ESTIMATORS, node["blank"]), node, content)
-    check_parameters(estimator)
-    return estimator
-
-
-def _blank_pipeline(node: Any, content: Content) -> Pipeline:
-    steps = []
-    for entry in _items(node["blank pipeline"]):
+    for entry in _items(entries):
         name, part = _items(entry)
         steps.append((_text(name), decode(part, content)))
     if not steps or not all(_is_step(part) for _, part in steps):
@@ -274,44 +221,52 @@ def _blank_pipeline(node: Any, content: Content) -> Pipeline:
     return Pipeline(steps)
 
 
-def _table(node: Any, content: Content) -> Any:
-    columns = {_text(name): decode(item, content) for name, item in _entries(node["table"]).items()}
-    lengths = {column.shape if isinstance(column, np.ndarray) else None for column in columns.values()}
-    if len(lengths) != 1 or None in lengths or len(next(iter(lengths)) or ()) != 1:
-        raise ContentError("its description contains a table without columns of one length")
-    # Each column is copied, and all of them may refer to one array.
-    check_memory(sum(column.nbytes for column in columns.values()), content.limit)
-    return as_table(columns)
+def _pipeline(content: Content, entries: Any) -> Pipeline:
+    pipeline = _blank_pipeline(content, entries)
+    check_pipeline(pipeline)
+    return pipeline
 
 
-def _dtype(node: Any, content: Content) -> Any:
-    if node["dtype"] not in ("float32", "float64"):
+def _blank(content: Content, name: Any, entries: Any) -> Any:
+    kind = _known(ESTIMATORS, name)
+    parameters = _dict(content, entries)
+    if set(parameters) != set(kind().get_params(deep=False)):
+        raise ContentError(f"its description does not contain the parameters of {name}")
+    estimator = kind(**parameters)
+    check_parameters(estimator)
+    return estimator
+
+
+def _estimator(content: Content, name: Any, parameters: Any, fitted: Any) -> Any:
+    estimator = _blank(content, name, parameters)
+    for attribute, value in _dict(content, fitted).items():
+        if not FITTED.fullmatch(attribute) or hasattr(type(estimator), attribute):
+            raise ContentError(f"it sets an attribute that does not belong to {name}, {attribute!r:.40}")
+        setattr(estimator, attribute, value)
+    check_estimator(estimator, content.limit)
+    return estimator
+
+
+def _dtype(content: Content, name: Any) -> Any:
+    if name not in ("float32", "float64"):
         raise ContentError("its description contains an unknown type of numbers")
-    return np.dtype(node["dtype"])
+    return np.dtype(name)
 
 
-def _dict(node: Any, content: Content) -> dict[str, Any]:
-    return {_text(name): decode(item, content) for name, item in _entries(node["dict"]).items()}
-
-
-def _function(node: Any, content: Content) -> Any:
-    return _known(FUNCTIONS, node["function"])
-
-
-# The keys of each kind of entry, in order, and its decoder.
-_DECODERS: dict[str, tuple[tuple[str, ...], Callable[[Any, Content], Any]]] = {
-    "array": (("array",), _array),
-    "strings": (("strings",), _strings),
-    "scalar": (("scalar",), _scalar),
-    "list": (("list",), _list),
-    "tuple": (("tuple",), _tuple),
-    "dict": (("dict",), _dict),
-    "table": (("table",), _table),
-    "dtype": (("dtype",), _dtype),
-    "function": (("function",), _function),
-    "record": (("record", "fields"), _record),
-    "pipeline": (("pipeline",), _pipeline),
-    "estimator": (("estimator", "parameters", "fitted"), _estimator),
-    "blank": (("blank", "parameters"), _blank),
-    "blank pipeline": (("blank pipeline",), _blank_pipeline),
+# The keys of each kind of entry, and the function that takes its values.
+_DECODERS: dict[tuple[str, ...], Callable[..., Any]] = {
+    ("array",): _array,
+    ("strings",): _strings,
+    ("scalar",): _scalar,
+    ("list",): _list,
+    ("tuple",): lambda content, items: tuple(_list(content, items)),
+    ("dict",): _dict,
+    ("table",): _table,
+    ("dtype",): _dtype,
+    ("function",): lambda content, name: _known(FUNCTIONS, name),
+    ("record", "fields"): _record,
+    ("pipeline",): _pipeline,
+    ("estimator", "parameters", "fitted"): _estimator,
+    ("blank", "parameters"): _blank,
+    ("blank pipeline",): _blank_pipeline,
 }

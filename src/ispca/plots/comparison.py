@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .canvas import ACCENT, FAINT, INK, names_width, new_axes, short_names
 from .input_checks import make_table
-
-if TYPE_CHECKING:
-    from ..validation.comparison import Comparison
 
 TITLES = {
     "mlpd": "mean log predictive density",
@@ -25,7 +22,7 @@ TITLES = {
 }
 
 
-def comparison_table(result: Comparison, metric: str | None = None) -> np.recarray:
+def comparison_table(result: Any, metric: str | None = None) -> np.recarray:
     """Return one metric of a comparison, with the methods in their original order.
 
     Parameters
@@ -67,7 +64,7 @@ def comparison_table(result: Comparison, metric: str | None = None) -> np.recarr
     return make_table(columns)
 
 
-def plot_comparison(result: Comparison, metric: str | None = None, ax: Any = None) -> Any:
+def plot_comparison(result: Any, metric: str | None = None, ax: Any = None) -> Any:
     """Plot a comparison, with the methods in their original order.
 
     Methods that failed in some splits are marked; in these splits they received the scores of the base rate.

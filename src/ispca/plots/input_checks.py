@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._messages import count
+from .._record_array import as_table
 from ..families.target_kind import guess_kind
 from ..pipelines import take_apart
 from ..reduction.records import Indices
-from ..validation.record_array import as_table
 
 
 def make_table(columns: Mapping[str, Any]) -> np.recarray:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .canvas import ACCENT, INK, SECOND, names_width, new_axes, short_names
 
-if TYPE_CHECKING:
-    from ..validation.stability import Stability
 
-
-def plot_stability(result: Stability, n_features: int = 25, ax: Any = None) -> Any:
+def plot_stability(result: Any, n_features: int = 25, ax: Any = None) -> Any:
     """Plot the most frequently selected features, with a dashed line at the chance level.
 
     Parameters

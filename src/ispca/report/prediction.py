@@ -9,10 +9,10 @@ import numpy as np
 from .._messages import count
 from ..plots.comparison import TITLES
 from ..validation.baselines import MODEL
-from ..validation.comparison import UNLIMITED, Comparison
+from ..validation.comparison import Comparison
 from ..validation.corrected_interval import interval
 from ..validation.failed_fits import NEVER, RULE
-from ..validation.metrics import difference_limits, goodness
+from ..validation.metrics import UNLIMITED, difference_limits, goodness
 from .features import HOW_TO_MODEL
 from .formatting import NAME_BYTES, clean, number, section, table
 from .input_checks import Inputs

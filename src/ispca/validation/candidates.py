@@ -20,14 +20,14 @@ from ..transformers import ISPCA, SPCA
 from .methods import reduced
 from .prediction import n_rows
 
-# As many components as in the paper: each of them has a coefficient per class.
+# As in the paper; with many classes, each component has a coefficient per class.
 N_COMPONENTS = 50
 N_COMPONENTS_MANY_CLASSES = 20
 SMALLEST_DEVIATION = 1e-8
 
 
 class BaseRateRegressor(RegressorMixin, BaseEstimator):
-    """Predict the normal distribution of the target, whatever the features.
+    """Predict a normal distribution with the mean and standard deviation of the target, without using X.
 
     Attributes
     ----------
@@ -38,65 +38,25 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {}  # noqa: RUF012
 
     def fit(self, X: Any, y: Any) -> BaseRateRegressor:
-        """Take mean and spread of the target.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Not used.
-        y : array-like of shape (n_samples,)
-            Target values.
-
-        Returns
-        -------
-        self : BaseRateRegressor
-            The fitted estimator.
-        """
+        """Compute mean and standard deviation of the target; of X, only the number of features is stored."""
         validate_data(self, X, skip_check_array=True)
         if y is None:
             raise ValueError("BaseRateRegressor requires y to be passed, but the target y is None.")
         y = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=2), warn=True)
         check_consistent_length(X, y)
         self.mean_ = float(y.mean())
-        # A target that never varied so far still has a density.
+        # A constant target gets a density, too.
         self.deviation_ = max(float(y.std(ddof=1)), SMALLEST_DEVIATION * max(1.0, abs(self.mean_)))
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the mean of the target, and optionally its standard deviation.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Only the number of samples is used.
-        return_std : bool, default=False
-            Whether to return the standard deviation too.
-
-        Returns
-        -------
-        mean, deviation : ndarray of shape (n_samples,)
-            The deviation only with ``return_std=True``.
-        """
+        """Return the mean of the target for every sample, and optionally its standard deviation."""
         check_is_fitted(self)
-        count = n_rows(X)
-        mean = np.full(count, self.mean_)
-        return (mean, np.full(count, self.deviation_)) if return_std else mean
+        mean = np.full(n_rows(X), self.mean_)
+        return (mean, np.full(len(mean), self.deviation_)) if return_std else mean
 
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
-        """Return the log normal density of each observed value.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Not used.
-        y : array-like of shape (n_samples,)
-            Observed values.
-
-        Returns
-        -------
-        density : ndarray of shape (n_samples,)
-            One value per sample.
-        """
+        """Return the log normal density of each observed value."""
         check_is_fitted(self)
         density: Floats = norm.logpdf(np.asarray(y, dtype=np.float64), self.mean_, self.deviation_)
         return density
@@ -110,7 +70,7 @@ class BaseRateRegressor(RegressorMixin, BaseEstimator):
 
 
 def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
-    """Return the candidates by name, for a number of classes or for regression; their seeds are left open."""
+    """Return the candidates by name, for a number of classes or, if None, for regression; their seeds are None."""
     regression = n_classes is None
     # Named, because more than a few integers would be taken as a quantity.
     family = GAUSSIAN if n_classes is None else class_family(n_classes)

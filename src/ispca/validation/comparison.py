@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
-from .._checks import check_container, check_mask, numeric_target
-from .._messages import count, suggestion
-from .._splits import Split, make_splits
-from ..families.target_kind import has_fractions
+from .._record_array import as_table
+from .._splits import Split, describe_splits, make_splits
+from ..plots.comparison import plot_comparison
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
 from .comparison_text import comparison_text
 from .corrected_interval import interval
 from .failed_fits import NEVER, RULE, fair_scores
 from .fit_store import Failure
-from .metrics import CLASSIFICATION_LIMITS, REGRESSION_LIMITS, Limits, choose_measures, difference_limits, goodness
+from .input_checks import (
+    checked_baseline,
+    checked_data,
+    checked_timeout,
+    named_estimators,
+    resumable_seed,
+    target_is_classes,
+)
+from .metrics import UNLIMITED, Limits, choose_measures, difference_limits, goodness
 from .prediction import Prediction
-from .record_array import as_table
-from .runner import Work, checked_timeout, resumable_seed, run
-
-UNLIMITED: Limits = (-np.inf, np.inf)
+from .runner import Work, run
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,10 @@ class Comparison:
         Split, method and message of every fit that failed.
     limits : dict of str to tuple of float
         Smallest and largest possible value of each measure; intervals are cut off there.
+    cv : str
+        How the splits were made, in words.
+    seed : int or None
+        The seed that they were made with; pass it as ``random_state`` to repeat the comparison.
     """
 
     methods: list[str]
@@ -59,6 +64,8 @@ class Comparison:
     splits: list[Split] = field(repr=False)
     errors: list[tuple[int, str, str]] = field(default_factory=list)
     limits: dict[str, Limits] = field(default_factory=dict, repr=False)
+    cv: str = ""
+    seed: int | None = None
 
     @property
     def main_metric(self) -> str:
@@ -81,25 +88,41 @@ class Comparison:
         failed, the method has the scores of the base rate; a method that failed in every split comes last.
         ``pandas.DataFrame(result.table)`` makes a frame of it.
         """
-        ratio = self.test_to_train
         columns: dict[str, Any] = {"method": np.array(self.methods)}
         base = self.methods.index(self.baseline)
         for name, scores in self.scores.items():
             limits = self.limits.get(name, UNLIMITED)
-            apart = difference_limits(limits)
-            summaries = np.array([interval(column, ratio, limits) for column in scores.T])
-            differences = np.array([interval(column - scores[:, base], ratio, apart) for column in scores.T])
-            for ending, values in zip(("", "_low", "_high"), summaries.T, strict=True):
-                columns[name + ending] = values
-            for ending, values in zip(("", "_low", "_high"), differences.T, strict=True):
-                columns[f"{name}_difference{ending}"] = values
+            columns |= self._summary(name, scores, limits)
+            columns |= self._summary(f"{name}_difference", scores - scores[:, [base]], difference_limits(limits))
         columns |= {name: self._mean(name) for name in ("seconds_reduction", "seconds_model")}
         columns["n_failed"] = np.array([self.n_failed(method) for method in self.methods])
-        columns["n_unconverged"] = self._unconverged()
+        unconverged = [[item is not None and not item.converged for item in row] for row in self.predictions]
+        columns["n_unconverged"] = np.sum(unconverged, axis=0)
         good = goodness(self.main_metric, columns[self.main_metric])
-        # What has no value comes after the worst value; equal ones stay in the order given.
+        # Methods without a value come last; ties stay in the order given.
         order = np.lexsort((-good, np.isnan(good)))
         return as_table({name: values[order] for name, values in columns.items()})
+
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw one row per method with its interval; see `ispca.plots.plot_comparison`.
+
+        Parameters
+        ----------
+        metric : str, optional
+            The measure to draw; by default the main one.
+        ax : matplotlib Axes, optional
+            Axes to draw on; new ones by default.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        return plot_comparison(self, metric, ax)
+
+    def _summary(self, name: str, values: Floats, limits: Limits) -> dict[str, Floats]:
+        """Return the mean of each column and the ends of its interval, under three names."""
+        summaries = np.array([interval(column, self.test_to_train, limits) for column in values.T])
+        return dict(zip((name, f"{name}_low", f"{name}_high"), summaries.T, strict=True))
 
     def n_failed(self, method: str) -> int:
         """Return the number of splits in which a method failed."""
@@ -112,31 +135,8 @@ class Comparison:
 
         return np.array([mean(column) for column in range(len(self.methods))])
 
-    def _unconverged(self) -> np.ndarray:
-        failed = [[item is not None and not item.converged for item in row] for row in self.predictions]
-        return np.array(failed).sum(axis=0)
-
     def __str__(self) -> str:
         return comparison_text(self)
-
-    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw one row per method with its interval, and a dashed line at the baseline.
-
-        Parameters
-        ----------
-        metric : str, optional
-            The measure to draw; by default the main one.
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        ax : matplotlib Axes
-            The drawing.
-        """
-        from ..plots.comparison import plot_comparison
-
-        return plot_comparison(self, metric, ax)
 
 
 def compare(
@@ -190,7 +190,7 @@ def compare(
     Returns
     -------
     result : Comparison
-        See its ``table`` and ``plot()``; ``print(result)`` shows a summary.
+        See its ``table`` and `ispca.plots.plot_comparison`; ``print(result)`` shows a summary.
 
     Examples
     --------
@@ -208,117 +208,23 @@ def compare(
     X, y = checked_data(X, y)
     classification = target_is_classes(named, y)
     measures = choose_measures(metrics, classification)
-    base = _baseline(baseline, list(named))
+    base = checked_baseline(baseline, list(named))
     seed = resumable_seed(random_state, resume)
     timeout = checked_timeout(timeout)
     splits = make_splits(cv, X, y, groups, classification, seed)
     classes = np.unique(y) if classification else None
-    work = Work(named, X, y, classes, splits, seed)
-    outcomes = run(work, resume, n_jobs, "Comparing", timeout)
-    n_splits = range(len(splits))
-    predictions = [[_prediction(outcomes[number, name]) for name in named] for number in n_splits]
-    errors = [
-        (number, name, outcome.error)
-        for (number, name), outcome in sorted(outcomes.items(), key=lambda item: item[0][0])
-        if isinstance(outcome, Failure)
-    ]
+    outcomes = run(Work(named, X, y, classes, splits, seed), resume, n_jobs, "Comparing", timeout)
+    predictions: list[list[Prediction | None]] = []
+    errors: list[tuple[int, str, str]] = []
+    for number in range(len(splits)):
+        row = {name: outcomes[number, name] for name in named}
+        errors += [(number, name, item.error) for name, item in row.items() if isinstance(item, Failure)]
+        predictions.append([None if isinstance(item, Failure) else item for item in row.values()])
     if errors:
         number, name, error = errors[0]
         first = f"{len(errors)} of {len(outcomes)} fits failed; the first: {name} on split {number}, {error}"
         notify(f"{first}\n{RULE}. {NEVER}.")
     scores = fair_scores(predictions, y, splits, measures, classes)
-    every = CLASSIFICATION_LIMITS if classification else REGRESSION_LIMITS
-    limits = {name: every[name] for name in measures}
-    return Comparison(list(named), base, scores, predictions, splits, errors, limits)
-
-
-def _prediction(outcome: Any) -> Prediction | None:
-    return outcome if isinstance(outcome, Prediction) else None
-
-
-def named_estimators(estimators: Any) -> dict[str, Any]:
-    """Return the estimators by name, or say what is wrong with them."""
-    if hasattr(estimators, "fit"):
-        estimators = {type(estimators).__name__: estimators}
-    try:
-        pairs = list(estimators.items() if isinstance(estimators, Mapping) else estimators)
-        named = {str(name): estimator for name, estimator in pairs}
-    except (TypeError, ValueError):
-        raise ValueError(
-            "estimators must be a dict of names and estimators, a list of (name, estimator), or one estimator."
-        ) from None
-    if not named or len(named) < len(pairs):
-        raise ValueError("estimators needs at least one entry, and every name must be different.")
-    for name, estimator in named.items():
-        if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
-            raise ValueError(
-                f"{name!r} is {estimator!r}, not a scikit-learn estimator: pass an instance, not a class."
-            )
-        if not hasattr(estimator, "predict"):
-            raise ValueError(f"{name!r} cannot predict. Add a model, as in make_pipeline({name}, model).")
-    return named
-
-
-def checked_data(X: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """Return X with a shape, and y as an array of as many entries."""
-    X = check_container(X if hasattr(X, "shape") else np.asarray(X))
-    y = np.asarray(check_mask(y, "y"))
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y.ravel()
-    if len(X.shape) != 2 or y.shape != (X.shape[0],):
-        raise ValueError(
-            f"X of shape {tuple(X.shape)} and y of shape {y.shape} do not match. "
-            "X needs one row and y one entry per sample."
-        )
-    if y.dtype.kind in "cMm":
-        what = "complex" if y.dtype.kind == "c" else str(y.dtype)
-        raise ValueError(f"y contains {what} values. Pass class labels or real numbers.")
-    n_missing = sum(map(_is_missing, y)) if y.dtype.kind in "fOM" else 0
-    if n_missing:
-        raise ValueError(f"y contains {count(n_missing, 'missing value')} (NaN or None). Drop these samples.")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"y contains {count(int(np.isinf(y).sum()), 'infinite value')}. Drop these samples.")
-    if y.dtype.kind == "O" and all(isinstance(item, Real) for item in y):
-        y = np.array(y.tolist())
-    return X, y
-
-
-def _is_missing(item: Any) -> bool:
-    try:
-        return item is None or bool(item != item)
-    except TypeError:  # pandas.NA, which equals nothing and differs from nothing
-        return True
-
-
-def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
-    """Return whether all estimators are classifiers (True) or regressors (False); refuse a mixture."""
-    classifiers = [name for name, estimator in named.items() if is_classifier(estimator)]
-    regressors = [name for name, estimator in named.items() if is_regressor(estimator)]
-    neither = [name for name in named if name not in classifiers and name not in regressors]
-    if neither:
-        raise ValueError(f"{neither[0]!r} is neither a classifier nor a regressor. Remove it.")
-    if classifiers and regressors:
-        raise ValueError(
-            f"{classifiers[0]!r} is a classifier and {regressors[0]!r} a regressor. Compare methods of one kind."
-        )
-    if not classifiers:
-        if y.dtype.kind not in "biuf":
-            raise ValueError("y contains labels, but the methods are regressors. Pass numbers or use classifiers.")
-        if len(y):
-            numeric_target(y)
-        return False
-    if has_fractions(y):
-        raise ValueError(
-            "y contains fractions, but the methods are classifiers. Pass class labels or use regressors."
-        )
-    if len(np.unique(y)) < 2:
-        raise ValueError("y contains a single class. Classification needs at least two.")
-    return True
-
-
-def _baseline(baseline: str, names: list[str]) -> str:
-    if baseline in names:
-        return baseline
-    if baseline == "lasso":
-        return names[0]
-    raise ValueError(f"baseline={baseline!r} is not one of the methods. {suggestion(baseline, names)}")
+    limits = {name: measure.limits for name, measure in measures.items()}
+    words = describe_splits(cv, len(splits), groups, classification)
+    return Comparison(list(named), base, scores, predictions, splits, errors, limits, words, seed)

@@ -17,32 +17,28 @@ SHOWN = ("mlpd", "accuracy", "r2", "auc", "balanced_accuracy", "brier", "calibra
 
 def comparison_text(result: Comparison) -> str:
     """Return a table of the methods, best first, with intervals of the main measure and a second one."""
-    table = result.table
-    main = result.main_metric
+    main, table = result.main_metric, result.table
+    columns = {
+        "method": table["method"].tolist(),
+        main: [_number(row[main]) for row in table],
+        "95% interval": [f"{_number(row[main + '_low'])} to {_number(row[main + '_high'])}" for row in table],
+        f"difference from {result.baseline}": [_difference(row, main, result.baseline) for row in table],
+    }
     second = next((name for name in SHOWN if name in result.scores and name != main), None)
-    header = ["method", main, "95% interval", f"difference from {result.baseline}"]
-    if second:
-        header.append(second)
-    header.append("seconds")
-    failed = bool(result.errors)
-    if failed:
-        header.append("failed")
-    rows = []
-    for row in table:
-        cells = [row["method"], _number(row[main]), _range(row, main), _difference(row, main)]
-        if row["method"] == result.baseline:
-            cells[3] = "-"
-        if second:
-            cells.append(_number(row[second]))
-        cells.append(_seconds(row))
-        if failed:
-            cells.append(f"{row['n_failed']} of {len(result.splits)}" if row["n_failed"] else "-")
-        rows.append(cells)
-    widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in [header, *rows]
-    ]
-    return "\n".join(line.rstrip() for line in [f"{len(result.splits)} splits", *lines, *_remarks(result)])
+    if second is not None:
+        columns[second] = [_number(row[second]) for row in table]
+    columns["seconds"] = [_seconds(row) for row in table]
+    n_splits = len(result.splits)
+    if result.errors:
+        columns["failed"] = [f"{row['n_failed']} of {n_splits}" if row["n_failed"] else "-" for row in table]
+    padded = []
+    for name, cells in columns.items():
+        width = max(map(len, [name, *cells]))
+        padded.append([cell.ljust(width) for cell in [name, *cells]])
+    splits = result.cv or count(n_splits, "split")
+    seed = "" if result.seed is None else f" (seed {result.seed})"
+    lines = ["  ".join(cells) for cells in zip(*padded, strict=True)]
+    return "\n".join(line.rstrip() for line in [splits + seed, *lines, *_remarks(result)])
 
 
 def _remarks(result: Comparison) -> list[str]:
@@ -57,22 +53,17 @@ def _remarks(result: Comparison) -> list[str]:
     return remarks
 
 
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.3f}"
+
+
 def _seconds(row: np.record) -> str:
     reduction, model = row["seconds_reduction"], row["seconds_model"]
     return "-" if np.isnan(model) else f"{reduction:.2f} + {model:.2f}"
 
 
-def _number(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.3f}"
-
-
-def _range(row: np.record, name: str) -> str:
-    return f"{_number(row[name + '_low'])} to {_number(row[name + '_high'])}"
-
-
-def _difference(row: np.record, name: str) -> str:
-    difference = row[f"{name}_difference"]
-    if np.isnan(difference):
+def _difference(row: np.record, name: str, baseline: str) -> str:
+    difference, low, high = (row[f"{name}_difference{end}"] for end in ("", "_low", "_high"))
+    if np.isnan(difference) or row["method"] == baseline:
         return "-"
-    low, high = row[f"{name}_difference_low"], row[f"{name}_difference_high"]
     return f"{difference:+.3f} ({low:+.3f} to {high:+.3f})"

@@ -1,4 +1,4 @@
-"""Means over splits with honest intervals: the corrected resampled t-interval."""
+"""Means over splits with the corrected resampled t-interval."""
 
 from __future__ import annotations
 
@@ -13,28 +13,12 @@ CONFIDENCE = 0.95
 def interval(
     values: Floats, test_to_train: float, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[float, float, float]:
-    """Return the mean over splits and the ends of its 95% interval.
+    """Return the mean over splits and the ends of its 95% interval, which is cut off at the limits of the measure.
 
-    Training parts overlap, so the results of the splits are alike and their spread over the root of
-    their number is too small an error; Nadeau and Bengio (2003) add the ratio of test to training size.
+    Training parts overlap, so the results of the splits are correlated, and their standard deviation over the
+    root of their number underestimates the error; Nadeau and Bengio (2003) add the ratio of test to training
+    size. Values that are NaN are left out; the ends are NaN if fewer than two values are left.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_splits,)
-        One value per split; NaN where there is none.
-    test_to_train : float
-        Size of the test part over that of the training part.
-    limits : tuple of float, default=(-inf, inf)
-        Smallest and largest possible value: the interval is symmetric, and is cut off there.
-
-    Returns
-    -------
-    mean, low, high : float
-        NaN where there is too little to tell.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> mean, low, high = interval(np.array([0.8, 0.9, 0.85, 0.95]), 0.25, (0.0, 1.0))
     >>> round(mean, 3), round(low, 3), round(high, 3)
     (0.875, 0.73, 1.0)

@@ -49,7 +49,7 @@ def fair_scores(
 def _base_rate(y: np.ndarray, split: Split, classes: Any) -> Prediction | None:
     """Predict the training frequencies of the classes, or the training mean and standard deviation."""
     if classes is None and len(split.train) < 2:
-        return None  # one sample has no standard deviation
+        return None  # a single sample has no standard deviation
     model = BaseRateRegressor() if classes is None else DummyClassifier(strategy="prior")
     train, test = (np.zeros((len(part), 1)) for part in (split.train, split.test))
     with suppress(ImpossiblePrediction):  # the variance of huge values overflows

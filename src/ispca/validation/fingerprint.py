@@ -1,4 +1,4 @@
-"""What an estimator would do, as a hash: its parameters and the code of every class and function it is made of."""
+"""Hash an estimator: its parameters, and the code of every class and function that it uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import joblib
 
-# This package counts with its version, as part of every key.
+# The version of this package is part of every key.
 OURS = "ispca"
 INSTALLED = {"site-packages", "dist-packages"}
 
@@ -23,23 +23,23 @@ INSTALLED = {"site-packages", "dist-packages"}
 def estimator_fingerprint(estimator: Any) -> str:
     """Return a hash of an estimator's parameters and code.
 
-    Classes and functions of installed packages count with the version of the package. All others, such as
-    those of a script, a notebook or a package under development, count with their bytecode and that of the
-    functions and classes they use, so that an edit changes the hash and a new comment does not. Raises what
-    pickle raises.
+    For classes and functions of an installed package, the version of the package is hashed. For all others, such
+    as those of a script, a notebook or a package under development, the bytecode is hashed, and that of the
+    functions and classes they use. An edit changes the hash; a new comment does not. An estimator that cannot be
+    pickled raises the error of pickle.
     """
     return str(joblib.hash((joblib.hash(estimator), sorted(set(_code_of(_ingredients(estimator)))))))
 
 
 class _Nowhere:
-    """Takes bytes and forgets them."""
+    """A file that discards its content."""
 
     def write(self, data: Any) -> int:
         return len(data)
 
 
 class _Listing(pickle.Pickler):
-    """Lists the classes and functions that an object is made of, while pickling it to nowhere."""
+    """Pickles an object to nowhere, and lists the classes and functions found on the way."""
 
     def __init__(self) -> None:
         super().__init__(_Nowhere())
@@ -49,22 +49,22 @@ class _Listing(pickle.Pickler):
         is_code = isinstance(obj, type | FunctionType | BuiltinFunctionType)
         code = obj if is_code else type(obj)
         self.found[id(code)] = code
-        # A name is enough for code, so that functions without one do not end the listing.
+        # Code is pickled as its name; lambdas cannot be pickled and would end the listing.
         return code.__qualname__ if is_code else None
 
 
 def _ingredients(value: Any) -> list[Any]:
     listing = _Listing()
-    # What cannot be pickled, such as a lock, ends the listing; what was found counts.
+    # An object that cannot be pickled, such as a lock, ends the listing; what was found so far is used.
     with suppress(Exception):
         listing.dump(value)
     return list(listing.found.values())
 
 
 def _code_of(things: list[Any]) -> Iterator[str]:
-    """Yield one line per package, function, constant and attribute that can be reached from these."""
+    """Yield one line per package, function, constant and attribute that these classes and functions use."""
     waiting, seen = list(things), set()
-    # Held, so that no other object can take the id of one that has been seen.
+    # While an object is kept, no other object can have its id.
     kept = []
     while waiting:
         thing = waiting.pop()
@@ -83,7 +83,7 @@ def _code_of(things: list[Any]) -> Iterator[str]:
 
 
 def _package(name: str) -> str | None:
-    """Return name and version of the installed package that a module belongs to; None where its code counts."""
+    """Return name and version of the installed package of a module; None if the code of the module is hashed."""
     top = name.partition(".")[0]
     if top in sys.stdlib_module_names or top in ("", OURS):
         return ""
@@ -111,7 +111,7 @@ def _class_lines(cls: type, waiting: list[Any]) -> Iterator[str]:
     yield f"class {name} {[base.__qualname__ for base in cls.__mro__]}"
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
     if file and Path(file).suffix not in (".py", ".pyc") and Path(file).is_file():
-        # Compiled classes show no code: the file counts.
+        # The code of a compiled class cannot be read, so its file is hashed.
         yield f"file {name} {hashlib.sha256(Path(file).read_bytes()).hexdigest()}"
     for attribute, value in list(vars(cls).items()):
         parts = list(_functions(value))
@@ -119,7 +119,7 @@ def _class_lines(cls: type, waiting: list[Any]) -> Iterator[str]:
             waiting.extend(parts)
             yield f"attribute {name}.{attribute} {[_label(part) for part in parts]}"
         elif not (attribute.startswith("__") and attribute.endswith("__")):
-            # Python itself keeps notes in the others, such as line numbers.
+            # Special attributes are left out: Python stores line numbers and the like in them.
             yield f"constant {name}.{attribute} {_constant(value, waiting)}"
 
 
@@ -147,7 +147,7 @@ def _function_lines(function: Any, waiting: list[Any]) -> Iterator[str]:
     for cell, variable in zip(function.__closure__ or (), function.__code__.co_freevars, strict=True):
         try:
             yield from _used(name, variable, cell.cell_contents, waiting)
-        except ValueError:  # a variable that has no value yet
+        except ValueError:  # the variable has no value yet
             continue
     yield from _named(name, function.__globals__, _names(function.__code__), waiting, set())
 
@@ -155,7 +155,7 @@ def _function_lines(function: Any, waiting: list[Any]) -> Iterator[str]:
 def _named(
     where: str, variables: dict[str, Any], names: set[str], waiting: list[Any], modules: set[str]
 ) -> Iterator[str]:
-    """Yield what these names stand for among the variables of a module, and in the modules among them."""
+    """Yield lines for the variables of a module with these names, and for those of the modules among them."""
     for used in names & variables.keys():
         value = variables[used]
         if not isinstance(value, ModuleType):
@@ -183,13 +183,13 @@ def _label(thing: Any) -> str:
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names of globals and attributes in a function and in those defined inside it."""
+    """Return the names of globals and attributes used in a function and in the functions inside it."""
     inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     return set(code.co_names).union(*inner)
 
 
 def _code_hash(code: CodeType) -> str:
-    """Hash what a function does; neither its file nor its line numbers count."""
+    """Hash the bytecode and constants of a function, without its file name and line numbers."""
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_flags)
     content = (code.co_code, code.co_exceptiontable, names, [_plain(item) for item in code.co_consts])
     return hashlib.sha256(repr(content).encode()).hexdigest()
@@ -200,14 +200,14 @@ def _plain(constant: Any) -> Any:
         return _code_hash(constant)
     if isinstance(constant, tuple):
         return tuple(_plain(item) for item in constant)
-    # The order of a set is another one in every process.
+    # The order of a set differs between processes.
     return sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
 
 
 def _constant(value: Any, waiting: list[Any]) -> str:
-    """Hash a value, and look into the code of what it holds too."""
+    """Hash a value, and add the classes and functions in it to those to be hashed."""
     waiting.extend(_ingredients(value))
     try:
         return str(joblib.hash(value))
-    except Exception:  # what cannot be pickled counts with its type
+    except Exception:  # a value that cannot be pickled is represented by its type
         return _label(type(value))

@@ -1,4 +1,4 @@
-"""Finished fits on disk: one small JSON file each with its checksum, written whole, read again after a kill."""
+"""Finished fits on disk: one JSON file each, with a checksum, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import json
 import os
 import re
 import time
-import uuid
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._atomic import whole_file
 from .prediction import Prediction
 
-# Raised when the meaning of a record changes, so that old ones are not taken for new ones.
+# Increased when the meaning of a record changes, so that records of older versions are not used.
 FORMAT = 2
-# A half-written file: the key, and a name of its own.
-PART = re.compile(r"[0-9a-f]{32}\.[0-9a-f]{32}\.part")
-# A file that is still half-written after so long will never be finished.
+# The name of a temporary file that `whole_file` makes for a fit.
+PART = re.compile(r"\.[0-9a-f]{32}\.json\.[0-9a-f]{16}\.part")
+# A temporary file of this age was left by a process that was killed.
 SECONDS_TO_WRITE = 600
 ARRAYS = {"value", "probabilities", "ranking", "log_density", "interval"}
 
@@ -39,12 +39,7 @@ Outcome = Prediction | Failure
 class Store:
     """A directory of finished fits.
 
-    Parameters
-    ----------
-    directory : Path
-        Where the files are.
-    lasting : bool, default=True
-        Whether they must last through a power failure; a directory that is deleted in the end is faster without.
+    A lasting one survives the end of the process and a power failure; a temporary one is faster.
     """
 
     def __init__(self, directory: Path, lasting: bool = True) -> None:
@@ -68,25 +63,18 @@ class Store:
             ) from None
 
     def write(self, key: str, outcome: Outcome) -> None:
-        """Write a finished fit whole or not at all."""
-        target = self.path(key)
-        temporary = target.with_name(f"{key}.{uuid.uuid4().hex}.part")
-        record: dict[str, Any] = {"format": FORMAT, "kind": type(outcome).__name__, **_plain(outcome)}
-        try:
-            with open(temporary, "w") as file:
-                json.dump({"checksum": _checksum(key, record), "record": record}, file)
-                file.flush()
-                if self._lasting:
-                    os.fsync(file.fileno())
-            # The file appears under its name only when it is complete, whenever the process is killed.
-            os.replace(temporary, target)
-            if self._lasting:
-                _sync_folder(self._directory)
-        finally:
-            temporary.unlink(missing_ok=True)
+        """Write a finished fit. JSON has all digits of a number, so reading returns what was written."""
+        content = {
+            name: item.tolist() if isinstance(item, np.ndarray) else item for name, item in asdict(outcome).items()
+        }
+        record = {"format": FORMAT, "kind": type(outcome).__name__, **content}
+        path = self.path(key)
+        # Without `whole_file`, a killed process can leave an incomplete file, which does not match its checksum.
+        with whole_file(path) if self._lasting else nullcontext(path) as target, open(target, "w") as file:
+            json.dump({"checksum": _checksum(key, record), "record": record}, file)
 
     def read(self, key: str) -> Outcome | None:
-        """Return a finished fit; None where there is none, or a file that is not as it was written."""
+        """Return a finished fit; None if there is none, or if its file was damaged or changed."""
         try:
             content = json.loads(self.path(key).read_text())
             record = content["record"]
@@ -98,13 +86,13 @@ class Store:
             return None
 
     def finished(self, keys: list[str]) -> int:
-        """Count which of these fits are there."""
+        """Return how many of these fits are stored."""
         present = {entry.name for entry in os.scandir(self._directory)}
         return sum(f"{key}.json" in present for key in keys)
 
     def sweep(self) -> None:
-        """Remove what a killed run left half-written, but not what another run is writing just now."""
-        for leftover in self._directory.glob("*.part"):
+        """Remove the temporary files of killed runs, but not those of a run that is writing now."""
+        for leftover in self._directory.glob(".*.part"):
             with suppress(OSError):
                 if PART.fullmatch(leftover.name) and time.time() - leftover.stat().st_mtime > SECONDS_TO_WRITE:
                     leftover.unlink()
@@ -112,30 +100,11 @@ class Store:
 
 def _checksum(key: str, record: dict[str, Any]) -> str:
     """Hash a record together with its key, so that a record under another key is invalid."""
-    # Numbers are read as they were written, so that the same record gives the same text again.
     return hashlib.sha256(json.dumps([key, record], sort_keys=True).encode()).hexdigest()
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the names of new files last through a power failure, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _plain(outcome: Outcome) -> dict[str, Any]:
-    content = asdict(outcome)
-    # Numbers are written with all digits, so that what is read equals what was written.
-    return {name: item.tolist() if isinstance(item, np.ndarray) else item for name, item in content.items()}
-
-
 def _prediction(content: dict[str, Any]) -> Prediction:
-    names = {field.name for field in fields(Prediction)}
-    if set(content) != names:
+    if set(content) != {field.name for field in fields(Prediction)}:
         raise ValueError("not a record of a fit")
     arrays = {name: np.asarray(content[name]) for name in ARRAYS if content[name] is not None}
-    content["messages"] = tuple(content["messages"])
-    return Prediction(**{**content, **arrays})
+    return Prediction(**{**content, **arrays, "messages": tuple(content["messages"])})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,19 @@ from .prediction import INTERVAL_PROBABILITY, Prediction
 from .stacking_weights import SMALLEST_PROBABILITY
 
 CALIBRATION_BINS = 10
+SMALLER_IS_BETTER = {"brier", "calibration_error", "rmse"}
 
-# A measure takes what was observed (class numbers, or values), the prediction and the number of classes.
-Measure = Callable[[Any, Prediction, int], float | None]
+Limits = tuple[float, float]
+UNIT: Limits = (0.0, 1.0)
+UNLIMITED: Limits = (-np.inf, np.inf)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A function of the observed classes or values, the prediction and the number of classes, and its limits."""
+
+    score: Callable[[Any, Prediction, int], float | None]
+    limits: Limits = UNIT
 
 
 def mean_log_density(observed: Any, prediction: Prediction, n_classes: int) -> float | None:
@@ -30,7 +41,7 @@ def accuracy(observed: Any, prediction: Prediction, n_classes: int) -> float | N
 
 def balanced_accuracy(observed: Any, prediction: Prediction, n_classes: int) -> float | None:
     """Return the fraction of samples classified correctly in each class, averaged over the classes."""
-    # Classes may be predicted that are not among the held-out samples; only these count.
+    # A predicted class that no held-out sample has is not counted as a class.
     classes = np.unique(observed)
     right = [np.mean(prediction.value[observed == label] == label) for label in classes]
     return float(np.mean(right))
@@ -45,7 +56,7 @@ def auc(observed: Any, prediction: Prediction, n_classes: int) -> float | None:
         return float(roc_auc_score(observed, scores[:, 1] if scores.ndim == 2 else scores))
     if prediction.probabilities is None:
         return None
-    # Rows must sum to one exactly enough for scikit-learn.
+    # scikit-learn accepts a smaller rounding error of the sums than single precision has.
     return float(roc_auc_score(observed, scores / scores.sum(axis=1, keepdims=True), multi_class="ovo"))
 
 
@@ -87,45 +98,30 @@ def coverage(observed: Any, prediction: Prediction, n_classes: int) -> float | N
 
 
 CLASSIFICATION: dict[str, Measure] = {
-    "mlpd": mean_log_density,
-    "accuracy": accuracy,
-    "balanced_accuracy": balanced_accuracy,
-    "auc": auc,
-    "brier": brier,
-    "calibration_error": calibration_error,
+    "mlpd": Measure(mean_log_density, (float(np.log(SMALLEST_PROBABILITY)), 0.0)),
+    "accuracy": Measure(accuracy),
+    "balanced_accuracy": Measure(balanced_accuracy),
+    "auc": Measure(auc),
+    "brier": Measure(brier, (0.0, 2.0)),
+    "calibration_error": Measure(calibration_error),
 }
-REGRESSION: dict[str, Measure] = {"mlpd": mean_log_density, "r2": r2, "rmse": rmse, "coverage": coverage}
-
-Limits = tuple[float, float]
-UNIT: Limits = (0.0, 1.0)
-# The smallest and largest possible value of each measure: nothing that is said of it goes beyond.
-CLASSIFICATION_LIMITS: dict[str, Limits] = {
-    "mlpd": (float(np.log(SMALLEST_PROBABILITY)), 0.0),
-    "accuracy": UNIT,
-    "balanced_accuracy": UNIT,
-    "auc": UNIT,
-    "brier": (0.0, 2.0),
-    "calibration_error": UNIT,
+REGRESSION: dict[str, Measure] = {
+    "mlpd": Measure(mean_log_density, UNLIMITED),
+    "r2": Measure(r2, (-np.inf, 1.0)),
+    "rmse": Measure(rmse, (0.0, np.inf)),
+    "coverage": Measure(coverage),
 }
-REGRESSION_LIMITS: dict[str, Limits] = {
-    "mlpd": (-np.inf, np.inf),
-    "r2": (-np.inf, 1.0),
-    "rmse": (0.0, np.inf),
-    "coverage": UNIT,
-}
-
-SMALLER_IS_BETTER = {"brier", "calibration_error", "rmse"}
 
 
 def goodness(name: str, values: Floats) -> Floats:
-    """Return the values of a measure turned so that larger is better, for sorting."""
+    """Return the values of a measure transformed so that larger is better."""
     if name == "coverage":
         return -np.abs(values - INTERVAL_PROBABILITY)
     return -values if name in SMALLER_IS_BETTER else values
 
 
 def difference_limits(limits: Limits) -> Limits:
-    """Return how far two values of a measure can be apart."""
+    """Return the smallest and largest possible difference between two values of a measure."""
     return limits[0] - limits[1], limits[1] - limits[0]
 
 
@@ -143,11 +139,12 @@ def choose_measures(metrics: Any, classification: bool) -> dict[str, Measure]:
     return {name: known[name] for name in names}
 
 
-def score_all(outcomes: list[list[Prediction | None]], observed: list[Any], measure: Measure, C: int) -> Floats:
+def score_all(
+    predictions: list[list[Prediction | None]], observed: list[Any], measure: Measure, n_classes: int
+) -> Floats:
     """Return the measure for every split (row) and method (column), NaN where it does not apply."""
-    table = np.full((len(outcomes), len(outcomes[0])), np.nan)
-    for i, (row, truth) in enumerate(zip(outcomes, observed, strict=True)):
-        for j, prediction in enumerate(row):
-            value = None if prediction is None else measure(truth, prediction, C)
-            table[i, j] = np.nan if value is None else value
-    return table
+    scores = [
+        [None if prediction is None else measure.score(truth, prediction, n_classes) for prediction in row]
+        for row, truth in zip(predictions, observed, strict=True)
+    ]
+    return np.array(scores, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Fit one estimator on one split and keep what it says of the held-out samples."""
+"""Fit an estimator on one split and record its predictions for the held-out samples."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ INTERVAL_PROBABILITY = 0.9
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a fitted estimator says of held-out samples; None where it does not say it.
+    """Predictions of a fitted estimator for held-out samples; None for what it does not predict.
 
     Attributes
     ----------
     value : ndarray of shape (n,)
-        Predicted value, or number of the predicted class.
+        Predicted value, or index of the predicted class.
     probabilities : ndarray of shape (n, n_classes) or None
         Predicted probabilities, in the order of all classes.
     ranking : ndarray of shape (n,) or (n, n_classes) or None
         Decision values, for estimators without probabilities.
     log_density : ndarray of shape (n,) or None
-        Log predictive density of what was observed.
+        Log predictive density of the observed values.
     interval : ndarray of shape (n, 2) or None
         Ends of the central 90% interval.
     seconds_reduction, seconds_model : float
@@ -96,7 +96,7 @@ def _is_open_seed(name: str, value: Any) -> bool:
 
 
 def _fit(estimator: Any, X: Any, y: Any, groups: Any, reuse: Reuse | None) -> None:
-    """Fit; estimators that make folds themselves receive the groups, so as not to divide them either."""
+    """Fit; estimators that make folds themselves receive the groups, so that they do not divide them."""
     options = reuse_options(estimator, reuse)
     if groups is not None and has_fit_parameter(estimator, "groups"):
         options["groups"] = groups
@@ -118,11 +118,11 @@ def fit_timed(
 ) -> tuple[float, float]:
     """Fit, and return the seconds spent on all steps but the last and on the last."""
     start = time.perf_counter()
-    # Kinds of pipelines made elsewhere may do more than fit step by step, such as draw samples anew.
+    # Pipelines of other packages may do more than fit step by step, such as resample.
     if type(estimator) is not Pipeline or len(estimator.steps) < 2:
         _fit(estimator, X, y, groups, reuse)
         return 0.0, time.perf_counter() - start
-    # The same as estimator.fit, with a look at the clock before the last step.
+    # The same as estimator.fit, with a time measurement before the last step.
     names = [name for name, _ in estimator.steps]
     before = estimator[:-1]
     reduced = before.fit_transform(X, y, **reuse_options(before, reuse))
@@ -143,7 +143,7 @@ def fit_and_predict(
     groups: Any = None,
     reuse: Reuse | None = None,
 ) -> Prediction:
-    """Fit, keep the warnings, and predict; ``classes`` is None for regression."""
+    """Fit, predict and record warnings; ``classes`` is None for regression."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         reduction, model = fit_timed(estimator, X, y, groups, reuse)
@@ -172,7 +172,7 @@ def n_rows(X: Any) -> int:
 
 
 def predict_classes(estimator: Any, X: Any, y: Any, classes: Any) -> Prediction:
-    """Return labels, and probabilities or else decision values, in the order of all classes."""
+    """Return labels and probabilities, or decision values if there are no probabilities."""
     value = possible_labels(estimator.predict(X), classes, len(y))
     trained = getattr(estimator, "classes_", None)
     if trained is None:
@@ -189,18 +189,18 @@ def predict_classes(estimator: Any, X: Any, y: Any, classes: Any) -> Prediction:
 
 
 def class_probabilities(estimator: Any, X: Any, classes: Any, n_samples: int) -> Floats:
-    """Return the checked probabilities of all classes; zero for those the estimator was not trained on."""
+    """Return checked probabilities of all classes; zero for classes that the training data do not contain."""
     trained = np.asarray(estimator.classes_)
-    columns = known_labels(trained, classes, "classes_ holds")
+    columns = known_labels(trained, classes, "classes_ contains")
     if len(np.unique(columns)) < len(columns):
-        raise ImpossiblePrediction("classes_ holds a label more than once.")
+        raise ImpossiblePrediction("classes_ contains a label more than once.")
     probabilities = np.zeros((n_samples, len(classes)))
     probabilities[:, columns] = possible_probabilities(estimator.predict_proba(X), n_samples, len(columns))
     return probabilities
 
 
 def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Prediction:
-    """Return values, and where there is a predictive distribution its log density and interval."""
+    """Return values and, if there is a predictive distribution, its log density and interval."""
     n_samples = len(y)
     parts = take_apart(estimator)
     model, Z = parts.model, parts.model_input(X)
@@ -220,7 +220,7 @@ def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Pred
 
 
 def _spread(model: Any, Z: Any, n_samples: int) -> Floats | None:
-    """Return predictive standard deviations where ``predict`` offers them, as in scikit-learn."""
+    """Return predictive standard deviations if ``predict`` returns them, as in scikit-learn."""
     if "return_std" not in signature(model.predict).parameters:
         return None
     return possible_spread(model.predict(Z, return_std=True)[1], n_samples)
@@ -232,18 +232,18 @@ def _method(estimator: Any, name: str) -> Callable[..., Any] | None:
 
 
 def _posterior_check(estimator: Any, X: Any, y: Any) -> dict[str, float] | None:
-    """Check the chains on what is reported: the mean log density of the held-out samples, draw by draw."""
+    """Return convergence diagnostics of the reported quantity, the mean log density of the held-out samples."""
     parts = take_apart(estimator)
     model = parts.model
     if not isinstance(model, Horseshoe):
         return None
-    Z, posterior = parts.model_input(X), model.posterior_
-    codes = np.searchsorted(model.classes_, y) if hasattr(model, "classes_") else np.asarray(y, dtype=np.float64)
-    known = np.isin(y, model.classes_) if hasattr(model, "classes_") else np.ones(len(codes), dtype=bool)
-    if not known.any():
+    Z, y, posterior = np.asarray(parts.model_input(X), dtype=np.float64), np.asarray(y), model.posterior_
+    if hasattr(model, "classes_"):
+        known = np.isin(y, model.classes_)
+        Z, y = Z[known], np.searchsorted(model.classes_, y[known])
+    if not len(y):
         return None
-    Z, codes = np.asarray(Z, dtype=np.float64)[known], codes[known]
-    total = sum(log_likelihood(posterior, Z[part], codes[part]).sum(axis=0) for part in posterior.blocks(Z))
+    total = sum(log_likelihood(posterior, Z[part], y[part]).sum(axis=0) for part in posterior.blocks(Z))
     draws = np.asarray(total).reshape(*posterior.tau.shape, 1)
     return {
         "r_hat": float(r_hat(draws)[0]),

@@ -1,4 +1,4 @@
-"""What a prediction can be: probabilities, labels, values and intervals that cannot be right are refused."""
+"""Refuse predictions that cannot be right: probabilities, labels, values and intervals."""
 
 from __future__ import annotations
 
@@ -8,25 +8,20 @@ import numpy as np
 
 from ..reduction.records import Floats, Indices
 
-# Single precision leaves row sums this far from 1 at the most, and probabilities this far below 0.
+# In single precision, row sums differ from 1 by at most this much, and probabilities are at most this far below 0.
 SUM_TOLERANCE = 1e-3
 NEGATIVE_TOLERANCE = 1e-6
-# Rows nearer to 1 than this are exact in double precision, and stay as they are.
+# Sums that are closer to 1 than this are exact in double precision, and the row is not rescaled.
 ROUNDING = 1e-9
 
 
 class ImpossiblePrediction(ValueError):
-    """What an estimator predicts cannot be right."""
+    """An estimator predicts something that cannot be right."""
 
 
 def possible_probabilities(given: Any, n_samples: int, n_classes: int) -> Floats:
-    """Return probabilities with a row per sample and a column per class, rows summing to one."""
-    P = _numbers(given, "predict_proba")
-    if P.shape != (n_samples, n_classes):
-        raise ImpossiblePrediction(
-            f"predict_proba returned shape {P.shape} instead of {(n_samples, n_classes)}, one column per class."
-        )
-    _finite(P, "predict_proba")
+    """Return probabilities with one row per sample and one column per class; every row sums to one."""
+    P = _finite(given, "predict_proba", (n_samples, n_classes))
     if (P < -NEGATIVE_TOLERANCE).any():
         raise ImpossiblePrediction(f"predict_proba returned a negative probability ({P.min():.3g}).")
     P = np.maximum(P, 0.0)
@@ -42,16 +37,12 @@ def possible_probabilities(given: Any, n_samples: int, n_classes: int) -> Floats
 
 
 def possible_labels(given: Any, classes: np.ndarray, n_samples: int) -> Indices:
-    """Return the numbers of predicted classes."""
-    labels = np.asarray(given)
-    # Some estimators return a column; beside a row of observations it would spread to a square.
-    if labels.shape not in ((n_samples,), (n_samples, 1)):
-        raise ImpossiblePrediction(f"predict returned shape {labels.shape} instead of {(n_samples,)}.")
-    return known_labels(labels.reshape(n_samples), classes, "predict returned")
+    """Return the numbers of the predicted classes."""
+    return known_labels(_shaped(np.asarray(given), "predict", (n_samples,)), classes, "predict returned")
 
 
 def known_labels(labels: np.ndarray, classes: np.ndarray, where: str) -> Indices:
-    """Return the numbers of labels among the classes, or name one that is none of them."""
+    """Return the positions of labels among the classes; an unknown label is an error."""
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         raise ImpossiblePrediction(f"{where} {labels[unknown].tolist()[0]!r}, which is not one of the classes.")
@@ -60,19 +51,19 @@ def known_labels(labels: np.ndarray, classes: np.ndarray, where: str) -> Indices
 
 
 def possible_ranking(given: Any, n_samples: int, n_classes: int) -> Floats:
-    """Return decision values; of two classes one number per sample."""
-    ranking = _numbers(given, "decision_function")
-    if n_classes == 2 and ranking.shape == (n_samples, 1):
-        ranking = ranking[:, 0]
-    two = ranking.shape in ((n_samples,), (n_samples, 2))
-    if ranking.ndim not in (1, 2) or len(ranking) != n_samples or (n_classes == 2 and not two):
-        raise ImpossiblePrediction(f"decision_function returned shape {ranking.shape} for {n_samples} samples.")
-    return _finite(ranking, "decision_function")
+    """Return decision values; for two classes, one or two per sample."""
+    where = "decision_function"
+    ranking = _numbers(given, where)
+    if n_classes == 2 and ranking.shape != (n_samples, 2):
+        ranking = _shaped(ranking, where, (n_samples,))
+    if ranking.ndim not in (1, 2) or len(ranking) != n_samples:
+        raise ImpossiblePrediction(f"{where} returned shape {ranking.shape} for {n_samples} samples.")
+    return _finite(ranking, where, ranking.shape)
 
 
 def possible_values(given: Any, n_samples: int, where: str = "predict") -> Floats:
     """Return finite values, one per sample."""
-    return _finite(_per_sample(given, n_samples, where), where)
+    return _finite(given, where, (n_samples,))
 
 
 def possible_spread(given: Any, n_samples: int) -> Floats:
@@ -87,8 +78,8 @@ def possible_spread(given: Any, n_samples: int) -> Floats:
 
 
 def possible_log_density(given: Any, n_samples: int) -> Floats:
-    """Return log densities: minus infinity is an opinion (what happened is impossible), NaN is none."""
-    density = _per_sample(given, n_samples, "log_predictive_density")
+    """Return log densities; minus infinity, for an observation that was held to be impossible, is allowed."""
+    density = _shaped(_numbers(given, "log_predictive_density"), "log_predictive_density", (n_samples,))
     if np.isnan(density).any() or np.isposinf(density).any():
         raise ImpossiblePrediction("log_predictive_density returned NaN or plus infinity.")
     return density
@@ -96,20 +87,18 @@ def possible_log_density(given: Any, n_samples: int) -> Floats:
 
 def possible_interval(given: Any, n_samples: int) -> Floats:
     """Return lower and upper ends."""
-    ends = _numbers(given, "predict_interval")
-    if ends.shape != (n_samples, 2):
-        raise ImpossiblePrediction(f"predict_interval returned shape {ends.shape} instead of {(n_samples, 2)}.")
-    # Written so that NaN is refused too.
+    ends = _shaped(_numbers(given, "predict_interval"), "predict_interval", (n_samples, 2))
+    # A comparison with NaN is false, so NaN is refused too.
     if not (ends[:, 0] <= ends[:, 1]).all():
         raise ImpossiblePrediction("predict_interval returned NaN, or a lower end above the upper end.")
     return ends
 
 
-def _per_sample(given: Any, n_samples: int, where: str) -> Floats:
-    values = _numbers(given, where)
-    if values.shape not in ((n_samples,), (n_samples, 1)):
-        raise ImpossiblePrediction(f"{where} returned shape {values.shape} instead of {(n_samples,)}.")
-    return values.reshape(n_samples)
+def _shaped(values: np.ndarray, where: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Return values of a shape; a single column is accepted for one value per sample, and flattened."""
+    if values.shape != shape and values.shape != (*shape, 1)[:2]:
+        raise ImpossiblePrediction(f"{where} returned shape {values.shape} instead of {shape}.")
+    return values.reshape(shape)
 
 
 def _numbers(given: Any, where: str) -> Floats:
@@ -122,8 +111,10 @@ def _numbers(given: Any, where: str) -> Floats:
     return numbers
 
 
-def _finite(values: Floats, where: str) -> Floats:
-    bad = ~np.isfinite(values)
-    if bad.any():
-        raise ImpossiblePrediction(f"{where} returned {bad.sum()} values that are NaN or infinite.")
+def _finite(given: Any, where: str, shape: tuple[int, ...]) -> Floats:
+    values = _shaped(_numbers(given, where), where, shape)
+    n_bad = np.count_nonzero(~np.isfinite(values))
+    if n_bad:
+        what = "1 value that is" if n_bad == 1 else f"{n_bad:,} values that are"
+        raise ImpossiblePrediction(f"{where} returned {what} NaN or infinite.")
     return values

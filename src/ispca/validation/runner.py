@@ -1,4 +1,4 @@
-"""Fit every method on every split: in parallel, resumable, the same for any number of workers."""
+"""Fit every method on every split: in parallel, resumable, with the same results for any number of workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from .._checks import integer_seed
 from .._progress import progress
 from .._splits import Split
 from ..reduction.reuse import Reuse
@@ -29,15 +27,12 @@ from .fit_store import FORMAT, Failure, Outcome, Store
 from .prediction import fit_and_predict, prepared, rows
 from .time_limit import run_limited
 
-# Seconds; a clock of the system cannot be set to more than some decades.
-LONGEST_TIMEOUT = 1e8
-
 _in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
 
 @dataclass(frozen=True)
 class Work:
-    """Everything a worker needs to know."""
+    """The methods, data, splits and seed that a worker needs."""
 
     estimators: dict[str, Any]
     X: Any
@@ -47,14 +42,14 @@ class Work:
     seed: int
 
     def split_seed(self, number: int) -> int:
-        """Return the seed of a split: equal for all methods, which then share their permutations."""
+        """Return the seed of a split; all methods get the same one, so that they can share permutations."""
         return int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
 
     def keys(self) -> dict[tuple[int, str], str]:
         """Return a key for each fit, made from its data, samples, estimator (parameters and code) and seed."""
-        # Another version of the program may give other numbers: its fits are not mixed with these.
+        # Another version of ispca may give other numbers, so its fits get other keys.
         data = joblib.hash((_content(self.X), self.y, FORMAT, version("ispca")))
-        # Clones, because what an estimator has learned elsewhere does not count.
+        # A clone has no fitted attributes: a fitted estimator and a new one have the same key.
         estimators = {name: _fingerprint(name, clone(estimator)) for name, estimator in self.estimators.items()}
         return {
             (number, name): joblib.hash((data, *_samples(split), self.split_seed(number), estimator))
@@ -69,47 +64,25 @@ def _samples(split: Split) -> tuple[Any, ...]:
     return parts if split.train_groups is None else (*parts, split.train_groups)
 
 
-def checked_timeout(timeout: Any) -> float | None:
-    """Return the time limit of a fit in seconds; None for no limit."""
-    if timeout is None:
-        return None
-    number = float(timeout) if isinstance(timeout, Real) and not isinstance(timeout, bool) else np.nan
-    if not 0 < number <= LONGEST_TIMEOUT:
-        raise ValueError(
-            f"timeout must be None or a positive number of seconds up to {LONGEST_TIMEOUT:g}, got {timeout!r}."
-        )
-    return number
-
-
-def resumable_seed(random_state: Any, resume: Any) -> int:
-    """Return the seed; a run that can be resumed needs one that stays the same."""
-    if resume is not None and random_state is None:
-        raise ValueError(
-            "resume requires a fixed random_state: with None, every run draws different splits and cannot reuse "
-            "the finished fits of the previous one. Pass an integer."
-        )
-    return integer_seed(random_state)
-
-
 def run(
     work: Work, resume: Any, n_jobs: int | None, label: str, timeout: float | None = None
 ) -> dict[tuple[int, str], Outcome]:
     """Run the fits that are not stored yet, and return all of them by split and method.
 
-    Fits that took longer than ``timeout`` seconds are not stored: with more time they may succeed.
+    Fits that took longer than ``timeout`` seconds are not stored, because with more time they may succeed.
     """
     with _directory(resume) as directory:
         store = Store(directory, lasting=resume is not None)
         store.open()
         store.sweep()
         keys = work.keys()
-        # The same estimator under two names is one fit.
+        # An estimator that occurs under two names is fitted once.
         places = {key: place for place, key in reversed(keys.items())}
         missing = [place for place, key in keys.items() if places[key] == place and store.read(key) is None]
         all_keys = list(places)
         n_workers = joblib.effective_n_jobs(n_jobs)
         chunks = list(portions(missing, n_workers))
-        # Inside a fit of another comparison, that one shows the progress.
+        # Inside a fit of another comparison, only the outer one shows its progress.
         shown = 0 if _in_a_fit.get() else len(all_keys)
         stopped: dict[str, Outcome] = {}
         with progress(label, shown, lambda: store.finished(all_keys)):
@@ -138,7 +111,7 @@ def _fingerprint(name: str, estimator: Any) -> str:
 
 
 def _content(X: Any) -> Any:
-    """Return what identifies X: of a sparse matrix not its flags, which change when it is used."""
+    """Return what identifies X; the flags of a sparse matrix do not, because they change when it is used."""
     if not sp.issparse(X):
         return X
     compressed = X.tocsr()
@@ -155,9 +128,9 @@ def _directory(resume: Any) -> Iterator[Path]:
 
 
 def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list[tuple[int, str]]]:
-    """Cut the fits into pieces of work: whole splits, whose fits share work, and at the end single fits.
+    """Divide the fits into pieces of work: complete splits, whose fits share computations, then single fits.
 
-    The last splits are cut up, so that no worker waits long for another one to finish a whole split.
+    The last splits are divided, so that no worker waits long for another one to finish a complete split.
     """
     by_split: dict[int, list[tuple[int, str]]] = {}
     for place in places:
@@ -179,7 +152,7 @@ def _fitting() -> Iterator[None]:
 
 
 def locked(part: Any) -> Any:
-    """Make an array read-only: methods share it, so one that works in place must take a copy or fail."""
+    """Make an array read-only: methods share it, so a method that works in place must copy it."""
     for values in (part, getattr(part, "data", None)):
         if isinstance(values, np.ndarray):
             values.flags.writeable = False
@@ -197,7 +170,7 @@ def _do(
     """Fit some methods on one split with one thread, store each result at once, and yield after each."""
     number = places[0][0]
     split = work.splits[number]
-    # Inside a worker everything is serial: parallel workers are all the parallelism there is.
+    # Inside a worker everything is serial, because the workers already use all cores.
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), _fitting():
         reuse = Reuse()
         X, y = locked(rows(work.X, split.train)), locked(work.y[split.train])
@@ -209,7 +182,7 @@ def _do(
                 outcome: Outcome = fit_and_predict(
                     fitted, X, y, X_new, y_new, work.classes, split.train_groups, reuse
                 )
-            except Exception as error:  # a failing fit is a result too
+            except Exception as error:  # a failed fit is a result, too
                 outcome = Failure(f"{type(error).__name__}: {error}")
             store.write(keys[place], outcome)
             yield

@@ -15,16 +15,17 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from .._checks import integer_seed
+from .._record_array import as_table
 from .._splits import Split, make_splits
 from .._transformer_base import SupervisedComponents, component_names
 from ..families import choose_family
 from ..families.target_kind import is_category
+from ..plots.stability import plot_stability
 from ..reduction.records import Floats, Mask
 from ..reduction.reuse import Reuse
 from ..transformers import ISPCA
-from .comparison import checked_data
+from .input_checks import checked_data
 from .prediction import prepared, rows
-from .record_array import as_table
 
 
 @dataclass(frozen=True)
@@ -53,28 +54,25 @@ class Stability:
     n_splits: int
 
     def plot(self, n_features: int = 25, ax: Any = None) -> Any:
-        """Draw the most often used features.
+        """Draw the features used most often; see `ispca.plots.plot_stability`.
 
         Parameters
         ----------
         n_features : int, default=25
             Number of bars.
         ax : matplotlib Axes, optional
-            Where to draw.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
         ax : matplotlib Axes
-            The drawing.
         """
-        from ..plots.stability import plot_stability
-
         return plot_stability(self, n_features, ax)
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """Of one split: the features each component uses, and its scores for all samples; the same by chance."""
+    """The features that each component of one split uses, its scores for all samples, and scores by chance."""
 
     used: Mask
     scores: Floats
@@ -116,7 +114,7 @@ def stability(
     Returns
     -------
     result : Stability
-        See its ``table``, ``components`` and ``plot()``.
+        See its ``table`` and ``components``, and `ispca.plots.plot_stability`.
 
     Examples
     --------
@@ -140,19 +138,19 @@ def stability(
     reduction = clone(reduction).set_params(family=family.name)
     splits = make_splits(cv, X, y, groups, family.classification, seed)
     seeds = np.random.SeedSequence(seed).generate_state(len(splits))
-    one = joblib.delayed(_fit_one)
-    # One permutation for all splits: they share the target of chance as they share the true one.
+    # The splits share one permuted target, as they share the true one.
     permuted = np.random.default_rng(seed).permutation(y)
-    pairs = zip(splits, seeds, strict=True)
-    tasks = (one(reduction, X, y, permuted, split, n_components, int(s)) for split, s in pairs)
-    fits = joblib.Parallel(n_jobs=n_jobs)(tasks)
+    fits = joblib.Parallel(n_jobs=n_jobs)(
+        joblib.delayed(_fit_one)(reduction, X, y, permuted, split, n_components, int(split_seed))
+        for split, split_seed in zip(splits, seeds, strict=True)
+    )
     names = getattr(X, "columns", range(X.shape[1]))
     return _summarize(fits, [str(name) for name in names])
 
 
 def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count: int, seed: int) -> _Fit:
     with threadpool_limits(1), warnings.catch_warnings():
-        # That a split finds no signal is a result here, told by `found`.
+        # A split without a signal is a result here, counted by `found`.
         warnings.simplefilter("ignore", UserWarning)
         part, target, reuse = rows(X, split.train), y[split.train], Reuse()
         fitted = prepared(reduction, seed).fit(part, target, reuse=reuse)
@@ -166,7 +164,7 @@ def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count:
 
 
 def _without_test(fitted: Any, count: int) -> Any:
-    """Return a reduction that finds as many components, of as many features, in a permuted target."""
+    """Return a reduction that finds the same number of components and features in a permuted target."""
     chance = clone(fitted)
     if isinstance(chance, ISPCA):
         return chance.set_params(alpha=None, n_components=count, n_supervised=count)
@@ -203,24 +201,28 @@ def _component(fits: list[_Fit], used: Mask, k: int) -> dict[str, float]:
     return {
         "component": k + 1,
         "found": len(found),
-        "features": float(np.mean(sizes[found])) if found else np.nan,
-        "similarity": _alike([fits[i].scores[:, k] for i in found]),
-        "chance_similarity": _alike([fit.chance_scores[:, k] for fit in fits if fit.chance_scores.shape[1] > k]),
-        "overlap": float(np.mean(overlaps)) if overlaps else np.nan,
-        "chance_overlap": float(np.mean(by_chance)) if by_chance else np.nan,
+        "features": _mean(sizes[found]),
+        "similarity": _similarity([fits[i].scores[:, k] for i in found]),
+        "chance_similarity": _similarity([f.chance_scores[:, k] for f in fits if f.chance_scores.shape[1] > k]),
+        "overlap": _mean(overlaps),
+        "chance_overlap": _mean(by_chance),
     }
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(values)) if len(values) else np.nan
 
 
 @lru_cache(maxsize=4096)
 def _random_overlap(smaller: int, larger: int, n_features: int) -> float:
     """Return the expected Jaccard index of two random sets of these sizes."""
-    # What they have in common is hypergeometric; small sets need its distribution, not its mean alone.
+    # The number of common features is hypergeometric; for small sets, its mean alone does not give the mean index.
     common = np.arange(smaller + 1)
     index = common / (smaller + larger - common)
     return float(hypergeom.pmf(common, n_features, larger, smaller) @ index)
 
 
-def _alike(scores: list[Floats]) -> float:
+def _similarity(scores: list[Floats]) -> float:
     """Return the mean absolute correlation between all pairs."""
     if len(scores) < 2:
         return np.nan

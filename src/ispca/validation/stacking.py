@@ -100,7 +100,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
         candidates = default_candidates(len(np.unique(y))) if self.estimators is None else self.estimators
         predictions = self._fit(X, y, groups, candidates, True)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        # Fold by fold the probabilities of every candidate: (candidate, sample, class).
+        # Probabilities of every candidate, fold by fold, with axes (candidate, sample, class).
         parts = [np.array([item.probabilities for item in row]) for row in predictions]
         self._out_of_fold = np.concatenate(parts, axis=1)
         pooled = np.tensordot(self.weights_, self._out_of_fold, 1)
@@ -166,7 +166,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
 class StackedRegressor(RegressorMixin, Stacked):
     """Mix the predictive distributions of several regressions, with weights from held-out samples.
 
-    See StackedClassifier, whose parameters these are; the candidates' models are the Gaussian ones.
+    Works like StackedClassifier, with Gaussian models as default candidates.
 
     Parameters
     ----------
@@ -226,10 +226,10 @@ class StackedRegressor(RegressorMixin, Stacked):
         return self
 
     def _normal_parts(self, X: Any) -> tuple[Floats, Floats]:
-        """Return mean and spread of every candidate's prediction, candidates in rows."""
+        """Return means and standard deviations of the predictions, with one row per candidate."""
         check_is_fitted(self)
-        nothing = np.zeros(n_rows(X))
-        predictions = self._of_each(lambda estimator: normal_part(predict_values(estimator, X, nothing)))
+        unobserved = np.zeros(n_rows(X))
+        predictions = self._of_each(lambda estimator: normal_part(predict_values(estimator, X, unobserved)))
         mean, spread = np.array(predictions).swapaxes(0, 1)
         return mean, spread
 
@@ -258,7 +258,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         return center, np.sqrt(self.weights_ @ (spread**2 + (mean - center) ** 2))
 
     def predict_interval(self, X: Any, probability: float = 0.9) -> Floats:
-        """Return the central interval of the mixture, each candidate taken as normal.
+        """Return the central interval of the mixture, with a normal distribution for each candidate.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class StackedRegressor(RegressorMixin, Stacked):
         return np.column_stack([self._quantile(level, mean, spread) for level in (tail, 1 - tail)])
 
     def _quantile(self, level: float, mean: Floats, spread: Floats) -> Floats:
-        """Bisect between the smallest and the largest quantile of the parts."""
+        """Return a quantile of the mixture by bisection between the quantiles of its parts."""
         parts = norm.ppf(level, mean, spread)
         low, high = parts.min(axis=0), parts.max(axis=0)
         for _ in range(BISECTIONS):

@@ -18,16 +18,16 @@ from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from .._checks import check_training_data
+from .._record_array import as_table
 from .._splits import checked_groups, make_fold_splits
 from ..models.base import Horseshoe
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
-from .comparison import checked_data, named_estimators, target_is_classes
 from .fit_store import Failure
+from .input_checks import checked_data, named_estimators, resumable_seed, target_is_classes
 from .prediction import INTERVAL_PROBABILITY, Prediction, fit_timed, prepared
 from .prediction_checks import ImpossiblePrediction
-from .record_array import as_table
-from .runner import Work, resumable_seed, run
+from .runner import Work, run
 from .stacking_weights import stacking_weights
 
 # Weights do not need long chains: out-of-fold predictions are averages over the draws.
@@ -35,7 +35,7 @@ FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
 
 
 class Stacked(BaseEstimator):
-    """What both stacking estimators share: candidates, folds, weights, final fits."""
+    """Base class of the stacking estimators."""
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "estimators": [list, dict, None],
@@ -64,11 +64,11 @@ class Stacked(BaseEstimator):
         self.random_state = random_state
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Check what no candidate can use; values of X that some may handle, such as NaN, are left to them."""
+        """Refuse data that no candidate can use; values that some can handle, such as NaN, are left to them."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if self.estimators is None:
-            # Of the default candidates all but the base rate would fail on these.
+            # All default candidates except the base rate would fail on invalid data.
             check_training_data(self, X, y, True)
         elif not hasattr(X, "columns"):
             check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
@@ -103,7 +103,7 @@ class Stacked(BaseEstimator):
         return predictions
 
     def _of_each(self, predict: Callable[[Any], Any]) -> list[Any]:
-        """Return what every candidate predicts; one that predicts the impossible is named, not averaged."""
+        """Return the predictions of every candidate; impossible ones are an error that names the candidate."""
         found = []
         for name, estimator in self.estimators_.items():
             try:
@@ -120,17 +120,17 @@ class Stacked(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         candidates: list[Any] = []
-        with suppress(TypeError, ValueError):  # fit refuses anything but a list of candidates
+        with suppress(TypeError, ValueError):  # fit refuses invalid candidates
             candidates = [get_tags(item) for item in dict(self.estimators or {}).values()]
         inputs = [item.input_tags for item in candidates if not item.no_validation]
-        # Candidates that fail on such data are left out.
+        # Candidates that fail on sparse data or NaN are left out.
         tags.input_tags.sparse = not inputs or any(item.sparse for item in inputs)
         tags.input_tags.allow_nan = any(item.allow_nan for item in inputs)
         return tags
 
 
 def in_fold(estimator: Any) -> Any:
-    """Return the candidate as it is fitted in a fold: with shorter chains, and no second attempt."""
+    """Return the candidate for the fits in the folds, with shorter chains and no second attempt."""
     estimator = clone(estimator)
     for step in [estimator, *estimator.get_params(deep=True).values()]:
         if isinstance(step, Horseshoe):
@@ -141,14 +141,14 @@ def in_fold(estimator: Any) -> Any:
 
 def _fit_alone(estimator: Any, X: Any, y: Any, groups: Any) -> Any:
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
-        # The number of components of a candidate is an upper limit, which data of a lower rank need not reach.
+        # For candidates, n_components is an upper limit; data of a lower rank need no warning.
         warnings.filterwarnings("ignore", message="n_components=")
         fit_timed(estimator, X, y, groups)
     return estimator
 
 
 def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
-    """Return whether a candidate gave a density in every fold; say so if it did not."""
+    """Return whether a candidate has a density in every fold; otherwise warn or raise."""
     for number in range(n_splits):
         outcome = outcomes[number, name]
         if isinstance(outcome, Failure):
@@ -169,7 +169,7 @@ def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
 
 
 def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of the normal distribution that stands for a prediction in a mixture."""
+    """Return mean and standard deviation of the normal distribution that represents a prediction in a mixture."""
     width = np.diff(np.asarray(prediction.interval), axis=1)[:, 0]
     if not (np.isfinite(width) & (width > 0)).all():
         raise ImpossiblePrediction("Its 90% intervals are empty or infinite.")

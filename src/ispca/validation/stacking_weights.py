@@ -10,44 +10,31 @@ from ..reduction.records import Floats
 
 ITERATIONS = 10_000
 TOLERANCE = 1e-10
-# Prior standard deviation of the log inverse temperature, and how far it may go.
+# Prior standard deviation of the log inverse temperature, and its largest absolute value.
 LOG_INVERSE_TEMPERATURE_SD = 0.3
 LARGEST_LOG_INVERSE_TEMPERATURE = 1.5
-# No event is quite impossible: the log of a probability of zero would outweigh everything else.
+# The log of a probability of zero would outweigh all other samples.
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 def stacking_weights(log_density: Floats, concentration: float) -> Floats:
     """Return the posterior mode of the weights of a mixture under a symmetric Dirichlet prior.
 
-    Maximizes ``sum_i log sum_k w_k p_ik + (concentration - 1) sum_k log w_k``, which is concave, by EM.
+    Maximizes ``sum_i log sum_k w_k p_ik + (concentration - 1) sum_k log w_k``, which is concave, by EM. A row of
+    ``log_density`` has the log predictive density of one sample under every candidate, none of which was trained
+    on it. A concentration of 1 is maximum likelihood, and 2 adds one pseudo-sample per candidate.
 
-    Parameters
-    ----------
-    log_density : ndarray of shape (n_samples, n_candidates)
-        Log predictive density of every sample under every candidate that has not seen it.
-    concentration : float
-        Of the Dirichlet prior, from 1 on: 1 is maximum likelihood, 2 adds one pseudo-sample per candidate.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_candidates,)
-        On the simplex.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> stacking_weights(np.log([[0.9, 0.5], [0.8, 0.5], [0.7, 0.5]]), 2.0).round(2)
     array([0.65, 0.35])
     """
     count = log_density.shape[1]
     largest = log_density.max(axis=1, keepdims=True)
-    # What no candidate thinks possible tells nothing about the weights.
+    # A sample that is impossible under all candidates says nothing about the weights.
     density = np.exp(log_density - np.where(np.isfinite(largest), largest, 0.0))
     weights = np.full(count, 1 / count)
     for _ in range(ITERATIONS):
         shares = weights * density
-        # Where all candidates but one give almost nothing, the sum is still at least that one's weight.
+        # Where all candidates but one give almost nothing, the sum is still at least the weight of that one.
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         updated = shares.sum(axis=0) + (concentration - 1)
         updated /= updated.sum()
@@ -59,49 +46,20 @@ def stacking_weights(log_density: Floats, concentration: float) -> Floats:
 
 
 def tempered(probabilities: Floats, inverse_temperature: float) -> Floats:
-    """Return probabilities to the power ``inverse_temperature``, rows summing to one again.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Predicted probabilities.
-    inverse_temperature : float
-        Above 1 they become more certain, below 1 less.
-
-    Returns
-    -------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        The most probable class stays the same.
-    """
+    """Return probabilities to a power, with rows that sum to one again; powers above 1 make them more extreme."""
     powers = inverse_temperature * np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
     result: Floats = np.exp(powers - logsumexp(powers, axis=1, keepdims=True))
     return result
 
 
 def fit_inverse_temperature(probabilities: Floats, observed: np.ndarray) -> float:
-    """Return the power that makes pooled probabilities fit best, under a prior that it is near 1.
+    """Return the power of the pooled probabilities that fits the observed class numbers best.
 
-    A mixture of calibrated forecasts is less certain than it could be (Ranjan and Gneiting, 2010): where
-    they agree they know more than each of them. The log of the power has a normal prior around 0.
+    A mixture of calibrated forecasts is underconfident (Ranjan and Gneiting, 2010): where the forecasts agree,
+    together they know more than each of them. The log of the power has a normal prior with mean 0.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        The mixture, for samples its parts have not seen.
-    observed : ndarray of int
-        The classes they turned out to be of.
-
-    Returns
-    -------
-    inverse_temperature : float
-        Above 1 the mixture was too cautious.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> cautious = np.array([[0.7, 0.3]] * 20 + [[0.3, 0.7]] * 20)
-    >>> right = np.repeat([0, 1], 20)
-    >>> fit_inverse_temperature(cautious, right) > 1.2
+    >>> fit_inverse_temperature(cautious, np.repeat([0, 1], 20)) > 1.2
     True
     """
     log_probabilities = np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))

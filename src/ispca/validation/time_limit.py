@@ -1,4 +1,4 @@
-"""Work in processes of its own, which are killed when an item takes too long or may end by themselves."""
+"""Run items in separate processes: one that takes too long is killed, and one that crashes harms no other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import Any
 
 from joblib.externals.loky.backend.reduction import dump
 
-# Does a chunk of items, one after the other, and yields after each.
+# Runs the items of a chunk one after the other, and yields after each.
 Task = Callable[[Sequence[Any]], Iterable[Any]]
 
 START = (
@@ -27,13 +27,14 @@ START = (
     "from ispca.validation.time_limit import serve; serve(sys.argv[2], float(sys.argv[3]))"
 )
 DONE, BROKEN = b".", b"!"
-# A process whose parent was killed ends by itself so long after its time is up.
+# If the parent was killed, the process ends by itself this long after the time limit of its item.
 SECONDS_ALONE = 10
+# A process that was asked to end is killed after this time.
 SECONDS_TO_END = 5
 
 
 def run_limited(task: Task, chunks: Sequence[Sequence[Any]], n_workers: int, timeout: float) -> dict[Any, str]:
-    """Do all chunks, each item in at most ``timeout`` seconds; return why for every item that was not done."""
+    """Run all chunks, with at most ``timeout`` seconds per item; return why each unfinished item was stopped."""
     stopped: dict[Any, str] = {}
     waiting: queue.SimpleQueue[Sequence[Any]] = queue.SimpleQueue()
     for chunk in chunks:
@@ -47,7 +48,7 @@ def run_limited(task: Task, chunks: Sequence[Sequence[Any]], n_workers: int, tim
             for future in as_completed([pool.submit(worker.do_all, waiting, stopped) for worker in workers]):
                 future.result()
         finally:
-            # After an error or Ctrl-C nothing goes on.
+            # After an error or Ctrl-C, no process keeps running.
             for worker in workers:
                 worker.give_up()
     return stopped
@@ -56,25 +57,25 @@ def run_limited(task: Task, chunks: Sequence[Sequence[Any]], n_workers: int, tim
 def _dump(task: Task, path: Path) -> None:
     try:
         with open(path, "wb") as file:
-            # Classes of scripts and notebooks travel with their code.
+            # Unlike pickle, this includes the code of classes that a script or notebook defines.
             dump(task, file)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(
-            f"A timeout needs data and methods that can be pickled, for the fits run in other processes. ({error})"
+            f"A timeout needs data and methods that can be pickled: the fits run in other processes. ({error})"
         ) from None
 
 
 class _Worker:
-    """One process after the other that does items, each started anew when the one before had to be killed."""
+    """Runs items in a process, and starts a new process after one that was killed or ended by itself."""
 
     def __init__(self, path: Path, timeout: float) -> None:
         self._path, self._timeout = path, timeout
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Any = None
         self._expired = self._given_up = False
         self._lock = threading.Lock()
 
     def do_all(self, waiting: queue.SimpleQueue[Sequence[Any]], stopped: dict[Any, str]) -> None:
-        """Do chunks until there are no more."""
+        """Run chunks from the queue until it is empty."""
         try:
             while not self._given_up:
                 chunk = waiting.get_nowait()
@@ -90,22 +91,20 @@ class _Worker:
             self._end()
 
     def give_up(self) -> None:
-        """Kill the process, and start no other."""
+        """Kill the process, and start no other one."""
         with self._lock:
             self._given_up = True
             self._kill()
 
     def _do(self, chunk: Sequence[Any]) -> tuple[int, str | None]:
-        """Return how many items were done, and why the next one was not."""
+        """Return the number of finished items, and why the next one was stopped."""
         if self._process is None and not self._start():
             return 0, "interrupted"
-        assert self._process is not None
-        assert self._process.stdin is not None
-        with suppress(OSError):  # a process that has ended is noticed below
+        with suppress(OSError):  # if the process has ended, no reply arrives below
             pickle.dump(list(chunk), self._process.stdin)
             self._process.stdin.flush()
         for n_done in range(len(chunk)):
-            done = self._hear_in_time()
+            done = self._wait_for_item()
             if self._expired or not done:
                 why = None if done else self._reason()
                 self._end()
@@ -113,35 +112,30 @@ class _Worker:
         return len(chunk), None
 
     def _start(self) -> bool:
+        """Start a process; return False after `give_up`."""
         command = [sys.executable, "-c", START, json.dumps(sys.path), str(self._path), str(self._timeout)]
         with self._lock:
             if self._given_up:
                 return False
-            # In a session of its own, so that its own children can be killed with it.
+            # The process gets a session of its own, so that its children can be killed with it.
             pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
             self._process, self._expired = subprocess.Popen(command, **pipes), False
-        sign = self._hear()
-        if sign != DONE and not self._given_up:
-            assert self._process.stdout is not None
-            told = self._process.stdout.read().decode() if sign == BROKEN else self._reason()
+        reply = self._process.stdout.read(1)
+        if reply != DONE and not self._given_up:
+            why = self._process.stdout.read().decode() if reply == BROKEN else self._reason()
             raise ValueError(
-                f"The fits could not be started in another process, as a timeout needs: {told}. "
+                f"The fits could not be started in another process, as a timeout needs: {why}. "
                 "Define the methods in a module that can be imported, or pass timeout=None."
             )
         return True
 
-    def _hear(self) -> bytes:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        return self._process.stdout.read(1)
-
-    def _hear_in_time(self) -> bool:
-        """Wait for an item; when the time is up, the process is killed, and there is nothing more to hear."""
+    def _wait_for_item(self) -> bool:
+        """Return whether an item was finished; a process that takes too long is killed, which ends the waiting."""
         timer = threading.Timer(self._timeout, self._expire)
         timer.daemon = True
         timer.start()
         try:
-            return self._hear() == DONE
+            return bool(self._process.stdout.read(1) == DONE)
         finally:
             timer.cancel()
             timer.join()
@@ -158,13 +152,12 @@ class _Worker:
         return f"the process of the fit ended ({how})"
 
     def _exit_code(self, patience: float) -> int:
-        """Wait for the end of the process, and bring it about where it does not come by itself."""
-        assert self._process is not None
+        """Wait for the end of the process; kill it if it does not end within some seconds."""
         try:
-            return self._process.wait(patience)
+            return int(self._process.wait(patience))
         except subprocess.TimeoutExpired:
             self._kill()
-            return self._process.wait()
+            return int(self._process.wait())
 
     def _kill(self) -> None:
         if self._process is None or self._process.poll() is not None:
@@ -176,12 +169,10 @@ class _Worker:
                 self._process.kill()
 
     def _end(self) -> None:
-        """Let an idle process end, kill a busy one, and leave nothing open."""
+        """End the process: an idle one stops when its input is closed, a busy one is killed."""
         process = self._process
         if process is None:
             return
-        assert process.stdin is not None
-        assert process.stdout is not None
         with suppress(OSError):
             process.stdin.close()
         self._exit_code(0 if self._expired else SECONDS_TO_END)
@@ -191,9 +182,9 @@ class _Worker:
 
 
 def serve(path: str, timeout: float) -> None:
-    """Be the other process: take chunks of items from standard input, and report each that is done."""
+    """Run in the other process: read chunks of items from standard input, and report each finished item."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb", buffering=0)
-    # What the items print or read must not come between.
+    # Items that print or read must not disturb the replies and requests.
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
@@ -214,7 +205,7 @@ def serve(path: str, timeout: float) -> None:
 
 
 def _set_alarm(seconds: float) -> None:
-    """Let the system end this process: the parent does so earlier, if there still is one."""
+    """Let the system end this process later than the parent would, in case the parent was killed."""
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def as_table(columns: dict[str, Any]) -> np.recarray:
-    """Return a record per row; ``pandas.DataFrame`` takes it as it is."""
+    """Return a record array with one record per row, which ``pandas.DataFrame`` accepts."""
     arrays = [np.asarray(values) for values in columns.values()]
     dtype = [(name, values.dtype) for name, values in zip(columns, arrays, strict=True)]
     table: np.recarray = np.rec.fromarrays(arrays, dtype=np.dtype(dtype))

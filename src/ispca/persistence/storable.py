@@ -1,0 +1,274 @@
+"""The estimators that a model file may contain, and the rules that make using them on valid data safe."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, chi2, f_classif, f_regression
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.utils._param_validation import InvalidParameterError
+
+from .._transformer_base import SupervisedComponents
+from ..families import GAUSSIAN, class_family
+from ..models.classifier import HorseshoeClassifier
+from ..models.diagnostics import Diagnostics
+from ..models.posterior import Posterior
+from ..models.regressor import HorseshoeRegressor
+from ..penalized import PenalizedClassifier, PenalizedRegressor
+from ..pipelines import linear_columns, take_apart
+from ..reduction.records import Step
+from ..transformers import ISPCA, SPCA
+from ..validation import StackedClassifier, StackedRegressor
+from ..validation.candidates import BaseRateRegressor
+from ..validation.stacking_base import Stacked
+from . import rules
+from .limits import ContentError, check_memory
+from .rules import Rule, Sizes, check_attributes
+
+# The only functions that a parameter may refer to.
+FUNCTIONS: dict[str, Any] = {function.__name__: function for function in (f_classif, f_regression, chi2)}
+MOST_CANDIDATES = 1000
+BYTES_PER_CHARACTER = 4
+# A few arrays of numbers are allocated per feature before the values are checked.
+BYTES_PER_FEATURE = 64
+WIDTH = "n_features_in_"
+# One row of coefficients per class, or a single one for two classes.
+OUTPUTS = "outputs"
+
+
+def _each(names: str, rule: Rule) -> dict[str, Rule]:
+    return dict.fromkeys(names.split(), rule)
+
+
+STEP = {
+    **_each("accepted stopped_early", rules.FLAG),
+    "score": rules.NUMBER,
+    **_each("p_value threshold component_score", rules.optional(rules.NUMBER)),
+    **_each("n_permutations n_features", rules.count(0)),
+    "features": rules.indices(WIDTH, "n_features"),
+    "target_class": rules.optional(rules.LABEL),
+}
+DIAGNOSTICS = {
+    "quantities": rules.several(tuple, str, 1),
+    **_each("r_hat bulk_ess tail_ess", rules.numbers("quantities")),
+    "n_draws": rules.count(1),
+    "n_divergent": rules.count(0),
+    "sampler": rules.TEXT,
+    "target_accept": rules.NUMBER,
+}
+REDUCTION = {
+    **_each("n_components_ n_supervised_", rules.count(0)),
+    **_each("components_ directions_", rules.finite("n_components_", WIDTH)),
+    "_supervised_loadings": rules.finite("n_supervised_", WIDTH),
+    "explained_variance_": rules.not_negative("n_components_"),
+    "explained_variance_ratio_": rules.finite("n_components_"),
+    "mean_": rules.finite(WIDTH),
+    "scale_": rules.positive(WIDTH),
+    "feature_mask_": rules.flags(WIDTH),
+    "steps_": rules.several(list, Step),
+}
+CLASSIFIER = {"coef_": rules.finite(OUTPUTS, WIDTH), "intercept_": rules.finite(OUTPUTS)}
+REGRESSOR = {"coef_": rules.finite(WIDTH), "intercept_": rules.NUMBER}
+HORSESHOE = {"posterior_": rules.instance(Posterior), "diagnostics_": rules.instance(Diagnostics)}
+PENALIZED = {
+    "lambdas_": rules.NUMBERS,
+    **_each("cv_deviance_ cv_deviance_error_", rules.numbers("lambdas_")),
+    **_each("lambda_ lambda_best_ lambda_one_standard_error_", rules.NUMBER),
+    "n_nonzero_": rules.count(0),
+}
+STACK = {
+    "estimators_": rules.instance(dict),
+    "weights_": rules.distribution("estimators_"),
+    "cv_table_": rules.tables("estimators_"),
+}
+DUMMY = {
+    **_each("strategy _strategy", rules.among("prior", "most_frequent")),
+    "class_prior_": rules.distribution("classes_"),
+    "n_classes_": Rule("the number of classes", lambda value, sizes: value == sizes["classes_"]),
+    "n_outputs_": rules.among(1),
+    "sparse_output_": rules.among(False),
+}
+IMPUTER = {
+    "statistics_": rules.finite_or_nan(WIDTH),
+    "missing_values": rules.NUMBER_OR_NAN,
+    "add_indicator": rules.among(False),
+}
+# None if the scaler was told not to scale.
+OPTIONAL_SCALE = rules.optional(rules.positive(WIDTH))
+PREPROCESSING: dict[type, dict[str, Rule]] = {
+    StandardScaler: {"mean_": rules.optional(rules.finite(WIDTH)), "scale_": OPTIONAL_SCALE},
+    RobustScaler: {"center_": rules.optional(rules.finite(WIDTH)), "scale_": OPTIONAL_SCALE},
+    MinMaxScaler: {"min_": rules.finite(WIDTH), "scale_": rules.positive(WIDTH)},
+    MaxAbsScaler: {"scale_": rules.positive(WIDTH)},
+    SimpleImputer: IMPUTER,
+    VarianceThreshold: {"variances_": rules.finite(WIDTH)},
+    # The score of a constant feature is NaN.
+    SelectKBest: {"scores_": rules.numbers(WIDTH)},
+    FunctionTransformer: _each("func inverse_func kw_args inv_kw_args", rules.among(None)),
+}
+# The estimators that a model file may contain, with the rules for their attributes.
+RULES: dict[type, dict[str, Rule]] = {
+    ISPCA: REDUCTION,
+    SPCA: REDUCTION | {"selected_": rules.indices(WIDTH)},
+    HorseshoeClassifier: CLASSIFIER | HORSESHOE,
+    HorseshoeRegressor: REGRESSOR | HORSESHOE,
+    PenalizedClassifier: CLASSIFIER | PENALIZED,
+    PenalizedRegressor: REGRESSOR | PENALIZED | {"residual_scale_": rules.NOT_NEGATIVE},
+    StackedClassifier: STACK,
+    StackedRegressor: STACK,
+    BaseRateRegressor: {"mean_": rules.NUMBER, "deviation_": rules.POSITIVE},
+    DummyClassifier: DUMMY,
+    **PREPROCESSING,
+}
+
+
+def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
+    """Refuse invalid attributes, and tables of coefficients that take too much memory."""
+    given = vars(estimator)
+    sizes: Sizes = {}
+    check_attributes(estimator, {WIDTH: rules.count(1)}, sizes)
+    check_memory(BYTES_PER_FEATURE * sizes[WIDTH], limit)
+    if "feature_names_in_" in given:
+        check_attributes(estimator, {"feature_names_in_": rules.optional(rules.texts(WIDTH))}, sizes)
+    if isinstance(estimator, RegressorMixin) and "classes_" in given:
+        raise ContentError("it has classes, but it is a regressor")
+    if isinstance(estimator, ClassifierMixin) or "classes_" in given:
+        check_attributes(estimator, {"classes_": rules.CLASSES}, sizes)
+    many = sizes.get("classes_", 1)
+    sizes[OUTPUTS] = many if many > 2 else 1
+    check_attributes(estimator, RULES[type(estimator)], sizes)
+    for kinds, check in FURTHER.items():
+        if isinstance(estimator, kinds):
+            check(estimator, sizes)
+    # In the tables of coefficients, every name takes as much memory as the longest.
+    labels = [given.get(name) for name in ("feature_names_in_", "classes_")]
+    characters = sum(max(map(len, text)) for text in labels if text is not None and text.dtype.kind in "OU")
+    check_memory(BYTES_PER_CHARACTER * characters * (sizes[WIDTH] + 1) * many, limit)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters with unknown values."""
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        raise ContentError(f"{error!s:.300}".rstrip(".")) from None
+
+
+def check_pipeline(pipeline: Pipeline) -> None:
+    """Refuse steps that do not fit together; each step has already been checked by itself."""
+    names = [name for name, _ in pipeline.steps]
+    if any(not isinstance(name, str) or not name or "__" in name or hasattr(Pipeline, name) for name in names):
+        raise ContentError("a step of its pipeline has an invalid name")
+    steps = take_apart(pipeline).steps
+    if not steps or len(set(names)) < len(names):
+        raise ContentError("its pipeline has no steps, or two steps of the same name")
+    for step, following in pairwise(steps):
+        if _output_width(step) != following.n_features_in_:
+            raise ContentError("the steps of its pipeline do not fit together")
+
+
+def _output_width(step: Any) -> int | None:
+    """Return the number of features that a step returns, None for a model."""
+    if isinstance(step, SupervisedComponents):
+        return int(step.n_components_)
+    columns = linear_columns(step)
+    if columns is not None:
+        return len(columns.source)
+    return int(step.n_features_in_) if hasattr(step, "transform") else None
+
+
+def _check_reduction(estimator: Any, sizes: Sizes) -> None:
+    if sizes["n_supervised_"] > sizes["n_components_"]:
+        raise ContentError("its n_supervised_ is larger than its n_components_")
+    for step in estimator.steps_:
+        check_attributes(step, STEP, dict(sizes))
+        # Only the final test that found nothing has no score.
+        if step.accepted and step.component_score is None:
+            raise ContentError("one of its components has no score")
+
+
+def _check_horseshoe(estimator: Any, sizes: Sizes) -> None:
+    posterior = estimator.posterior_
+    many = sizes.get("classes_", 0)
+    family = class_family(many) if many else GAUSSIAN
+    if posterior.family != family.name:
+        raise ContentError(f"its posterior draws are not those of a {family.name} model")
+    draws = getattr(posterior.tau, "shape", ())
+    if len(draws) != 2 or 0 in draws:
+        raise ContentError("it has no posterior draws")
+    outputs = (*draws, many) if family.per_class else draws
+    expected = {
+        "intercept": rules.finite(*outputs),
+        "coef": rules.finite(*outputs, WIDTH),
+        # These are not used for prediction, and a prior scale may have overflowed.
+        "local_scale": rules.numbers(*outputs, WIDTH),
+        "tau": rules.numbers(*draws),
+        "slab": rules.numbers(*draws),
+        "divergent": rules.flags(*draws),
+        "sigma": rules.finite(*draws) if family.noise_scale else rules.among(None),
+    }
+    check_attributes(posterior, expected, sizes)
+    check_attributes(estimator.diagnostics_, DIAGNOSTICS, sizes)
+
+
+def _check_transform(step: Any, sizes: Sizes) -> None:
+    """Refuse a step that cannot transform samples."""
+    if not _output_width(step):
+        raise ContentError(f"its {type(step).__name__} removes all features")
+    for value in (0.0, getattr(step, "missing_values", 0.0)):
+        _try_out(step.transform, np.full((1, sizes[WIDTH]), value))
+
+
+def _check_stack(stack: Any, sizes: Sizes) -> None:
+    """Refuse a stack whose candidates do not predict the same target from the same features."""
+    if not 0 < len(stack.estimators_) <= MOST_CANDIDATES:
+        raise ContentError(f"its estimators_ are not 1 to {MOST_CANDIDATES} named candidates")
+    candidates = [*stack.estimators_.values(), *dict(stack.estimators or {}).values()]
+    if not all(isinstance(candidate, BaseEstimator) for candidate in candidates):
+        raise ContentError("a candidate of its stack is not an estimator")
+    for candidate in stack.estimators_.values():
+        _check_candidate(candidate, sizes[WIDTH], getattr(stack, "classes_", None))
+    _try_out(stack.predict, np.zeros((1, sizes[WIDTH])))
+
+
+def _check_candidate(candidate: Any, width: int, classes: np.ndarray | None) -> None:
+    parts = take_apart(candidate)
+    model = parts.model
+    if model is None or isinstance(model, Stacked) or parts.n_features_in != width:
+        raise ContentError("a candidate of its stack does not predict from the features of the stack")
+    known = getattr(model, "classes_", None)
+    if (known is None) != (classes is None):
+        raise ContentError("a candidate of its stack predicts another kind of target")
+    if classes is not None and known is not None:
+        same = (known.dtype.kind in "OU") == (classes.dtype.kind in "OU")
+        if not same or not np.isin(known, classes).all():
+            raise ContentError("a candidate of its stack predicts other classes")
+
+
+def _try_out(method: Any, sample: np.ndarray) -> None:
+    """Call a method on one sample: a file of another version of scikit-learn may lack what this one needs."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            method(sample)
+    except Exception as error:
+        name = type(method.__self__).__name__
+        raise ContentError(f"its {name} does not work with this version of scikit-learn: {error!s:.100}") from None
+
+
+# What the rules for single attributes do not express.
+FURTHER: dict[Any, Callable[[Any, Sizes], None]] = {
+    SupervisedComponents: _check_reduction,
+    (HorseshoeClassifier, HorseshoeRegressor): _check_horseshoe,
+    Stacked: _check_stack,
+    tuple(PREPROCESSING): _check_transform,
+}
