@@ -29,7 +29,7 @@ struct ChainState {
   std::vector<double> position, metric;
 };
 
-// Arrays of one chain, indexed by draw; sigma is null unless the model is Gaussian.
+// Arrays of one chain, indexed by draw; sigma is null for a family without noise.
 struct ChainOutput {
   double *intercept, *coef, *log_lambda, *log_tau, *log_c2, *sigma, *accept;
   bool* divergent;
@@ -47,6 +47,7 @@ std::size_t metric_size(const Problem& problem, Sampler sampler);
 
 // Runs until done, and leaves `state` ready to continue, or until `poll` throws.
 void run_nuts(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
-void run_blocked(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
+void run_blocked_glm(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
+void run_blocked_gaussian(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
 
 }  // namespace ispca

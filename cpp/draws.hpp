@@ -7,7 +7,7 @@ namespace ispca {
 
 struct DrawView {
   double *intercept, *coef, *log_lambda;  // H, H x K, H x K
-  double *log_tau, *log_c2, *sigma;       // one number each; sigma is null unless Gaussian
+  double *log_tau, *log_c2, *sigma;       // one number each; sigma is null without noise
 };
 
 struct StatisticsView {

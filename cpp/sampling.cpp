@@ -23,8 +23,7 @@ std::size_t position_size(const Problem& problem, Sampler) { return Layout(probl
 
 std::size_t metric_size(const Problem& problem, Sampler sampler) {
   if (sampler == Sampler::nuts) return Layout(problem).size();
-  if (problem.model == Model::gaussian) return 0;
-  return problem.outputs * (problem.columns + 1) * (problem.columns + 1) + 1;  // curvature, width of the scale move
+  return problem.family->blocked_metric_size(problem);
 }
 
 std::vector<ChainState> fresh_states(std::size_t chains, std::uint64_t seed) {
@@ -64,9 +63,10 @@ class Crew {
 
   // Runs chains until there are none left or `poll` throws.
   void work(const Poll& poll) {
-    const auto run_chain = settings_.sampler == Sampler::nuts ? run_nuts : run_blocked;
-    for (std::size_t chain; (chain = next_++) < states_.size();)
-      run_chain(problem_, settings_, states_[chain], outputs_[chain], poll);
+    for (std::size_t chain; (chain = next_++) < states_.size();) {
+      if (settings_.sampler == Sampler::nuts) run_nuts(problem_, settings_, states_[chain], outputs_[chain], poll);
+      else problem_.family->run_blocked(problem_, settings_, states_[chain], outputs_[chain], poll);
+    }
   }
 
   // Waits for the threads; returns false as soon as `interrupted` does not. A chain's exception is rethrown.

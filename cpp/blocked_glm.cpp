@@ -1,10 +1,9 @@
-// A chain of the blocked sampler for the logistic and softmax models: coefficients by HMC, scales by slices.
+// The blocked sampler of the families in glm.hpp: coefficients by HMC, scales by slices.
 #include <algorithm>
 #include <cmath>
 
 #include "adaptation.hpp"
 #include "beta_hmc.hpp"
-#include "blocked_gaussian.hpp"
 #include "chain.hpp"
 #include "slice.hpp"
 
@@ -69,9 +68,8 @@ Tuning warm_up(Random& random, const Problem& problem, const Settings& settings,
 
 }  // namespace
 
-void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
-                 const Poll& poll) {
-  if (problem.model == Model::gaussian) return run_blocked_gaussian(problem, settings, chain, output, poll);
+void run_blocked_glm(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
+                     const Poll& poll) {
   Random random(chain.random);
   const bool fresh = !(chain.step > 0);
   CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);
