@@ -49,7 +49,7 @@ struct Array {
     if (!memory) throw std::bad_alloc();
     data = static_cast<T*>(memory.get());
     nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-    memory.release();
+    memory.release();  // NOLINT(bugprone-unused-return-value): the capsule owns it now
     object = nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner));
   }
 };
@@ -119,7 +119,7 @@ struct Result {
         sigma({noise ? C : 0, D}), accept({C, D}), step({C}), divergent({C, D}), treedepth({C, D}), n_leapfrog({C, D}) {
   }
 
-  ChainOutput chain(std::size_t c, std::size_t D, const Problem& problem) {
+  ChainOutput chain(std::size_t c, std::size_t D, const Problem& problem) const {
     const std::size_t H = problem.outputs, P = problem.coefficients(), d = c * D;
     return {intercept.data + d * H, coef.data + d * P,  log_lambda.data + d * P,
             log_tau.data + d,       log_c2.data + d,    problem.family->noise ? sigma.data + d : nullptr,
@@ -167,6 +167,7 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
   const bool noise = problem.family->noise;
   Result result(states.size(), settings.n_draws, problem.outputs, problem.columns, noise);
   std::vector<ChainOutput> outputs;
+  outputs.reserve(states.size());
   for (std::size_t c = 0; c < states.size(); ++c) outputs.push_back(result.chain(c, settings.n_draws, problem));
   const auto threads = static_cast<std::size_t>(std::max<std::int64_t>(n_threads, 1));
   without_gil([&](const auto& interrupted) {

@@ -4,7 +4,7 @@
 
 #include "adaptation.hpp"
 #include "beta_hmc.hpp"
-#include "chain.hpp"
+#include "glm.hpp"
 #include "slice.hpp"
 
 namespace ispca {
@@ -68,8 +68,13 @@ Tuning warm_up(Random& random, const Problem& problem, const Settings& settings,
 
 }  // namespace
 
-void run_blocked_glm(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
-                     const Poll& poll) {
+// The curvature of each output, and the width of the scale move.
+std::size_t GlmFamily::blocked_metric_size(const Problem& problem) const {
+  return problem.outputs * (problem.columns + 1) * (problem.columns + 1) + 1;
+}
+
+void GlmFamily::run_blocked(const Problem& problem, const Settings& settings, ChainState& chain,
+                            const ChainOutput& output, const Poll& poll) const {
   Random random(chain.random);
   const bool fresh = !(chain.step > 0);
   CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);

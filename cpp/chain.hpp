@@ -41,13 +41,11 @@ struct ChainOutput {
   }
 };
 
-// Sizes of ChainState::position and ::metric.
-std::size_t position_size(const Problem& problem, Sampler sampler);
+// Size of ChainState::metric.
 std::size_t metric_size(const Problem& problem, Sampler sampler);
 
-// Runs until done, and leaves `state` ready to continue, or until `poll` throws.
+// Runs until done, and leaves `state` ready to continue, or until `poll` throws. Family::run_blocked is the other one.
 void run_nuts(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
-void run_blocked_glm(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
 void run_blocked_gaussian(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
 
 }  // namespace ispca

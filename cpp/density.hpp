@@ -52,8 +52,8 @@ class Density {
   std::unique_ptr<Likelihood> likelihood_;
   std::size_t padded_;
   mutable Buffer<double> work_;
-  PriorArrays arrays_;
-  double *slope_, *slope_eta_;
+  PriorArrays arrays_{};
+  double *slope_ = nullptr, *slope_eta_ = nullptr;
 };
 
 }  // namespace ispca

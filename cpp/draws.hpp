@@ -10,10 +10,4 @@ struct DrawView {
   double *log_tau, *log_c2, *sigma;       // one number each; sigma is null without noise
 };
 
-struct StatisticsView {
-  bool* divergent;
-  std::int32_t *treedepth, *n_leapfrog;
-  double* accept;
-};
-
 }  // namespace ispca

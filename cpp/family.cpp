@@ -5,10 +5,6 @@
 
 namespace ispca {
 
-const Family& binomial_family();
-const Family& multinomial_family();
-const Family& gaussian_family();
-
 const std::vector<const Family*>& families() {
   static const std::vector<const Family*> all = {&binomial_family(), &multinomial_family(), &gaussian_family()};
   return all;

@@ -28,7 +28,7 @@ class Family {
   virtual void prepare(const RawData& raw, const Poll& poll, Problem& problem) const = 0;
   virtual std::unique_ptr<Likelihood> likelihood(const Problem& problem) const = 0;
   // Runs a chain of the blocked sampler, as run_nuts does for NUTS; its ChainState::metric has the given size.
-  virtual void run_blocked(const Problem& problem, const Settings& settings, ChainState& state,
+  virtual void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain,
                            const ChainOutput& output, const Poll& poll) const = 0;
   virtual std::size_t blocked_metric_size(const Problem& problem) const = 0;
 
@@ -38,6 +38,11 @@ class Family {
  protected:
   Family(const char* model, const char* name) : model(model), name(name) {}
 };
+
+// The families, each defined in its file.
+const Family& binomial_family();
+const Family& multinomial_family();
+const Family& gaussian_family();
 
 // All families. Packed chain states store positions in this list.
 const std::vector<const Family*>& families();

@@ -152,9 +152,9 @@ class Gaussian final : public Family {
     return std::make_unique<GramLikelihood>(problem);
   }
 
-  void run_blocked(const Problem& problem, const Settings& settings, ChainState& state, const ChainOutput& output,
+  void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
                    const Poll& poll) const override {
-    run_blocked_gaussian(problem, settings, state, output, poll);
+    run_blocked_gaussian(problem, settings, chain, output, poll);
   }
   std::size_t blocked_metric_size(const Problem&) const override { return 0; }  // it tunes nothing
 

@@ -1,4 +1,5 @@
 // Stand-alone fuzzer: random small problems through every model, sampler, kernel and the lasso, under sanitizers.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -22,12 +23,12 @@ double power_of_ten(Random& random, double low, double high) {
 }
 
 struct Case {
-  const Family* family;
-  std::size_t n, columns, classes;
+  const Family* family = nullptr;
+  std::size_t n = 0, columns = 0, classes = 0;
   std::vector<double> x, y;
   Prior prior;
   Settings settings;
-  std::size_t chains, threads;
+  std::size_t chains = 0, threads = 0;
 };
 
 void fill_data(Random& random, Case& c) {
@@ -68,9 +69,7 @@ Case make_case(Random& random) {
 }
 
 bool finite(const std::vector<double>& values) {
-  for (double value : values)
-    if (!std::isfinite(value)) return false;
-  return true;
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
 // Runs the chains, then goes on from their packed state; returns whether all draws are finite.
@@ -149,7 +148,7 @@ bool run_lasso(const Case& c, const Kernels& kernels, Random& random) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const long cases = count > 1 ? std::atol(arguments[1]) : 10000;
+  const long cases = count > 1 ? std::strtol(arguments[1], nullptr, 10) : 10000;
   const auto kernels = ispca::available_kernels();
   long failures = 0;
   for (long i = 0; i < cases; ++i) {

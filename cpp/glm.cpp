@@ -11,7 +11,8 @@ namespace {
 
 template <class Real>
 GlmData<Real> glm_data(const GlmFamily& family, const RawData& raw, std::size_t outputs) {
-  constexpr std::size_t kTileBytes = 24 * 1024;  // leaves a quarter of a small first-level cache to the rest
+  constexpr std::size_t kTileBytes =
+      std::size_t{24} * 1024;  // leaves a quarter of a small first-level cache to the rest
   GlmData<Real> data;
   data.family = &family;
   data.rows = round_up(raw.n, kRowBlock);
@@ -140,15 +141,5 @@ void GlmFamily::prepare(const RawData& raw, const Poll&, Problem& problem) const
 }
 
 std::unique_ptr<Likelihood> GlmFamily::likelihood(const Problem& problem) const { return make_glm_likelihood(problem); }
-
-void GlmFamily::run_blocked(const Problem& problem, const Settings& settings, ChainState& state,
-                            const ChainOutput& output, const Poll& poll) const {
-  run_blocked_glm(problem, settings, state, output, poll);
-}
-
-// The curvature of each output, and the width of the scale move.
-std::size_t GlmFamily::blocked_metric_size(const Problem& problem) const {
-  return problem.outputs * (problem.columns + 1) * (problem.columns + 1) + 1;
-}
 
 }  // namespace ispca

@@ -23,7 +23,7 @@ class GlmFamily : public Family {
 
   void prepare(const RawData& raw, const Poll& poll, Problem& problem) const final;
   std::unique_ptr<Likelihood> likelihood(const Problem& problem) const final;
-  void run_blocked(const Problem& problem, const Settings& settings, ChainState& state, const ChainOutput& output,
+  void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
                    const Poll& poll) const final;
   std::size_t blocked_metric_size(const Problem& problem) const final;
 

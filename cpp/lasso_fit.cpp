@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kMostRounds = 100;            // of growing the set
 constexpr int kMostNewtonSteps = 300;       // per round
+constexpr int kMostHalvings = 20;           // of a Newton step
 constexpr double kSmallSteps = 4e-7;  // product of the last step and the drift of the curvature: the error left
 constexpr double kSmallSoftmaxStep = 1e-4;  // of a predictor; classes in turn converge linearly only
 constexpr double kFarDrift = 0.5;  // of a predictor, after which the curvature is taken anew
@@ -196,10 +197,12 @@ double LassoFit::move_to(double share, const std::vector<double>& eta, const std
 double LassoFit::shorten(double lambda) {
   const std::vector<double> eta(likelihood_->eta(0), likelihood_->eta(0) + outputs_ * rows_), b0 = b0_;
   std::vector<double> b;
+  b.reserve(set_.size());
   for (std::size_t k : set_) b.push_back(b_[k]);
   double penalty = move_to(0, eta, b, b0);
   const double before = likelihood_->loss() + lambda * penalty;
-  for (double share = 1; share > 1e-6; share /= 2) {
+  double share = 1;
+  for (int halvings = 0; halvings < kMostHalvings; ++halvings, share /= 2) {
     poll_();
     penalty = move_to(share, eta, b, b0);
     if (likelihood_->loss() + lambda * penalty <= before) break;

@@ -8,8 +8,8 @@ namespace ispca {
 
 // Where the slopes go: dl/d intercept (H), dl/d beta (H x K), dl/d log sigma (families with noise).
 struct Slopes {
-  double* intercept;
-  double* beta;
+  double* intercept = nullptr;
+  double* beta = nullptr;
   double log_sigma = 0;
 };
 

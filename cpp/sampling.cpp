@@ -19,8 +19,6 @@ Sampler parse_sampler(const std::string& name) {
   throw std::invalid_argument("sampler '" + name + "' is unknown; choose nuts or blocked");
 }
 
-std::size_t position_size(const Problem& problem, Sampler) { return Layout(problem).size(); }
-
 std::size_t metric_size(const Problem& problem, Sampler sampler) {
   if (sampler == Sampler::nuts) return Layout(problem).size();
   return problem.family->blocked_metric_size(problem);
@@ -40,6 +38,9 @@ class Crew {
   Crew(const Problem& problem, const Settings& settings, std::vector<ChainState>& states,
        const std::vector<ChainOutput>& outputs)
       : problem_(problem), settings_(settings), states_(states), outputs_(outputs) {}
+
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
 
   ~Crew() {
     stop_ = true;
@@ -91,14 +92,14 @@ class Crew {
     } catch (const Interrupted&) {
     } catch (...) {
       stop_ = true;
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::scoped_lock lock(mutex_);
       failure_ = std::current_exception();
     }
     change_running(-1);
   }
 
   void change_running(int by) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     running_ += by;
     changed_.notify_all();
   }

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "family.hpp"
+#include "density.hpp"
 #include "sampling.hpp"
 
 namespace ispca {
@@ -42,7 +42,7 @@ Header header(const Problem& problem, Sampler sampler, std::size_t chains) {
   return {kMagic,
           static_cast<std::uint64_t>(std::find(all.begin(), all.end(), problem.family) - all.begin()),
           static_cast<std::uint64_t>(sampler),
-          position_size(problem, sampler),
+          Layout(problem).size(),
           metric_size(problem, sampler),
           chains};
 }
