@@ -54,11 +54,15 @@ $(VENV)/browser: $(VENV)/installed
 	$(PIP) install -c constraints.txt playwright axe-playwright-python
 	touch $@
 
+# clang-tidy learns from build/lint how each file is compiled; nothing is built there.
 lint: $(VENV)/lint-tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror cpp/*
 	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror cpp/*
+	$(BIN)/cmake -S . -B build/lint -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DPython_EXECUTABLE=$(abspath $(BIN))/python \
+	    -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > /dev/null
+	ls cpp/*.cpp | xargs -n 3 -P 2 $(BIN)/clang-tidy -p build/lint --quiet
 
 # Warnings are errors; nothing is fetched by the build or by the pages. Examples run again only when they have changed.
 docs: $(VENV)/documenting

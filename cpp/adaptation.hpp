@@ -71,7 +71,7 @@ class RunningVariance {
 // Which warm-up iterations feed the metric: a start-up phase, windows that double, a final phase for the step.
 class Windows {
  public:
-  explicit Windows(std::size_t warmup) : begin_(75), end_(warmup > 50 ? warmup - 50 : 0), width_(25) {
+  explicit Windows(std::size_t warmup) : end_(warmup > 50 ? warmup - 50 : 0) {
     if (warmup < 20) begin_ = end_ = warmup;  // too short to learn a metric
     else if (warmup < 150) {
       begin_ = warmup * 15 / 100;
@@ -98,7 +98,7 @@ class Windows {
   void settle() {
     if (next_ + 2 * width_ > end_) next_ = end_;
   }
-  std::size_t begin_, end_, width_, next_ = 0;
+  std::size_t begin_ = 75, end_, width_ = 25, next_ = 0;
 };
 
 }  // namespace ispca

@@ -49,7 +49,7 @@ struct Array {
     if (!memory) throw std::bad_alloc();
     data = static_cast<T*>(memory.get());
     nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-    memory.release();
+    memory.release();  // NOLINT(bugprone-unused-return-value): the capsule owns it now
     object = nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner));
   }
 };
@@ -102,10 +102,10 @@ Problem read_problem(const std::string& model, const Matrix& x, const Vector& y,
   if (x.shape(0) != y.shape(0)) throw std::invalid_argument("X and y differ in the number of samples");
   if (classes < 0 || classes > 100000) throw std::invalid_argument("n_classes must lie between 0 and 100000");
   const RawData raw{x.shape(0), x.shape(1), static_cast<std::size_t>(classes), x.data(), y.data()};
-  const Model parsed = parse_model(model);
+  const Family& family = find_model(model);
   const Kernels& kernels = choose_kernels(kernel);
   return without_gil([&](const auto& interrupted) {
-    return make_problem(parsed, raw, prior, kernels, precision == "double", poll_now_and_then(interrupted));
+    return make_problem(family, raw, prior, kernels, precision == "double", poll_now_and_then(interrupted));
   });
 }
 
@@ -119,10 +119,10 @@ struct Result {
         sigma({noise ? C : 0, D}), accept({C, D}), step({C}), divergent({C, D}), treedepth({C, D}), n_leapfrog({C, D}) {
   }
 
-  ChainOutput chain(std::size_t c, std::size_t D, const Problem& problem) {
+  ChainOutput chain(std::size_t c, std::size_t D, const Problem& problem) const {
     const std::size_t H = problem.outputs, P = problem.coefficients(), d = c * D;
     return {intercept.data + d * H, coef.data + d * P,  log_lambda.data + d * P,
-            log_tau.data + d,       log_c2.data + d,    problem.model == Model::gaussian ? sigma.data + d : nullptr,
+            log_tau.data + d,       log_c2.data + d,    problem.family->noise ? sigma.data + d : nullptr,
             accept.data + d,        divergent.data + d, treedepth.data + d,
             n_leapfrog.data + d};
   }
@@ -164,9 +164,10 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
   std::vector<ChainState> states =
       state ? unpack_states(std::string(state->c_str(), state->size()), problem, settings.sampler)
             : fresh_states(static_cast<std::size_t>(n_chains), seed);
-  const bool noise = problem.model == Model::gaussian;
+  const bool noise = problem.family->noise;
   Result result(states.size(), settings.n_draws, problem.outputs, problem.columns, noise);
   std::vector<ChainOutput> outputs;
+  outputs.reserve(states.size());
   for (std::size_t c = 0; c < states.size(); ++c) outputs.push_back(result.chain(c, settings.n_draws, problem));
   const auto threads = static_cast<std::size_t>(std::max<std::int64_t>(n_threads, 1));
   without_gil([&](const auto& interrupted) {
@@ -238,9 +239,9 @@ nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight,
   if (n_lambdas < 1 || n_lambdas > 100000) throw std::invalid_argument("n_lambdas must lie between 1 and 100000");
   if (!(ratio > 0 && ratio <= 1)) throw std::invalid_argument("ratio must lie between 0 and 1");
   LassoProblem problem;
-  problem.family = parse_family(family);
+  problem.family = &find_family(family);
   problem.outputs = y.shape(0);
-  if (problem.outputs < 1 || (problem.family != Family::multinomial && problem.outputs != 1))
+  if (problem.outputs < 1 || (!problem.family->per_class && problem.outputs != 1))
     throw std::invalid_argument("y has a wrong number of outputs");
   if (!(tolerance > 0) || !std::isfinite(tolerance)) throw std::invalid_argument("tolerance must be positive");
   for (double lambda : lambdas)

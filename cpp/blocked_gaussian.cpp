@@ -1,8 +1,7 @@
 // The blocked sampler of the Gaussian model: coefficients drawn exactly, scales and noise by slices.
-#include "blocked_gaussian.hpp"
-
 #include <cmath>
 
+#include "chain.hpp"
 #include "gaussian_block.hpp"
 #include "noise.hpp"
 #include "slice.hpp"

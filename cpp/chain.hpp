@@ -29,7 +29,7 @@ struct ChainState {
   std::vector<double> position, metric;
 };
 
-// Arrays of one chain, indexed by draw; sigma is null unless the model is Gaussian.
+// Arrays of one chain, indexed by draw; sigma is null for a family without noise.
 struct ChainOutput {
   double *intercept, *coef, *log_lambda, *log_tau, *log_c2, *sigma, *accept;
   bool* divergent;
@@ -41,12 +41,11 @@ struct ChainOutput {
   }
 };
 
-// Sizes of ChainState::position and ::metric.
-std::size_t position_size(const Problem& problem, Sampler sampler);
+// Size of ChainState::metric.
 std::size_t metric_size(const Problem& problem, Sampler sampler);
 
-// Runs until done, and leaves `state` ready to continue, or until `poll` throws.
+// Runs until done, and leaves `state` ready to continue, or until `poll` throws. Family::run_blocked is the other one.
 void run_nuts(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
-void run_blocked(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
+void run_blocked_gaussian(const Problem&, const Settings&, ChainState&, const ChainOutput&, const Poll& poll);
 
 }  // namespace ispca

@@ -8,8 +8,7 @@ namespace ispca {
 
 // t in +-100 and g in +-200 cover all prior mass down to e^-100.
 Scales scales(const Problem& problem, double t, double g, double log_sigma) {
-  double log_tau = problem.log_tau0 + std::clamp(t, -100.0, 100.0);
-  if (problem.model == Model::gaussian) log_tau += log_sigma;
+  const double log_tau = problem.log_tau0 + std::clamp(t, -100.0, 100.0) + log_sigma;
   return {std::clamp(log_tau, -150.0, 150.0), problem.log_slab2 + std::clamp(g, -200.0, 200.0)};
 }
 
@@ -20,7 +19,7 @@ double slab_prior(const Problem& problem, double g) {
 }
 
 Density::Density(const Problem& problem)
-    : problem_(problem), layout_(problem), likelihood_(make_likelihood(problem)),
+    : problem_(problem), layout_(problem), likelihood_(problem.family->likelihood(problem)),
       padded_(round_up(layout_.coefficients, kWideBlock)), work_(8 * padded_) {
   double* next = work_.data();
   for (double** array :
@@ -68,10 +67,8 @@ double Density::operator()(const double* q, double* gradient) {
 void Density::start(Random& random, double spread, double* q) const {
   for (std::size_t i = 0; i < layout_.size(); ++i) q[i] = spread * (2 * random.uniform() - 1);
   if (!layout_.noise) return;
-  const GaussianData& data = problem_.gaussian;
-  const double floor = data.sigma_floor * 10, sd = std::sqrt(data.y_squares / data.n);
-  q[layout_.log_sigma()] += std::log(std::max(sd, floor));
-  q[0] = data.y_mean + q[0] * std::max(sd, floor) / std::sqrt(data.n);
+  q[layout_.log_sigma()] += std::log(problem_.y_scale);
+  q[0] = problem_.y_center + q[0] * problem_.y_scale / std::sqrt(static_cast<double>(problem_.n));
 }
 
 void Density::write(const double* q, const DrawView& draw) const {

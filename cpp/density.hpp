@@ -3,18 +3,18 @@
 #include <memory>
 
 #include "draws.hpp"
+#include "family.hpp"
 #include "likelihood.hpp"
 #include "random.hpp"
 
 namespace ispca {
 
 // Layout of the parameter vector q, with P = H K coefficients (class by class):
-//   b0 (H) | z (P) | eta = log lambda (P) | t = log(tau / tau0) | g = log(c2 / s^2) | log sigma (Gaussian only)
-// with tau0 multiplied by sigma in the Gaussian model.
+//   b0 (H) | z (P) | eta = log lambda (P) | t = log(tau / tau0) | g = log(c2 / s^2) | log sigma (families with noise)
+// with tau0 multiplied by sigma where there is noise.
 struct Layout {
   explicit Layout(const Problem& problem)
-      : outputs(problem.outputs), coefficients(problem.coefficients()),
-        noise(problem.model == Model::gaussian ? 1 : 0) {}
+      : outputs(problem.outputs), coefficients(problem.coefficients()), noise(problem.family->noise ? 1 : 0) {}
   std::size_t outputs, coefficients, noise;
   std::size_t z() const { return outputs; }
   std::size_t eta() const { return outputs + coefficients; }
@@ -24,7 +24,7 @@ struct Layout {
   std::size_t size() const { return t() + 2 + noise; }
 };
 
-// log tau and log c2 of given t, g (and sigma), clamped so that no power of them overflows.
+// log tau and log c2 of given t, g and log sigma (0 without noise), clamped so that no power of them overflows.
 struct Scales {
   double log_tau, log_c2;
 };
@@ -52,8 +52,8 @@ class Density {
   std::unique_ptr<Likelihood> likelihood_;
   std::size_t padded_;
   mutable Buffer<double> work_;
-  PriorArrays arrays_;
-  double *slope_, *slope_eta_;
+  PriorArrays arrays_{};
+  double *slope_ = nullptr, *slope_eta_ = nullptr;
 };
 
 }  // namespace ispca

@@ -7,13 +7,7 @@ namespace ispca {
 
 struct DrawView {
   double *intercept, *coef, *log_lambda;  // H, H x K, H x K
-  double *log_tau, *log_c2, *sigma;       // one number each; sigma is null unless Gaussian
-};
-
-struct StatisticsView {
-  bool* divergent;
-  std::int32_t *treedepth, *n_leapfrog;
-  double* accept;
+  double *log_tau, *log_c2, *sigma;       // one number each; sigma is null without noise
 };
 
 }  // namespace ispca

@@ -1,4 +1,5 @@
 // Stand-alone fuzzer: random small problems through every model, sampler, kernel and the lasso, under sanitizers.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -22,12 +23,12 @@ double power_of_ten(Random& random, double low, double high) {
 }
 
 struct Case {
-  Model model;
-  std::size_t n, columns, classes;
+  const Family* family = nullptr;
+  std::size_t n = 0, columns = 0, classes = 0;
   std::vector<double> x, y;
   Prior prior;
   Settings settings;
-  std::size_t chains, threads;
+  std::size_t chains = 0, threads = 0;
 };
 
 void fill_data(Random& random, Case& c) {
@@ -39,7 +40,7 @@ void fill_data(Random& random, Case& c) {
   random.normals(c.n, c.y.data());
   for (double& value : c.x) value = x_scale * (coarse ? std::round(value) : value);
   for (std::size_t i = 0; i < c.n; ++i) {
-    if (c.model == Model::gaussian) c.y[i] = separable ? c.x[i * c.columns] : y_scale * c.y[i];
+    if (c.family->noise) c.y[i] = separable ? c.x[i * c.columns] : y_scale * c.y[i];
     else if (separable) c.y[i] = c.x[i * c.columns] > 0 ? 1 : 0;
     else c.y[i] = static_cast<double>(between(random, 0, c.classes - 1));
   }
@@ -47,10 +48,10 @@ void fill_data(Random& random, Case& c) {
 
 Case make_case(Random& random) {
   Case c;
-  c.model = static_cast<Model>(between(random, 0, 2));
+  c.family = families()[between(random, 0, families().size() - 1)];
   c.n = between(random, 2, 30);
   c.columns = random.uniform() < 0.3 ? between(random, 8, 60) : between(random, 1, 8);  // often more than samples
-  c.classes = c.model == Model::softmax ? between(random, 2, 6) : 2;
+  c.classes = c.family->per_class ? between(random, 2, 6) : 2;
   fill_data(random, c);
   c.prior.tau0 = power_of_ten(random, -6, 3);
   c.prior.slab_df = power_of_ten(random, -1, 2);
@@ -68,15 +69,13 @@ Case make_case(Random& random) {
 }
 
 bool finite(const std::vector<double>& values) {
-  for (double value : values)
-    if (!std::isfinite(value)) return false;
-  return true;
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
 // Runs the chains, then goes on from their packed state; returns whether all draws are finite.
 bool run_case(const Case& c, const Kernels& kernels) {
-  const Problem problem =
-      make_problem(c.model, {c.n, c.columns, c.classes, c.x.data(), c.y.data()}, c.prior, kernels, c.n % 2 == 0, [] {});
+  const Problem problem = make_problem(*c.family, {c.n, c.columns, c.classes, c.x.data(), c.y.data()}, c.prior, kernels,
+                                       c.n % 2 == 0, [] {});
   auto states = fresh_states(c.chains, c.settings.seed);
   for (int part = 0; part < 2; ++part) {
     const std::size_t D = c.settings.n_draws, H = problem.outputs, P = problem.coefficients();
@@ -89,8 +88,8 @@ bool run_case(const Case& c, const Kernels& kernels) {
     for (std::size_t i = 0; i < c.chains; ++i) {
       const std::size_t d = i * D;
       outputs.push_back({draws.data() + d * H, coef + d * P, lambda + d * P, rest + d, rest + all + d,
-                         c.model == Model::gaussian ? rest + 2 * all + d : nullptr, rest + 3 * all + d,
-                         divergent.data() + d, depth.data() + d, leaps.data() + d});
+                         c.family->noise ? rest + 2 * all + d : nullptr, rest + 3 * all + d, divergent.data() + d,
+                         depth.data() + d, leaps.data() + d});
     }
     run_chains(problem, c.settings, states, outputs, c.threads, [] { return false; });
     if (!finite(draws)) return false;
@@ -103,8 +102,8 @@ bool run_case(const Case& c, const Kernels& kernels) {
 
 // Fits a lasso path to the same data, dense and sparse, some samples left out; returns whether all is finite.
 bool run_lasso(const Case& c, const Kernels& kernels, Random& random) {
-  const bool softmax = c.model == Model::softmax;
-  const std::size_t outputs = softmax ? c.classes : 1;
+  const bool per_class = c.family->per_class;
+  const std::size_t outputs = per_class ? c.classes : 1;
   std::vector<double> columns(c.n * c.columns), y(outputs * c.n), weight(c.n), data;
   std::vector<std::int32_t> indices;
   std::vector<std::int64_t> indptr = {0};
@@ -118,11 +117,12 @@ bool run_lasso(const Case& c, const Kernels& kernels, Random& random) {
     indptr.push_back(static_cast<std::int64_t>(data.size()));
   }
   for (std::size_t i = 0; i < c.n; ++i)
-    for (std::size_t k = 0; k < outputs; ++k) y[k * c.n + i] = softmax ? static_cast<std::size_t>(c.y[i]) == k : c.y[i];
+    for (std::size_t k = 0; k < outputs; ++k)
+      y[k * c.n + i] = per_class ? static_cast<std::size_t>(c.y[i]) == k : c.y[i];
   const std::size_t left_out = between(random, 0, c.n - 1);
   for (std::size_t i = 0; i < c.n; ++i) weight[i] = i < left_out ? 0 : 1.0 / static_cast<double>(c.n - left_out);
   LassoProblem problem;
-  problem.family = softmax ? Family::multinomial : c.model == Model::gaussian ? Family::gaussian : Family::binomial;
+  problem.family = c.family;
   problem.outputs = outputs;
   problem.y = y.data();
   problem.weight = weight.data();
@@ -148,7 +148,7 @@ bool run_lasso(const Case& c, const Kernels& kernels, Random& random) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const long cases = count > 1 ? std::atol(arguments[1]) : 10000;
+  const long cases = count > 1 ? std::strtol(arguments[1], nullptr, 10) : 10000;
   const auto kernels = ispca::available_kernels();
   long failures = 0;
   for (long i = 0; i < cases; ++i) {
@@ -157,12 +157,12 @@ int main(int count, char** arguments) {
     c.settings.seed = static_cast<std::uint64_t>(i);
     if (!run_case(c, *kernels[static_cast<std::size_t>(i) % kernels.size()])) {
       ++failures;
-      std::printf("case %ld: a draw is not finite (model %d, sampler %d)\n", i, static_cast<int>(c.model),
+      std::printf("case %ld: a draw is not finite (model %s, sampler %d)\n", i, c.family->model,
                   static_cast<int>(c.settings.sampler));
     }
     if (!run_lasso(c, *kernels[static_cast<std::size_t>(i) % kernels.size()], random)) {
       ++failures;
-      std::printf("case %ld: a lasso solution is not finite (model %d)\n", i, static_cast<int>(c.model));
+      std::printf("case %ld: a lasso solution is not finite (%s)\n", i, c.family->name);
     }
     if ((i + 1) % 1000 == 0) std::printf("%ld cases, %ld failures\n", i + 1, failures), std::fflush(stdout);
   }

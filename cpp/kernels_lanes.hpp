@@ -17,11 +17,11 @@ template <class Real>
 struct Register;
 template <>
 struct Register<float> {
-  typedef float type __attribute__((vector_size(kRegisterBytes)));
+  using type __attribute__((vector_size(kRegisterBytes))) = float;
 };
 template <>
 struct Register<double> {
-  typedef double type __attribute__((vector_size(kRegisterBytes)));
+  using type __attribute__((vector_size(kRegisterBytes))) = double;
 };
 template <class Real>
 using Lanes = typename Register<Real>::type;

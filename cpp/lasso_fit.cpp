@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kMostRounds = 100;            // of growing the set
 constexpr int kMostNewtonSteps = 300;       // per round
+constexpr int kMostHalvings = 20;           // of a Newton step
 constexpr double kSmallSteps = 4e-7;  // product of the last step and the drift of the curvature: the error left
 constexpr double kSmallSoftmaxStep = 1e-4;  // of a predictor; classes in turn converge linearly only
 constexpr double kFarDrift = 0.5;  // of a predictor, after which the curvature is taken anew
@@ -22,17 +23,17 @@ constexpr double kGramNumbers = 3e7;  // held by the rows of the Hessian
 }  // namespace
 
 LassoFit::LassoFit(const LassoProblem& problem, double tolerance, const Poll& poll)
-    : problem_(problem), poll_(poll), rows_(problem.x.rows), count_(problem.x.count), outputs_(problem.outputs),
-      standard_(problem.x, problem.weight, poll),
-      likelihood_(problem.family, problem.outputs, problem.x.rows, problem.y, problem.weight),
-      naive_(problem.x, standard_, poll), gram_(problem.x, standard_, problem.outputs, poll),
-      b_(problem.outputs * problem.x.count), b0_(likelihood_.intercepts()), member_(problem.outputs * problem.x.count) {
-  tolerance_ = tolerance * std::max(likelihood_.null_loss(), 1e-300);
+    : problem_(problem), family_(*problem.family), poll_(poll), rows_(problem.x.rows), count_(problem.x.count),
+      outputs_(problem.outputs), standard_(problem.x, problem.weight, poll),
+      likelihood_(family_.lasso_likelihood(problem)), naive_(problem.x, standard_, poll),
+      gram_(problem.x, standard_, *likelihood_, poll), b_(problem.outputs * problem.x.count),
+      b0_(likelihood_->intercepts()), member_(problem.outputs * problem.x.count) {
+  tolerance_ = tolerance * std::max(likelihood_->null_loss(), 1e-300);
   screens_.reserve(outputs_);
   for (std::size_t c = 0; c < outputs_; ++c) {
     poll();
     screens_.emplace_back(problem.x, standard_, problem.weight);
-    screens_[c].refresh(likelihood_.residual(c), 0, &member_[c * count_]);
+    screens_[c].refresh(likelihood_->residual(c), 0, &member_[c * count_]);
   }
 }
 
@@ -49,7 +50,7 @@ double LassoFit::largest_gradient() const {
 // Sparse columns make a cycle of descent cheaper than their part of a Hessian, unless outputs or penalties share it.
 bool LassoFit::use_gram() const {
   return set_.size() <= kGramFeatures && gram_.memory() < kGramNumbers &&
-         (problem_.x.is_dense() || problem_.family != Family::binomial || set_.size() <= kGramSparse);
+         (problem_.x.is_dense() || family_.quadratic || family_.per_class || set_.size() <= kGramSparse);
 }
 
 void LassoFit::join(std::size_t coordinate) {
@@ -80,8 +81,8 @@ void LassoFit::extrapolate(double lambda, double previous) {
   last_b_.resize(b_.size());
   last_b0_.resize(outputs_);
   for (std::size_t i = 0; i < last_eta_.size(); ++i) {
-    const double now = likelihood_.eta(0)[i];
-    likelihood_.eta(0)[i] += share * (now - last_eta_[i]);
+    const double now = likelihood_->eta(0)[i];
+    likelihood_->eta(0)[i] += share * (now - last_eta_[i]);
     last_eta_[i] = now;
   }
   for (std::size_t c = 0; c < outputs_; ++c) {
@@ -95,7 +96,7 @@ void LassoFit::extrapolate(double lambda, double previous) {
     last_b_[k] = now;
     b_[k] = now * next > 0 ? next : 0.0;
     if (b_[k] == next) return;
-    double* eta = likelihood_.eta(k / count_);
+    double* eta = likelihood_->eta(k / count_);
     const double change = (b_[k] - next) * standard_.inverse_sd[j];
     problem_.x.add(j, change, eta);
     for (std::size_t i = 0; i < rows_; ++i) eta[i] -= change * standard_.mean[j];
@@ -104,7 +105,7 @@ void LassoFit::extrapolate(double lambda, double previous) {
     if (!member_[k]) go_on(k);  // it has left the set, so it is zero
   for (std::size_t k : set_) go_on(k);
   last_set_ = set_;
-  likelihood_.update_all();
+  likelihood_->update_all();
 }
 
 void LassoFit::choose_set(double threshold) {
@@ -119,8 +120,8 @@ void LassoFit::choose_set(double threshold) {
 void LassoFit::freeze() {
   frozen_eta_.clear();
   choose_set(threshold_);
-  gram_.freeze(likelihood_);
-  frozen_eta_.assign(likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_);
+  gram_.freeze();
+  frozen_eta_.assign(likelihood_->eta(0), likelihood_->eta(0) + outputs_ * rows_);
   for (std::size_t k : set_) gram_.add(k);
 }
 
@@ -129,25 +130,21 @@ void LassoFit::newton(double lambda) {
     poll_();
     const bool gram = use_gram() || (!frozen_eta_.empty() && gram_.memory() >= kGramNumbers);
     const double undone = gram ? gram_step(lambda) : naive_step(lambda);
-    if (problem_.family == Family::multinomial) {
-      likelihood_.update_all();
-      centre();
-    } else {
-      likelihood_.update(0);
-    }
-    if (problem_.family == Family::gaussian || undone < kSmallSteps) return;
+    likelihood_->update_all();
+    if (family_.per_class) centre();
+    if (family_.quadratic || undone < kSmallSteps) return;
   }
 }
 
 // Returns an estimate of the error that is left: the curvature was wrong by about the drift, relatively.
 double LassoFit::gram_step(double lambda) {
-  const bool gaussian = problem_.family == Family::gaussian;
-  if (frozen_eta_.empty() || gram_.memory() >= kGramNumbers || (!gaussian && largest_change(frozen_eta_) > kFarDrift))
+  if (frozen_eta_.empty() || gram_.memory() >= kGramNumbers ||
+      (!family_.quadratic && largest_change(frozen_eta_) > kFarDrift))
     freeze();
   remember();
-  gram_.solve(lambda, kGramTolerance * tolerance_, likelihood_, b_.data(), b0_.data());
+  gram_.solve(lambda, kGramTolerance * tolerance_, b_.data(), b0_.data());
   double step = largest_change(old_eta_);
-  if (!gaussian && !(step < 1)) step = shorten(lambda);
+  if (!family_.quadratic && !(step < 1)) step = shorten(lambda);
   return step * largest_change(frozen_eta_);
 }
 
@@ -159,17 +156,17 @@ double LassoFit::naive_step(double lambda) {
     features.clear();
     for (std::size_t k : set_)
       if (k / count_ == c) features.push_back(k % count_);
-    b0_[c] += naive_.solve(features, lambda, tolerance_, likelihood_.residual(c), likelihood_.curvature(c),
-                           &b_[c * count_], likelihood_.eta(c));
-    if (outputs_ > 1) likelihood_.update(c);
+    b0_[c] += naive_.solve(features, lambda, tolerance_, likelihood_->residual(c), likelihood_->curvature(c),
+                           &b_[c * count_], likelihood_->eta(c));
+    if (outputs_ > 1) likelihood_->update(c);
   }
   double step = largest_change(old_eta_);
-  if (problem_.family != Family::gaussian && !(step < 1)) step = shorten(lambda);
+  if (!family_.quadratic && !(step < 1)) step = shorten(lambda);
   return outputs_ == 1 ? step * step : step * kSmallSteps / kSmallSoftmaxStep;
 }
 
 void LassoFit::remember() {
-  old_eta_.assign(likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_);
+  old_eta_.assign(likelihood_->eta(0), likelihood_->eta(0) + outputs_ * rows_);
   old_b_.clear();
   for (std::size_t k : set_) old_b_.push_back(b_[k]);
   old_b0_ = b0_;
@@ -179,7 +176,7 @@ double LassoFit::largest_change(const std::vector<double>& since) {
   double largest = 0;
   for (std::size_t c = 0; c < outputs_; ++c)
     for (std::size_t i = 0; i < rows_; ++i)
-      if (problem_.weight[i] > 0) largest = std::max(largest, std::fabs(likelihood_.eta(c)[i] - since[c * rows_ + i]));
+      if (problem_.weight[i] > 0) largest = std::max(largest, std::fabs(likelihood_->eta(c)[i] - since[c * rows_ + i]));
   return largest;
 }
 
@@ -187,7 +184,7 @@ double LassoFit::largest_change(const std::vector<double>& since) {
 double LassoFit::move_to(double share, const std::vector<double>& eta, const std::vector<double>& b,
                          const std::vector<double>& b0) {
   double penalty = 0;
-  for (std::size_t i = 0; i < eta.size(); ++i) likelihood_.eta(0)[i] = old_eta_[i] + share * (eta[i] - old_eta_[i]);
+  for (std::size_t i = 0; i < eta.size(); ++i) likelihood_->eta(0)[i] = old_eta_[i] + share * (eta[i] - old_eta_[i]);
   for (std::size_t k = 0; k < b.size(); ++k) {
     b_[set_[k]] = share == 1 ? b[k] : old_b_[k] + share * (b[k] - old_b_[k]);
     penalty += std::fabs(b_[set_[k]]);
@@ -198,15 +195,17 @@ double LassoFit::move_to(double share, const std::vector<double>& eta, const std
 
 // Halves a long Newton step until the penalized loss has not grown; returns the largest change of a predictor.
 double LassoFit::shorten(double lambda) {
-  const std::vector<double> eta(likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_), b0 = b0_;
+  const std::vector<double> eta(likelihood_->eta(0), likelihood_->eta(0) + outputs_ * rows_), b0 = b0_;
   std::vector<double> b;
+  b.reserve(set_.size());
   for (std::size_t k : set_) b.push_back(b_[k]);
   double penalty = move_to(0, eta, b, b0);
-  const double before = likelihood_.loss() + lambda * penalty;
-  for (double share = 1; share > 1e-6; share /= 2) {
+  const double before = likelihood_->loss() + lambda * penalty;
+  double share = 1;
+  for (int halvings = 0; halvings < kMostHalvings; ++halvings, share /= 2) {
     poll_();
     penalty = move_to(share, eta, b, b0);
-    if (likelihood_.loss() + lambda * penalty <= before) break;
+    if (likelihood_->loss() + lambda * penalty <= before) break;
   }
   return largest_change(old_eta_);
 }
@@ -238,7 +237,7 @@ bool LassoFit::grow(double lambda) {
   bool again = false;
   for (std::size_t c = 0; c < outputs_; ++c) {
     poll_();
-    screens_[c].refresh(likelihood_.residual(c), lambda * (1 - kOptimal), &member_[c * count_]);
+    screens_[c].refresh(likelihood_->residual(c), lambda * (1 - kOptimal), &member_[c * count_]);
     for (std::size_t j : screens_[c].fresh()) {
       if (member_[c * count_ + j] || !(std::fabs(screens_[c].gradient(j)) > lambda * (1 + kOptimal))) continue;
       join(c * count_ + j);
@@ -249,8 +248,8 @@ bool LassoFit::grow(double lambda) {
 }
 
 double LassoFit::explained() {
-  const double null_loss = likelihood_.null_loss();
-  return null_loss > 0 ? 1 - likelihood_.loss() / null_loss : 1.0;
+  const double null_loss = likelihood_->null_loss();
+  return null_loss > 0 ? 1 - likelihood_->loss() / null_loss : 1.0;
 }
 
 void LassoFit::record(LassoPath& path) {
@@ -266,10 +265,10 @@ void LassoFit::record(LassoPath& path) {
   }
   path.begin.push_back(static_cast<std::int64_t>(path.values.size()));
   double mean = 0;
-  if (problem_.family == Family::multinomial)
+  if (family_.per_class)
     for (double value : intercepts) mean += value / static_cast<double>(outputs_);
   for (double value : intercepts) path.intercepts.push_back(value - mean);
-  path.predictors.insert(path.predictors.end(), likelihood_.eta(0), likelihood_.eta(0) + outputs_ * rows_);
+  path.predictors.insert(path.predictors.end(), likelihood_->eta(0), likelihood_->eta(0) + outputs_ * rows_);
 }
 
 }  // namespace ispca

@@ -1,8 +1,10 @@
 // One fit of the lasso: the state that is carried from penalty to penalty.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <vector>
 
+#include "family.hpp"
 #include "lasso_gram.hpp"
 #include "lasso_naive.hpp"
 #include "lasso_path.hpp"
@@ -40,11 +42,12 @@ class LassoFit {
   void centre();
 
   const LassoProblem& problem_;
+  const Family& family_;
   const Poll& poll_;
   const std::size_t rows_, count_, outputs_;
   double tolerance_, threshold_ = 0;
   Standardisation standard_;
-  LassoLikelihood likelihood_;
+  const std::unique_ptr<LassoLikelihood> likelihood_;
   NaiveDescent naive_;
   GramDescent gram_;
   std::vector<Screen> screens_;

@@ -36,43 +36,24 @@ std::vector<double> inverse(std::vector<double> a, std::size_t size) {
 
 }  // namespace
 
-void GramDescent::freeze(const LassoLikelihood& likelihood) {
+void GramDescent::freeze() {
   const std::size_t n = x_.rows, C = outputs_;
   slots_.clear();
   rows_.clear();
   memory_ = 0;
   for (Slots& slots : by_output_) slots.feature.clear(), slots.slot.clear();
-  std::vector<double> hessian(C * C);
-  if (C == 1) {
-    curvature_.assign(likelihood.curvature(0), likelihood.curvature(0) + n);
-    for (double v : curvature_) hessian[0] += v;
-  } else {
-    mean_ = likelihood.means();
-    weight_.assign(likelihood.weight(), likelihood.weight() + n);
-    std::vector<double> column(C * n);
-    for (std::size_t c = 0; c < C; ++c) {
-      weigh(c, nullptr, 1, column.data());
-      for (std::size_t d = 0; d < C; ++d)
-        for (std::size_t i = 0; i < n; ++i) hessian[c * C + d] += column[d * n + i];
-      // A common shift of the intercepts changes nothing: this pins it, and is orthogonal to all else.
-      for (std::size_t d = 0; d < C; ++d) hessian[c * C + d] += 1.0 / static_cast<double>(C * C);
-      hessian[c * C + c] += 1e-10;
-    }
+  std::vector<double> hessian(C * C), column(C * n);
+  frozen_ = likelihood_.frozen();
+  for (std::size_t c = 0; c < C; ++c) {
+    weigh(c, nullptr, 1, column.data());
+    for (std::size_t d = 0; d < C; ++d)
+      for (std::size_t i = 0; i < n; ++i) hessian[c * C + d] += column[d * n + i];
+    if (C == 1) break;
+    // A common shift of the intercepts changes nothing: this pins it, and is orthogonal to all else.
+    for (std::size_t d = 0; d < C; ++d) hessian[c * C + d] += 1.0 / static_cast<double>(C * C);
+    hessian[c * C + c] += 1e-10;
   }
   inverse_ = inverse(hessian, C);
-}
-
-// out (outputs x rows) = curvature times a column (null: of ones) that belongs to one output
-void GramDescent::weigh(std::size_t output, const double* column, double scale, double* out) const {
-  const std::size_t n = x_.rows;
-  if (outputs_ == 1) {
-    for (std::size_t i = 0; i < n; ++i) out[i] = scale * curvature_[i] * (column ? column[i] : 1.0);
-    return;
-  }
-  const double* p = &mean_[output * n];
-  for (std::size_t d = 0; d < outputs_; ++d)
-    for (std::size_t i = 0; i < n; ++i)
-      out[d * n + i] = scale * weight_[i] * p[i] * ((d == output) - mean_[d * n + i]) * (column ? column[i] : 1.0);
 }
 
 void GramDescent::add(std::size_t coordinate) {
@@ -128,12 +109,12 @@ const GramDescent::Row& GramDescent::row(std::size_t k) {
   return row;
 }
 
-void GramDescent::begin(const LassoLikelihood& likelihood, const double* b) {
+void GramDescent::begin(const double* b) {
   const std::size_t n = x_.rows, C = outputs_;
   residual_.resize(C * n);
   std::vector<double> sums(C), intercept(C * n);
   for (std::size_t c = 0; c < C; ++c)
-    for (std::size_t i = 0; i < n; ++i) sums[c] += residual_[c * n + i] = likelihood.residual(c)[i];
+    for (std::size_t i = 0; i < n; ++i) sums[c] += residual_[c * n + i] = likelihood_.residual(c)[i];
   start_.assign(C, 0.0);
   for (std::size_t c = 0; c < C; ++c) {
     for (std::size_t d = 0; d < C; ++d) start_[c] += inverse_[c * C + d] * sums[d];
@@ -219,7 +200,7 @@ bool GramDescent::jump() {
   return share == 1;
 }
 
-void GramDescent::finish(LassoLikelihood& likelihood, double* b, double* intercepts) {
+void GramDescent::finish(double* b, double* intercepts) {
   std::vector<double> offset = start_;
   for (std::size_t c = 0; c < outputs_; ++c) intercepts[c] += start_[c];
   for (std::size_t k = 0; k < slots_.size(); ++k) {
@@ -233,18 +214,18 @@ void GramDescent::finish(LassoLikelihood& likelihood, double* b, double* interce
       intercepts[c] -= change * shift[c];
     }
     intercepts[output] += change * mean;  // that of standardised columns, though the shift is for raw ones
-    x_.add(j, change * scale, likelihood.eta(output));
+    x_.add(j, change * scale, likelihood_.eta(output));
     b[slots_[k]] = b_[k];
   }
   for (std::size_t c = 0; c < outputs_; ++c)
-    for (std::size_t i = 0; i < x_.rows; ++i) likelihood.eta(c)[i] += offset[c];
+    for (std::size_t i = 0; i < x_.rows; ++i) likelihood_.eta(c)[i] += offset[c];
 }
 
-void GramDescent::solve(double lambda, double tolerance, LassoLikelihood& likelihood, double* b, double* intercepts) {
+void GramDescent::solve(double lambda, double tolerance, double* b, double* intercepts) {
   lambda_ = lambda;
-  begin(likelihood, b);
+  begin(b);
   descend(tolerance);
-  finish(likelihood, b, intercepts);
+  finish(b, intercepts);
 }
 
 }  // namespace ispca

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lasso_columns.hpp"
-#include "lasso_family.hpp"
+#include "lasso_likelihood.hpp"
 
 namespace ispca {
 
@@ -13,15 +13,16 @@ namespace ispca {
 // the Hessian, the expensive part, serves many steps and several penalties. Intercepts are profiled out.
 class GramDescent {
  public:
-  GramDescent(const Columns& x, const Standardisation& standard, std::size_t outputs, const Poll& poll)
-      : x_(x), standard_(standard), poll_(poll), outputs_(outputs), by_output_(outputs) {}
+  GramDescent(const Columns& x, const Standardisation& standard, LassoLikelihood& likelihood, const Poll& poll)
+      : x_(x), standard_(standard), likelihood_(likelihood), poll_(poll), outputs_(likelihood.outputs()),
+        by_output_(outputs_) {}
 
-  void freeze(const LassoLikelihood& likelihood);
+  void freeze();
   void add(std::size_t coordinate);
   double memory() const { return memory_; }  // numbers held
 
   // Minimises the model with the penalty lambda |b|_1; changes b, the intercepts and the predictors.
-  void solve(double lambda, double tolerance, LassoLikelihood& likelihood, double* b, double* intercepts);
+  void solve(double lambda, double tolerance, double* b, double* intercepts);
 
  private:
   struct Row {
@@ -31,20 +32,23 @@ class GramDescent {
   };
   const Row& row(std::size_t k);
   void start_row(std::size_t k);
-  void weigh(std::size_t output, const double* column, double scale, double* out) const;
-  void begin(const LassoLikelihood& likelihood, const double* b);
+  void weigh(std::size_t output, const double* column, double scale, double* out) const {
+    likelihood_.weigh(frozen_, output, column, scale, out);
+  }
+  void begin(const double* b);
   void move(std::size_t k, double change);
   double visit(std::size_t k);
   void descend(double tolerance);
   bool jump();
-  void finish(LassoLikelihood& likelihood, double* b, double* intercepts);
+  void finish(double* b, double* intercepts);
 
   const Columns& x_;
   const Standardisation& standard_;
+  LassoLikelihood& likelihood_;
   const Poll& poll_;
   std::size_t outputs_;
   double lambda_ = 0, memory_ = 0;
-  std::vector<double> curvature_, mean_, weight_;  // of the freeze; one output: curvature_, several: mean_
+  std::vector<double> frozen_;                     // what weigh needs of the curvature of the last freeze
   std::vector<double> inverse_;                    // of the Hessian of the intercepts, outputs x outputs
   std::vector<double> start_;                      // the step of the intercepts when no coefficient moves
   std::vector<std::size_t> slots_;                 // coordinates

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ispca {
 
@@ -146,8 +147,8 @@ void NaiveDescent::accelerate(const double* curvature) {
     sum += weight * kept_sum_[p + 1];
   }
   if (!(objective(b, working, sum, curvature) < objective(b_, working_, working_sum_, curvature))) return;
-  b_ = b;
-  working_ = working;
+  b_ = std::move(b);
+  working_ = std::move(working);
   working_sum_ = sum;
 }
 

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "lasso_columns.hpp"
-#include "lasso_family.hpp"
 
 namespace ispca {
+
+class Family;
 
 struct LassoPath {
   std::vector<double> lambdas, explained;       // per penalty: its value, share of the deviance explained
@@ -20,7 +21,7 @@ struct LassoPath {
 
 struct LassoProblem {
   Columns x;
-  Family family = Family::gaussian;
+  const Family* family = nullptr;
   std::size_t outputs = 1;
   const double* y = nullptr;       // outputs x rows
   const double* weight = nullptr;  // per row, sum one; rows with weight 0 are predicted only

@@ -6,10 +6,10 @@
 
 namespace ispca {
 
-// Where the slopes go: dl/d intercept (H), dl/d beta (H x K), dl/d log sigma (Gaussian only).
+// Where the slopes go: dl/d intercept (H), dl/d beta (H x K), dl/d log sigma (families with noise).
 struct Slopes {
-  double* intercept;
-  double* beta;
+  double* intercept = nullptr;
+  double* beta = nullptr;
   double log_sigma = 0;
 };
 
@@ -20,7 +20,7 @@ class Likelihood {
   virtual double value(const double* intercept, const double* beta, double log_sigma, Slopes& slopes) = 0;
 };
 
-// What the blocked sampler needs besides (logistic and softmax).
+// What the blocked sampler of the families in glm.hpp needs besides.
 class GlmLikelihood : public Likelihood {
  public:
   // Keeps X beta, so that value_along(intercept, a) = log p(y | intercept, a beta) costs no product with X.
@@ -34,7 +34,5 @@ class GlmLikelihood : public Likelihood {
 };
 
 std::unique_ptr<GlmLikelihood> make_glm_likelihood(const Problem& problem);
-std::unique_ptr<Likelihood> make_gaussian_likelihood(const Problem& problem);
-std::unique_ptr<Likelihood> make_likelihood(const Problem& problem);
 
 }  // namespace ispca

@@ -33,7 +33,7 @@ class Nuts {
   // A stretch of trajectory: momenta at its ends in the order built, their sum over its points, one point
   // drawn from it, and the sum of the weights exp(H0 - H), at most e^600 each.
   struct Stretch {
-    double *begin, *end, *sum, *sample, *sample_gradient;
+    double *begin = nullptr, *end = nullptr, *sum = nullptr, *sample = nullptr, *sample_gradient = nullptr;
     double sample_density = 0, weight = 0;
   };
 
@@ -54,8 +54,8 @@ class Nuts {
   std::size_t used_ = 0;
   double *position_, *gradient_, *inverse_metric_;
   double log_density_ = 0, energy_ = 0, last_density_ = 0;
-  Frontier frontier_[2];
-  double *edge_[2], *sum_;  // momenta at the ends of the whole trajectory, and their sum over it
+  Frontier frontier_[2]{};
+  double *edge_[2]{}, *sum_;  // momenta at the ends of the whole trajectory, and their sum over it
   double weight_ = 0;
   std::vector<Stretch> stretches_;
   Transition statistics_;

@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "buffer.hpp"
@@ -11,9 +10,8 @@
 
 namespace ispca {
 
-enum class Model { logistic, softmax, gaussian };
-
-Model parse_model(const std::string& name);
+class Family;
+class GlmFamily;
 
 struct Prior {
   double tau0 = 1;              // scale of the half-Cauchy on tau (Gaussian: in units of sigma)
@@ -30,10 +28,11 @@ struct RawData {
   const double* y = nullptr;
 };
 
-// The design in tiles of rows, with the response in the form the kernels want. A tile that starts at (padded) row r
-// has its values at r K, its weights at r, its signs (logistic) at r or its one-hot rows (softmax) at r H.
+// The design in tiles of rows, with the response in the form the family's kernel takes. A tile that starts at (padded)
+// row r has its values at r K, its weights at r and its responses at r H.
 template <class Real>
 struct GlmData {
+  const GlmFamily* family = nullptr;
   Buffer<Real> values, response, weight;
   std::size_t rows = 0, columns = 0, tile_rows = 0;
 
@@ -46,7 +45,7 @@ struct GlmData {
 // rotated so that row 0 is sqrt(n) times the means and the others, contrasts of samples, are free of them.
 struct GaussianData {
   double n = 0, y_mean = 0, y_squares = 0;  // centred sum of squares of y
-  double sigma_floor = 0;                   // below it sigma is penalized, see likelihood_gaussian.cpp
+  double sigma_floor = 0;                   // below it sigma is penalized, see noise.hpp
   Buffer<double> gram, cross, x_mean;       // K <= n: Xc^T Xc, Xc^T yc, column means
   Buffer<double> rows, response;            // K > n
   std::vector<std::size_t> numbers;         // K > n: 0, 1, ..., n - 1
@@ -68,12 +67,13 @@ struct GaussianData {
 };
 
 struct Problem {
-  Model model = Model::logistic;
+  const Family* family = nullptr;
   bool double_precision = false;
   std::size_t n = 0, columns = 0;
-  std::size_t outputs = 1;  // H: rows of coefficients (1, or the number of classes of the softmax)
+  std::size_t outputs = 1;  // H: rows of coefficients (1, or the number of classes)
   Prior prior;
   double log_tau0 = 0, log_slab2 = 0;  // log tau0, log s^2
+  double y_center = 0, y_scale = 1;    // families with noise: where its standard deviation starts
   const Kernels* kernels = nullptr;
   GlmData<float> single;
   GlmData<double> full;
@@ -83,8 +83,14 @@ struct Problem {
   bool wide() const { return columns > n; }  // Gaussian: rows instead of a Gram matrix
 };
 
+// Throws std::invalid_argument unless the condition holds; the message is a sentence for the user.
+void require(bool condition, const char* message);
+
+// Requires at least two classes, and y to hold their numbers.
+void check_classes(const RawData& raw);
+
 // Checks and prepares the data; throws std::invalid_argument with a sentence for the user, or what `poll` throws.
-Problem make_problem(Model model, const RawData& raw, const Prior& prior, const Kernels& kernels, bool double_precision,
-                     const Poll& poll);
+Problem make_problem(const Family& family, const RawData& raw, const Prior& prior, const Kernels& kernels,
+                     bool double_precision, const Poll& poll);
 
 }  // namespace ispca

@@ -19,12 +19,9 @@ Sampler parse_sampler(const std::string& name) {
   throw std::invalid_argument("sampler '" + name + "' is unknown; choose nuts or blocked");
 }
 
-std::size_t position_size(const Problem& problem, Sampler) { return Layout(problem).size(); }
-
 std::size_t metric_size(const Problem& problem, Sampler sampler) {
   if (sampler == Sampler::nuts) return Layout(problem).size();
-  if (problem.model == Model::gaussian) return 0;
-  return problem.outputs * (problem.columns + 1) * (problem.columns + 1) + 1;  // curvature, width of the scale move
+  return problem.family->blocked_metric_size(problem);
 }
 
 std::vector<ChainState> fresh_states(std::size_t chains, std::uint64_t seed) {
@@ -41,6 +38,9 @@ class Crew {
   Crew(const Problem& problem, const Settings& settings, std::vector<ChainState>& states,
        const std::vector<ChainOutput>& outputs)
       : problem_(problem), settings_(settings), states_(states), outputs_(outputs) {}
+
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
 
   ~Crew() {
     stop_ = true;
@@ -64,9 +64,10 @@ class Crew {
 
   // Runs chains until there are none left or `poll` throws.
   void work(const Poll& poll) {
-    const auto run_chain = settings_.sampler == Sampler::nuts ? run_nuts : run_blocked;
-    for (std::size_t chain; (chain = next_++) < states_.size();)
-      run_chain(problem_, settings_, states_[chain], outputs_[chain], poll);
+    for (std::size_t chain; (chain = next_++) < states_.size();) {
+      if (settings_.sampler == Sampler::nuts) run_nuts(problem_, settings_, states_[chain], outputs_[chain], poll);
+      else problem_.family->run_blocked(problem_, settings_, states_[chain], outputs_[chain], poll);
+    }
   }
 
   // Waits for the threads; returns false as soon as `interrupted` does not. A chain's exception is rethrown.
@@ -91,14 +92,14 @@ class Crew {
     } catch (const Interrupted&) {
     } catch (...) {
       stop_ = true;
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::scoped_lock lock(mutex_);
       failure_ = std::current_exception();
     }
     change_running(-1);
   }
 
   void change_running(int by) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     running_ += by;
     changed_.notify_all();
   }

@@ -85,10 +85,7 @@ std::vector<double> centred_start(const Problem& problem, Random& random) {
   std::vector<double> values(layout.size());
   for (double& value : values) value = 2 * random.uniform() - 1;
   for (std::size_t j = 0; j < layout.coefficients; ++j) values[layout.z() + j] *= 1e-2;
-  if (layout.noise) {
-    const GaussianData& data = problem.gaussian;
-    values[layout.log_sigma()] += std::log(std::max(std::sqrt(data.y_squares / data.n), 10 * data.sigma_floor));
-  }
+  if (layout.noise) values[layout.log_sigma()] += std::log(problem.y_scale);
   return values;
 }
 

@@ -1,8 +1,10 @@
 // Chain states to and from bytes, so that Python can hold and pickle them.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
 
+#include "density.hpp"
 #include "sampling.hpp"
 
 namespace ispca {
@@ -32,14 +34,15 @@ class Reader {
 };
 
 struct Header {
-  std::uint64_t magic, model, sampler, position, metric, chains;
+  std::uint64_t magic, family, sampler, position, metric, chains;
 };
 
 Header header(const Problem& problem, Sampler sampler, std::size_t chains) {
+  const auto& all = families();
   return {kMagic,
-          static_cast<std::uint64_t>(problem.model),
+          static_cast<std::uint64_t>(std::find(all.begin(), all.end(), problem.family) - all.begin()),
           static_cast<std::uint64_t>(sampler),
-          position_size(problem, sampler),
+          Layout(problem).size(),
           metric_size(problem, sampler),
           chains};
 }
@@ -52,7 +55,7 @@ void check(const ChainState& state, const Problem& problem, Sampler sampler) {
   for (double value : state.metric) valid = valid && std::isfinite(value);
   if (sampler == Sampler::nuts) {
     for (double variance : state.metric) valid = valid && variance > 0;
-  } else if (problem.model != Model::gaussian) {
+  } else if (!state.metric.empty()) {
     const std::size_t block = problem.columns + 1;  // the diagonals of the curvatures, then a width
     for (std::size_t h = 0; h < problem.outputs; ++h)
       for (std::size_t i = 0; i < block; ++i) valid = valid && state.metric[(h * block + i) * block + i] >= 0;

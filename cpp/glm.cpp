@@ -1,4 +1,6 @@
-// Logistic and softmax likelihoods: products with the design and an elementwise part, both from the kernels.
+// Data and likelihood of the families in glm.hpp: products with the design here, the rest from the family.
+#include "glm.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,13 +10,38 @@ namespace ispca {
 namespace {
 
 template <class Real>
+GlmData<Real> glm_data(const GlmFamily& family, const RawData& raw, std::size_t outputs) {
+  constexpr std::size_t kTileBytes =
+      std::size_t{24} * 1024;  // leaves a quarter of a small first-level cache to the rest
+  GlmData<Real> data;
+  data.family = &family;
+  data.rows = round_up(raw.n, kRowBlock);
+  data.columns = raw.columns;
+  const std::size_t fitting = kTileBytes / (sizeof(Real) * raw.columns) / kRowBlock * kRowBlock;
+  data.tile_rows = std::min(std::max<std::size_t>(fitting, 2 * kRowBlock), data.rows);
+  data.values = Buffer<Real>(data.rows * raw.columns);
+  data.weight = Buffer<Real>(data.rows);
+  data.response = Buffer<Real>(data.rows * outputs);
+  for (std::size_t i = 0; i < raw.n; ++i) {
+    const std::size_t start = i / data.tile_rows * data.tile_rows, at = i - start;
+    const std::size_t stride = data.tile(start).rows;
+    Real *values = data.values.data() + start * raw.columns, *response = data.response.data() + start * outputs;
+    for (std::size_t j = 0; j < raw.columns; ++j)
+      values[j * stride + at] = static_cast<Real>(raw.x[i * raw.columns + j]);
+    data.weight[i] = 1;
+    for (std::size_t h = 0; h < outputs; ++h)
+      response[h * stride + at] = static_cast<Real>(family.response(raw.y[i], h));
+  }
+  return data;
+}
+
+template <class Real>
 class Glm final : public GlmLikelihood {
  public:
   Glm(const Problem& problem, const GlmData<Real>& data, const GlmKernels<Real>& kernels)
-      : logistic_(problem.model == Model::logistic), outputs_(problem.outputs), columns_(problem.columns),
-        samples_(problem.n), data_(data), kernels_(kernels), predictors_(outputs_ * data.tile_rows),
-        direction_(outputs_ * data.rows), product_(data.tile_rows), partial_(outputs_ * columns_ * kRowBlock),
-        workspace_(2 * data.tile_rows) {}
+      : family_(*data.family), outputs_(problem.outputs), columns_(problem.columns), samples_(problem.n), data_(data),
+        kernels_(kernels), predictors_(outputs_ * data.tile_rows), direction_(outputs_ * data.rows),
+        product_(data.tile_rows), partial_(outputs_ * columns_ * kRowBlock), workspace_(2 * data.tile_rows) {}
 
   double value(const double* intercept, const double* beta, double, Slopes& slopes) override {
     double value = 0;
@@ -88,14 +115,12 @@ class Glm final : public GlmLikelihood {
   }
 
   double to_residuals(std::size_t rows, std::size_t start) {
-    const Real* response = data_.response.data() + start * outputs_;
     const std::size_t padding = start + rows == data_.rows ? data_.rows - samples_ : 0;
-    if (logistic_) return kernels_.logistic(rows, padding, response, predictors_.data());
-    return kernels_.softmax(rows, outputs_, response, data_.weight.data() + start, predictors_.data(),
-                            workspace_.data());
+    return family_.residuals(kernels_, {rows, padding, outputs_, data_.response.data() + start * outputs_,
+                                        data_.weight.data() + start, predictors_.data(), workspace_.data()});
   }
 
-  const bool logistic_;
+  const GlmFamily& family_;
   const std::size_t outputs_, columns_, samples_;
   const GlmData<Real>& data_;
   const GlmKernels<Real>& kernels_;
@@ -109,9 +134,12 @@ std::unique_ptr<GlmLikelihood> make_glm_likelihood(const Problem& problem) {
   return std::make_unique<Glm<float>>(problem, problem.single, problem.kernels->single);
 }
 
-std::unique_ptr<Likelihood> make_likelihood(const Problem& problem) {
-  if (problem.model == Model::gaussian) return make_gaussian_likelihood(problem);
-  return make_glm_likelihood(problem);
+void GlmFamily::prepare(const RawData& raw, const Poll&, Problem& problem) const {
+  check(raw);
+  if (problem.double_precision) problem.full = glm_data<double>(*this, raw, problem.outputs);
+  else problem.single = glm_data<float>(*this, raw, problem.outputs);
 }
+
+std::unique_ptr<Likelihood> GlmFamily::likelihood(const Problem& problem) const { return make_glm_likelihood(problem); }
 
 }  // namespace ispca

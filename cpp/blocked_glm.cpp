@@ -1,11 +1,10 @@
-// A chain of the blocked sampler for the logistic and softmax models: coefficients by HMC, scales by slices.
+// The blocked sampler of the families in glm.hpp: coefficients by HMC, scales by slices.
 #include <algorithm>
 #include <cmath>
 
 #include "adaptation.hpp"
 #include "beta_hmc.hpp"
-#include "blocked_gaussian.hpp"
-#include "chain.hpp"
+#include "glm.hpp"
 #include "slice.hpp"
 
 namespace ispca {
@@ -69,9 +68,13 @@ Tuning warm_up(Random& random, const Problem& problem, const Settings& settings,
 
 }  // namespace
 
-void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
-                 const Poll& poll) {
-  if (problem.model == Model::gaussian) return run_blocked_gaussian(problem, settings, chain, output, poll);
+// The curvature of each output, and the width of the scale move.
+std::size_t GlmFamily::blocked_metric_size(const Problem& problem) const {
+  return problem.outputs * (problem.columns + 1) * (problem.columns + 1) + 1;
+}
+
+void GlmFamily::run_blocked(const Problem& problem, const Settings& settings, ChainState& chain,
+                            const ChainOutput& output, const Poll& poll) const {
   Random random(chain.random);
   const bool fresh = !(chain.step > 0);
   CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);

@@ -1,0 +1,34 @@
+// Families whose log likelihood is a sum over samples, given the samples' linear predictors.
+#pragma once
+#include "family.hpp"
+
+namespace ispca {
+
+// What a family's kernel sees of a tile of rows; predictors are outputs x rows.
+template <class Real>
+struct GlmTile {
+  std::size_t rows, padding, outputs;
+  const Real *response, *weight;
+  Real *predictors, *workspace;
+};
+
+class GlmFamily : public Family {
+ public:
+  virtual void check(const RawData& raw) const = 0;
+  // What the kernel takes as the response of an output in a sample.
+  virtual double response(double y, std::size_t output) const = 0;
+  // The log likelihood of a tile; replaces its predictors by the residuals, the slopes with respect to them.
+  virtual double residuals(const GlmKernels<float>& kernels, const GlmTile<float>& tile) const = 0;
+  virtual double residuals(const GlmKernels<double>& kernels, const GlmTile<double>& tile) const = 0;
+
+  void prepare(const RawData& raw, const Poll& poll, Problem& problem) const final;
+  std::unique_ptr<Likelihood> likelihood(const Problem& problem) const final;
+  void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
+                   const Poll& poll) const final;
+  std::size_t blocked_metric_size(const Problem& problem) const final;
+
+ protected:
+  using Family::Family;
+};
+
+}  // namespace ispca
