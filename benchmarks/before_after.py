@@ -91,8 +91,9 @@ TASKS = {
 
 
 def measure(python, task):
-    """Return the CPU time of a task in a fresh process, which sees nothing but its own installation."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    """Return the CPU time of a task in a fresh process, which sees only its own installation and keeps bytecode."""
+    hidden = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
     command = [python, "-P", __file__, "--run", task]
     return float(subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout)
 

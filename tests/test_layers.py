@@ -1,4 +1,4 @@
-"""Imports inside the package point in one direction only, from higher layers to lower ones."""
+"""Imports inside the package point only from higher layers to lower ones, and no file grows too long."""
 
 import ast
 from pathlib import Path
@@ -35,6 +35,9 @@ EXCEPTIONS = {
     ("validation", "plots.comparison"),
     ("validation", "plots.stability"),
 }
+CODE = {".py", ".js", ".css", ".html", ".cpp", ".hpp", ".h", ".inc"}
+# Longer than 400 lines until they are split. Never add to it.
+LONG = {"tests/test_bad_input.py", "tests/test_transformers.py", "tests/validation/test_stacking.py"}
 
 
 def imports(source, package):
@@ -106,3 +109,11 @@ def test_every_exception_is_needed():
 )
 def test_imports_of_a_module(source, expected):
     assert list(imports(source, ("validation",))) == expected
+
+
+def test_no_file_is_longer_than_400_lines():
+    root = SOURCE.parents[1]
+    folders = ("src", "cpp", "tests", "paper", "benchmarks", "fuzz", "examples")
+    code = [path for folder in folders for path in (root / folder).rglob("*") if path.suffix in CODE]
+    assert code
+    assert {str(path.relative_to(root)) for path in code if len(path.read_text().splitlines()) > 400} == LONG
