@@ -91,7 +91,7 @@ TASKS = {
 
 
 def measure(python, task):
-    """Return the CPU time of a task in a fresh process, which sees only its own installation and keeps bytecode."""
+    """Return the CPU time of a task in a fresh process, which sees only its installation and keeps bytecode."""
     hidden = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     command = [python, "-P", __file__, "--run", task]
