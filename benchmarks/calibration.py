@@ -179,10 +179,13 @@ A bar of half height corresponds to the expected count of {count / N_BINS:g}.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="simulated data sets for each row")
+    parser.add_argument("--model", choices=sorted({s.label for s in SETTINGS}), help="only the rows of this model")
     parser.add_argument("--write", type=Path, help="file for the page")
     arguments = parser.parse_args()
     outcomes = []
     for setting in SETTINGS:
+        if arguments.model not in (None, setting.label):
+            continue
         outcomes.append(measure(setting, arguments.count))
         print(summary_table(outcomes[-1:]).splitlines()[-1], flush=True)
     text = page(outcomes, arguments.count)

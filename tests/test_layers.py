@@ -1,4 +1,4 @@
-"""Imports inside the package point in one direction only, from higher layers to lower ones."""
+"""Imports inside the package point only from higher layers to lower ones, and no file grows too long."""
 
 import ast
 from pathlib import Path
@@ -27,6 +27,7 @@ LAYERS = (
     {"__init__", "__main__"},
 )
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
+CODE = {".py", ".js", ".css", ".html", ".cpp", ".hpp"}
 
 
 def imports(source, package):
@@ -94,3 +95,12 @@ def test_no_import_points_upward_or_hides_in_a_function():
 )
 def test_imports_of_a_module(source, expected):
     assert list(imports(source, ("validation",))) == expected
+
+
+def test_no_file_is_longer_than_400_lines():
+    root = SOURCE.parents[1]
+    folders = ("src", "cpp", "tests", "paper", "benchmarks", "fuzz", "examples")
+    code = [path for folder in folders for path in (root / folder).rglob("*") if path.suffix in CODE]
+    assert code
+    long = {str(path.relative_to(root)) for path in code if len(path.read_text().splitlines()) > 400}
+    assert long == set()
