@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.impute import SimpleImputer
 
 from .._csv import open_csv, write_table
 from .._messages import count, listing
@@ -130,7 +129,7 @@ def _without_missing(
     kept = np.arange(X.shape[0])
     if np.isfinite(values).all():
         return X, kept
-    if missing == "error" and any(isinstance(step, SimpleImputer) for step in parts.before):
+    if missing == "error" and any(type(step).__name__ == "SimpleImputer" for step in parts.before):
         # The model replaces missing values itself.
         return X, kept
     dense = X if isinstance(X, np.ndarray) else X.toarray()

@@ -18,9 +18,8 @@ from ..pipelines import take_apart
 from ..reduction.records import Step
 from .archive import STORABLE
 from .limits import ContentError, check_memory
-from .storable import FUNCTIONS, RULES, check_estimator, check_parameters, check_pipeline
+from .storable import check_estimator, check_parameters, check_pipeline, estimators, functions
 
-ESTIMATORS: dict[str, Any] = {kind.__name__: kind for kind in RULES}
 RECORDS: dict[str, Any] = {kind.__name__: kind for kind in (Step, Posterior, Diagnostics)}
 # Other private attributes are notes of the fit that no prediction needs.
 FITTED = re.compile(r"[a-z][a-z0-9_]*_|_supervised_loadings|_strategy|_fit_dtype|_fill_dtype")
@@ -49,7 +48,7 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
     if RECORDS.get(name) is type(value):
         return {"record": name, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
     function = getattr(value, "__name__", "")
-    if function in FUNCTIONS and FUNCTIONS[function] is value:
+    if functions().get(function) is value:
         return {"function": function}
     return _encode_model(value, arrays)
 
@@ -71,7 +70,7 @@ def _encode_model(value: Any, arrays: list[np.ndarray], blank: bool = False) -> 
     """Describe an estimator or a pipeline; a blank one without what it learned."""
     if not _is_step(value):
         raise ContentError(
-            f"{value!r:.60} cannot be stored. Only {', '.join(ESTIMATORS)} and pipelines of them are supported."
+            f"{value!r:.60} cannot be stored. Only {', '.join(estimators())} and pipelines of them are supported."
         )
     if isinstance(value, str):
         return value
@@ -93,7 +92,7 @@ def _encode_model(value: Any, arrays: list[np.ndarray], blank: bool = False) -> 
 def _is_step(value: Any) -> bool:
     if isinstance(value, str):
         return value == "passthrough"
-    return isinstance(value, Pipeline) or ESTIMATORS.get(type(value).__name__) is type(value)
+    return isinstance(value, Pipeline) or estimators().get(type(value).__name__) is type(value)
 
 
 def _check_storable(value: Any, check: Callable[[Any], None]) -> None:
@@ -228,7 +227,7 @@ def _pipeline(content: Content, entries: Any) -> Pipeline:
 
 
 def _blank(content: Content, name: Any, entries: Any) -> Any:
-    kind = _known(ESTIMATORS, name)
+    kind = _known(estimators(), name)
     parameters = _dict(content, entries)
     if set(parameters) != set(kind().get_params(deep=False)):
         raise ContentError(f"its description does not contain the parameters of {name}")
@@ -263,7 +262,7 @@ _DECODERS: dict[tuple[str, ...], Callable[..., Any]] = {
     ("dict",): _dict,
     ("table",): _table,
     ("dtype",): _dtype,
-    ("function",): lambda content, name: _known(FUNCTIONS, name),
+    ("function",): lambda content, name: _known(functions(), name),
     ("record", "fields"): _record,
     ("pipeline",): _pipeline,
     ("estimator", "parameters", "fitted"): _estimator,

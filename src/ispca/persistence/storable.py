@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyClassifier
-from sklearn.feature_selection import SelectKBest, VarianceThreshold, chi2, f_classif, f_regression
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
@@ -34,8 +33,6 @@ from . import rules
 from .limits import ContentError, check_memory
 from .rules import Rule, Sizes, check_attributes
 
-# The only functions that a parameter may refer to.
-FUNCTIONS: dict[str, Any] = {function.__name__: function for function in (f_classif, f_regression, chi2)}
 MOST_CANDIDATES = 1000
 BYTES_PER_CHARACTER = 4
 # A few arrays of numbers are allocated per feature before the values are checked.
@@ -104,19 +101,14 @@ IMPUTER = {
 }
 # None if the scaler was told not to scale.
 OPTIONAL_SCALE = rules.optional(rules.positive(WIDTH))
-PREPROCESSING: dict[type, dict[str, Rule]] = {
+SCALERS: dict[type, dict[str, Rule]] = {
     StandardScaler: {"mean_": rules.optional(rules.finite(WIDTH)), "scale_": OPTIONAL_SCALE},
     RobustScaler: {"center_": rules.optional(rules.finite(WIDTH)), "scale_": OPTIONAL_SCALE},
     MinMaxScaler: {"min_": rules.finite(WIDTH), "scale_": rules.positive(WIDTH)},
     MaxAbsScaler: {"scale_": rules.positive(WIDTH)},
-    SimpleImputer: IMPUTER,
-    VarianceThreshold: {"variances_": rules.finite(WIDTH)},
-    # The score of a constant feature is NaN.
-    SelectKBest: {"scores_": rules.numbers(WIDTH)},
     FunctionTransformer: _each("func inverse_func kw_args inv_kw_args", rules.among(None)),
 }
-# The estimators that a model file may contain, with the rules for their attributes.
-RULES: dict[type, dict[str, Rule]] = {
+MODELS: dict[type, dict[str, Rule]] = {
     ISPCA: REDUCTION,
     SPCA: REDUCTION | {"selected_": rules.indices(WIDTH)},
     HorseshoeClassifier: CLASSIFIER | HORSESHOE,
@@ -127,8 +119,37 @@ RULES: dict[type, dict[str, Rule]] = {
     StackedRegressor: STACK,
     BaseRateRegressor: {"mean_": rules.NUMBER, "deviation_": rules.POSITIVE},
     DummyClassifier: DUMMY,
-    **PREPROCESSING,
 }
+
+
+@lru_cache(maxsize=1)
+def preprocessing_rules() -> dict[type, dict[str, Rule]]:
+    """Return the preprocessing steps that a model file may contain, with the rules for their attributes."""
+    # Imported here, because these modules take long and most commands do not need them.
+    from sklearn.feature_selection import SelectKBest, VarianceThreshold
+    from sklearn.impute import SimpleImputer
+
+    return {
+        **SCALERS,
+        SimpleImputer: IMPUTER,
+        VarianceThreshold: {"variances_": rules.finite(WIDTH)},
+        # The score of a constant feature is NaN.
+        SelectKBest: {"scores_": rules.numbers(WIDTH)},
+    }
+
+
+@lru_cache(maxsize=1)
+def estimators() -> dict[str, Any]:
+    """Return all estimators that a model file may contain, by name."""
+    return {kind.__name__: kind for kind in (*MODELS, *preprocessing_rules())}
+
+
+@lru_cache(maxsize=1)
+def functions() -> dict[str, Any]:
+    """Return the only functions that a parameter may refer to, by name."""
+    from sklearn.feature_selection import chi2, f_classif, f_regression
+
+    return {function.__name__: function for function in (f_classif, f_regression, chi2)}
 
 
 def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
@@ -145,10 +166,13 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
         check_attributes(estimator, {"classes_": rules.CLASSES}, sizes)
     many = sizes.get("classes_", 1)
     sizes[OUTPUTS] = many if many > 2 else 1
-    check_attributes(estimator, RULES[type(estimator)], sizes)
+    expected = MODELS | preprocessing_rules()
+    check_attributes(estimator, expected[type(estimator)], sizes)
     for kinds, check in FURTHER.items():
         if isinstance(estimator, kinds):
             check(estimator, sizes)
+    if type(estimator) in preprocessing_rules():
+        _check_transform(estimator)
     # In the tables of coefficients, every name takes as much memory as the longest.
     labels = [given.get(name) for name in ("feature_names_in_", "classes_")]
     characters = sum(max(map(len, text)) for text in labels if text is not None and text.dtype.kind in "OU")
@@ -220,7 +244,7 @@ def _check_horseshoe(estimator: Any, sizes: Sizes) -> None:
     check_attributes(estimator.diagnostics_, DIAGNOSTICS, sizes)
 
 
-def _check_transform(step: Any, sizes: Sizes) -> None:
+def _check_transform(step: Any) -> None:
     """Refuse a step that cannot transform samples."""
     if not _output_width(step):
         raise ContentError(f"its {type(step).__name__} removes all features")
@@ -270,5 +294,4 @@ FURTHER: dict[Any, Callable[[Any, Sizes], None]] = {
     SupervisedComponents: _check_reduction,
     (HorseshoeClassifier, HorseshoeRegressor): _check_horseshoe,
     Stacked: _check_stack,
-    tuple(PREPROCESSING): _check_transform,
 }
