@@ -172,7 +172,7 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
         if isinstance(estimator, kinds):
             check(estimator, sizes)
     if type(estimator) in preprocessing_rules():
-        _check_transform(estimator)
+        _check_transform(estimator, sizes)
     # In the tables of coefficients, every name takes as much memory as the longest.
     labels = [given.get(name) for name in ("feature_names_in_", "classes_")]
     characters = sum(max(map(len, text)) for text in labels if text is not None and text.dtype.kind in "OU")
@@ -244,7 +244,7 @@ def _check_horseshoe(estimator: Any, sizes: Sizes) -> None:
     check_attributes(estimator.diagnostics_, DIAGNOSTICS, sizes)
 
 
-def _check_transform(step: Any) -> None:
+def _check_transform(step: Any, sizes: Sizes) -> None:
     """Refuse a step that cannot transform samples."""
     if not _output_width(step):
         raise ContentError(f"its {type(step).__name__} removes all features")
