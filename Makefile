@@ -89,8 +89,10 @@ $(VENV)/dependencies: $(VENV)/build-tools pyproject.toml
 	$(PIP) install $(BUILD) -c constraints.txt -e '.[test]'
 	touch $@
 
-# Only the changed parts of the engine are compiled again, because the build folder stays.
-$(VENV)/installed: $(VENV)/dependencies $(wildcard cpp/*) CMakeLists.txt
+# Only the changed parts of the engine are compiled again, because the build folder stays. The installation lists the
+# files of the package, so that it is made again when a folder has gained or lost one.
+FOLDERS := $(shell find src -type d -not -name __pycache__)
+$(VENV)/installed: $(VENV)/dependencies $(wildcard cpp/*) CMakeLists.txt $(FOLDERS)
 	$(PIP) install $(BUILD) --no-deps -e .
 	touch $@
 

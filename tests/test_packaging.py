@@ -13,11 +13,12 @@ import pytest
 import ispca
 
 SOURCE = Path(ispca.__file__).parent
+LOADERS = {"load_extra", "load_package"}
 LICENSES = {"LICENSE", "nanobind.txt", "robin-map.txt"}
 
 
 def imported_modules():
-    """Return the top-level modules that any file of the package imports, also by `load_extra`, except its own."""
+    """Return the top-level modules that any file of the package imports, also by its loaders of extras, except its own."""
     found = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -25,8 +26,8 @@ def imported_modules():
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 found.add(node.module.partition(".")[0])
-            elif isinstance(node, ast.Call) and getattr(node.func, "id", None) == "load_extra":
-                found.add(ast.literal_eval(node.args[1]).partition(".")[0])
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", None) in LOADERS:
+                found |= {arg.value.partition(".")[0] for arg in node.args[1:] if isinstance(arg, ast.Constant)}
     return found - set(sys.stdlib_module_names) - {"ispca"}
 
 
