@@ -56,6 +56,7 @@ def write_files(
         notes=table.notes,
         left_out=table.left_out,
         validation_hint="Run “ispca fit” again with --cv 5",
+        sampling_hint="Run “ispca fit” again with more --draws",
         scores=scores,
         coefficients=coefficients,
     )

@@ -40,8 +40,8 @@ def convergence_section(inputs: Inputs) -> dict[str, Any]:
     ]
     if not found.converged:
         text.append(
-            "Sample longer (option --draws of “ispca fit”, or n_draws and n_warmup of the model) or use fewer "
-            "components. Until the chains converge, treat probabilities and intervals as approximate."
+            f"{inputs.context.sampling_hint}, or use fewer components. Until the chains converge, treat "
+            "probabilities and intervals as approximate."
         )
     return section(TITLE, text, converged=bool(found.converged), tables=[_table(found)])
 

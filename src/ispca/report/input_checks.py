@@ -35,6 +35,7 @@ class Context:
     validation_hint: str = (
         "Call compare_with_baselines(model, X, y) from ispca.validation and pass its result as validation="
     )
+    sampling_hint: str = "Raise n_draws and n_warmup of the model"
     # Results the caller has already computed: scores of the samples, and original_coefficients(model).
     scores: np.ndarray | None = None
     coefficients: Any = None
