@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..families import Family
-from ..reduction.records import Floats
+from ..reduction.records import Floats, Indices
 
 
 @dataclass(frozen=True)
@@ -51,3 +51,5 @@ class Path:
     best: int
     one_standard_error: int
     solution: Callable[[int], tuple[Floats, Floats]]
+    stopped_early: bool  # smaller penalties would fit the training samples no better
+    grid: Indices  # positions that are about evenly spaced on the log scale and reach the end, for averaging
