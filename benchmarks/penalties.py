@@ -1,14 +1,14 @@
 """What the choice of the penalty changes: glmnet's path, the extended path, and the average over penalties.
 
-    python -m benchmarks.penalties [NAME ...]
+    python -m benchmarks.penalties [--splits 20] [NAME ...]
 
-Prints mean log predictive densities over five random stratified splits with one fifth held out, and on how many
-splits the smallest cross-validated deviance is that of the last penalty of glmnet's path.
+Prints mean log predictive densities over random stratified splits with one fifth held out, and on how many splits
+the smallest cross-validated deviance is that of the last penalty of glmnet's path.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import warnings
 from typing import Any
 
@@ -23,7 +23,6 @@ from ispca.penalized.path import cross_validated_path
 from ispca.reduction.reuse import Reuse
 
 SETS = ["colon", "leukemia", "prostate", "arcene", "gravier", "glioma-4c", "chowdary", "ovarian", "basehock"]
-N_SPLITS = 5
 COLUMNS = [
     "ridge, glmnet's path", "ridge, extended", "ridge, averaged", "lasso, best", "lasso, averaged"
 ]  # fmt: skip
@@ -51,21 +50,24 @@ def split_densities(X: Any, codes: np.ndarray, train: Any, test: Any) -> tuple[l
     return found, ridge_edge, model.lambda_best_ == model.lambdas_[-1]
 
 
-def main(names: list[str]) -> None:
+def main() -> None:
     """Print one line per data set."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", default=SETS, metavar="NAME")
+    parser.add_argument("--splits", type=int, default=20)
+    args = parser.parse_args()
     warnings.simplefilter("ignore")  # the edge is counted
-    print("| set |", " | ".join(COLUMNS), "| edge: ridge | edge: lasso |")
-    for name in names:
+    print("| set | splits |", " | ".join(COLUMNS), "| edge: ridge | edge: lasso |")
+    for name in args.names:
         data = load(name)
         codes = np.unique(data.target, return_inverse=True)[1]
-        splits = StratifiedShuffleSplit(N_SPLITS, test_size=0.2, random_state=0).split(codes, codes)
+        splits = StratifiedShuffleSplit(args.splits, test_size=0.2, random_state=0).split(codes, codes)
         results = [split_densities(data.data, codes, train, test) for train, test in splits]
         means = np.mean([result[0] for result in results], axis=0)
         edges = [sum(result[at] for result in results) for at in (1, 2)]
-        print(
-            f"| {name} |", " | ".join(f"{mean:.3f}" for mean in means), f"| {edges[0]} | {edges[1]} |", flush=True
-        )
+        numbers = " | ".join(f"{mean:.3f}" for mean in means)
+        print(f"| {name} | {args.splits} | {numbers} | {edges[0]} | {edges[1]} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or SETS)
+    main()

@@ -94,7 +94,7 @@ class Penalized(BaseEstimator):
             coef = np.tensordot(weights[positions], self.averaged_coef_, axes=1)
             intercept = weights[positions] @ self.averaged_intercept_
         self.lambda_ = float(path.lambdas[chosen])
-        if chosen == len(path.lambdas) - 1 > 0 and not path.stopped_early:
+        if chosen == len(path.lambdas) - 1 > 0 and not path.settled:
             notify(self._edge_message())
         return coef, intercept
 

@@ -20,6 +20,8 @@ FEWEST_PER_FOLD = 3
 SPACING = 10 ** (1 / 3)
 # A path is long enough when the deviance has been larger than its minimum for so many penalties, one decade.
 RISING = 3
+# The deviance is level if, over the last decade, it falls by less than this fraction of its standard error.
+LEVEL = 0.01
 # Penalties added at a time, and how often: a path ends at most six decades below glmnet's.
 BLOCK, MOST_BLOCKS = 6, 3
 # Weights below this fraction of the largest are dropped, with their coefficients.
@@ -43,8 +45,8 @@ def cross_validated_path(
         fit = partial(ridge.fit_ridge, problem)
     everything, mean, error = _cross_validated(fit, problem, folds, None)
     lambdas = everything.lambdas
-    stopped_early = len(lambdas) < n_lambdas
-    return Path(lambdas, mean, error, *choices(mean, error), everything.solution, stopped_early, _grid(lambdas))
+    settled = len(lambdas) < n_lambdas  # glmnet's rules for an early end
+    return Path(lambdas, mean, error, *choices(mean, error), everything.solution, settled, _grid(lambdas))
 
 
 def extended_ridge_path(path: Path, X: Any, y: np.ndarray, family: Family, folds: np.ndarray) -> Path:
@@ -82,7 +84,9 @@ def _joined(path: Path, fit: Fit, mean: Floats, error: Floats) -> Path:
 
     grid = np.concatenate([path.grid, np.arange(length, len(mean))])
     lambdas = np.concatenate([path.lambdas, fit.lambdas])
-    return Path(lambdas, mean, error, *choices(mean, error), solution, False, grid)
+    best, one_standard_error = choices(mean, error)
+    settled = bool(mean[-1 - RISING] <= mean[best] + LEVEL * error[best])
+    return Path(lambdas, mean, error, best, one_standard_error, solution, settled, grid)
 
 
 def _grid(lambdas: Floats) -> Indices:
@@ -96,7 +100,7 @@ def _grid(lambdas: Floats) -> Indices:
 def averaging_weights(path: Path, family: Family, n_samples: int) -> Floats:
     """Return the weight of each penalty: in proportion to exp(total log density of the held-out samples).
 
-    Penalties off the grid, and those with a negligible weight, have none; the grid gets coarser until few are left.
+    Penalties off the grid, and those with a negligible weight, have none; the grid gets coarser if many remain.
     """
     grid = path.grid
     while True:

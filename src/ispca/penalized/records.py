@@ -51,5 +51,5 @@ class Path:
     best: int
     one_standard_error: int
     solution: Callable[[int], tuple[Floats, Floats]]
-    stopped_early: bool  # smaller penalties would fit the training samples no better
+    settled: bool  # whether penalties below the last would change little
     grid: Indices  # positions that are about evenly spaced on the log scale and reach the end, for averaging
