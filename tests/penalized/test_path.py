@@ -19,10 +19,10 @@ from ispca.penalized.ridge import fit_ridge
 
 
 def separable(n=60, D=200):
-    """Return a wide problem with a strong dense signal, where glmnet's ridge path ends too early."""
+    """Return a wide problem with a dense signal, where glmnet's ridge path ends too early."""
     rng = np.random.default_rng(0)
     y = np.arange(n) % 2
-    return rng.normal(size=(n, D)) + 0.5 * y[:, None], y
+    return rng.normal(size=(n, D)) + 0.2 * y[:, None], y
 
 
 def both_paths(X, y, family):
