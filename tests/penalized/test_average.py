@@ -91,7 +91,7 @@ def test_a_new_choice_forgets_the_average(expression):
 def test_one_extension_serves_both_choices(expression, monkeypatch):
     X, labels, _ = expression
     calls = []
-    for name in ("cross_validated_path", "extended_ridge_path"):
+    for name in ("cross_validated_path", "extended_path"):
         original = getattr(base, name)
         monkeypatch.setattr(
             base, name, lambda *a, name=name, original=original: calls.append(name) or original(*a)
@@ -102,7 +102,7 @@ def test_one_extension_serves_both_choices(expression, monkeypatch):
         PenalizedClassifier(penalty="ridge", choice=choice, random_state=3).fit(X, labels, reuse=reuse)
         for choice in choices
     ]
-    assert calls == ["cross_validated_path", "extended_ridge_path"]
+    assert calls == ["cross_validated_path", "extended_path"]
     assert len(models[0].lambdas_) == len(models[3].lambdas_) == 100 < len(models[1].lambdas_)
     for model in models[1:3]:
         alone = PenalizedClassifier(penalty="ridge", choice=model.choice, random_state=3).fit(X, labels)

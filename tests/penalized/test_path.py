@@ -12,10 +12,11 @@ from ispca.penalized.path import (
     NEGLIGIBLE_WEIGHT,
     averaging_weights,
     cross_validated_path,
-    extended_ridge_path,
+    extended_path,
 )
 from ispca.penalized.records import Path, Problem
 from ispca.penalized.ridge import fit_ridge
+from ispca.penalized.ridge_coordinates import make_space
 
 
 def separable(n=60, D=200):
@@ -28,7 +29,7 @@ def separable(n=60, D=200):
 def both_paths(X, y, family):
     folds = make_folds(5, X, y, None, family.classification, 0)
     path = cross_validated_path(X, y, family, "ridge", folds)
-    return path, extended_ridge_path(path, X, y, family, folds), folds
+    return path, extended_path(path, y, family, folds), folds
 
 
 def test_the_minimum_lies_inside_the_extended_path():
@@ -52,12 +53,12 @@ def test_the_extension_equals_plain_fits(target):
     assert len(longer.lambdas) > len(path.lambdas)
     last = len(longer.lambdas) - 1
     problem = Problem(X, y, family, 100)
-    plain = fit_ridge(problem, np.ones(45, dtype=bool), longer.lambdas[last:])
+    plain = fit_ridge(problem, make_space, np.ones(45, dtype=bool), longer.lambdas[last:])
     for ours, expected in zip(longer.solution(last), plain.solution(0), strict=True):
         np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
     held_out = np.empty((1, len(problem.outputs), 45))
     for fold in range(5):
-        fit = fit_ridge(problem, folds != fold, longer.lambdas[last:])
+        fit = fit_ridge(problem, make_space, folds != fold, longer.lambdas[last:])
         held_out[:, :, folds == fold] = fit.predictors[:, :, folds == fold]
     assert longer.mean[last] == pytest.approx(family.deviances(held_out, y).mean(), rel=1e-4)
 
@@ -93,7 +94,9 @@ def test_grid_is_even_and_reaches_the_end():
 
 def made_path(mean, grid):
     mean = np.asarray(mean, dtype=float)
-    return Path(np.geomspace(1, 1e-3, len(mean)), mean, mean, int(mean.argmin()), 0, lambda at: at, False, grid)
+    return Path(
+        np.geomspace(1, 1e-3, len(mean)), mean, mean, int(mean.argmin()), 0, lambda at: at, False, grid, None
+    )
 
 
 def test_weights_by_hand():

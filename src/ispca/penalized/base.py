@@ -17,7 +17,7 @@ from ..reduction.records import Floats
 from ..reduction.reuse import Reuse, reused
 from ..reduction.user_warnings import notify
 from .folds import make_folds
-from .path import averaging_weights, cross_validated_path, extended_ridge_path
+from .path import averaging_weights, cross_validated_path, extended_path
 from .records import Path
 
 
@@ -66,7 +66,7 @@ class Penalized(BaseEstimator):
         make = partial(cross_validated_path, X, y, family, self.penalty, folds, self.n_lambdas)
         path = reused(reuse, given, ("path", *key), make)
         if self.penalty == "ridge" and self.choice != "one_standard_error":
-            extend = partial(extended_ridge_path, path, X, y, family, folds)
+            extend = partial(extended_path, path, y, family, folds)
             path = reused(reuse, given, ("extended path", *key), extend)
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean

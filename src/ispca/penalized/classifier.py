@@ -48,7 +48,7 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts; with ``choice="average"``, their weighted mean.
     lambda_, lambda_best_, lambda_one_standard_error_ : float
-        The chosen penalty (that of the largest weight if several are averaged), and the two choices of one.
+        The chosen penalty (of an average, the one with the largest weight), the best, and glmnet's default.
     lambdas_, cv_deviance_, cv_deviance_error_ : ndarray
         The path: penalties, mean deviance of held-out samples, and its standard error.
     weights_ : ndarray or None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,8 @@ from ..families import Family
 from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
 from . import lasso, ridge
-from .records import Fit, Path, Problem
+from .records import Fit, Path, PathFit, Problem
+from .ridge_coordinates import make_keeper
 
 # With fewer samples per fold the mean of a fold is hardly an average, so samples are taken one by one.
 FEWEST_PER_FOLD = 3
@@ -39,39 +39,39 @@ def cross_validated_path(
     absolute values of the standardized coefficients) or "ridge" (half their sum of squares).
     """
     problem = Problem(X, y, family, n_lambdas)
+    fit: PathFit
     if penalty == "lasso":
         fit = partial(lasso.fit_lasso, problem, lasso.make_design(X))
     else:
-        fit = partial(ridge.fit_ridge, problem)
-    everything, mean, error = _cross_validated(fit, problem, folds, None)
+        fit = partial(ridge.fit_ridge, problem, make_keeper())
+    everything, mean, error = _cross_validated(fit, y, family, folds, None)
     lambdas = everything.lambdas
     settled = len(lambdas) < n_lambdas  # glmnet's rules for an early end
-    return Path(lambdas, mean, error, *choices(mean, error), everything.solution, settled, _grid(lambdas))
+    return Path(lambdas, mean, error, *choices(mean, error), everything.solution, settled, _grid(lambdas), fit)
 
 
-def extended_ridge_path(path: Path, X: Any, y: np.ndarray, family: Family, folds: np.ndarray) -> Path:
-    """Follow a ridge path to smaller penalties until it goes a decade past its best penalty, or to its limit."""
-    problem = Problem(X, y, family, len(path.lambdas))
+def extended_path(path: Path, y: np.ndarray, family: Family, folds: np.ndarray) -> Path:
+    """Follow a path to smaller penalties until it goes a decade past its best penalty, or to its limit."""
     for _ in range(MOST_BLOCKS):
         # A little less than one, because of rounding.
         if path.lambdas[path.best] >= 0.999 * path.lambdas[-1] * SPACING**RISING:
             break
         more = path.lambdas[-1] * SPACING ** -np.arange(1.0, BLOCK + 1)
-        path = _joined(path, *_cross_validated(partial(ridge.fit_ridge, problem), problem, folds, more))
+        path = _joined(path, *_cross_validated(path.fit, y, family, folds, more))
     return path
 
 
 def _cross_validated(
-    fit: Callable[[np.ndarray, Floats | None], Fit], problem: Problem, folds: np.ndarray, lambdas: Floats | None
+    fit: PathFit, y: np.ndarray, family: Family, folds: np.ndarray, lambdas: Floats | None
 ) -> tuple[Fit, Floats, Floats]:
     """Return the fit to all samples, the mean held-out deviance at each of its penalties, and its error."""
     with workers():  # BLAS on one thread: results do not depend on the number of processors
-        everything = fit(np.ones(len(problem.y), dtype=bool), lambdas)
+        everything = fit(np.ones(len(y), dtype=bool), lambdas)
         held_out = np.empty_like(everything.predictors)
         for fold in np.unique(folds):
             left_out = folds == fold
             held_out[:, :, left_out] = fit(~left_out, everything.lambdas).predictors[:, :, left_out]
-    return everything, *mean_and_error(problem.family.deviances(held_out, problem.y), folds)
+    return everything, *mean_and_error(family.deviances(held_out, y), folds)
 
 
 def _joined(path: Path, fit: Fit, mean: Floats, error: Floats) -> Path:
@@ -86,7 +86,7 @@ def _joined(path: Path, fit: Fit, mean: Floats, error: Floats) -> Path:
     lambdas = np.concatenate([path.lambdas, fit.lambdas])
     best, one_standard_error = choices(mean, error)
     settled = bool(mean[-1 - RISING] <= mean[best] + LEVEL * error[best])
-    return Path(lambdas, mean, error, best, one_standard_error, solution, settled, grid)
+    return Path(lambdas, mean, error, best, one_standard_error, solution, settled, grid, path.fit)
 
 
 def _grid(lambdas: Floats) -> Indices:

@@ -47,7 +47,7 @@ class PenalizedRegressor(RegressorMixin, Penalized):
     residual_scale_ : float
         Root of the cross-validated mean squared error at the chosen penalty, or of its weighted mean.
     lambda_, lambda_best_, lambda_one_standard_error_ : float
-        The chosen penalty (that of the largest weight if several are averaged), and the two choices of one.
+        The chosen penalty (of an average, the one with the largest weight), the best, and glmnet's default.
     lambdas_, cv_deviance_, cv_deviance_error_ : ndarray
         The path: penalties, mean squared error of held-out samples, and its standard error.
     weights_ : ndarray or None
