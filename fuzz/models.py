@@ -53,6 +53,7 @@ def make_models() -> list[bytes]:
     pairs = [
         (PenalizedClassifier(**lasso), frame, two),
         (PenalizedClassifier(penalty="ridge", **lasso), X, three),
+        (PenalizedClassifier(penalty="ridge", choice="average", **lasso), X, three),
         (PenalizedRegressor(**lasso), frame, value),
         (make_pipeline(*scaled, SPCA(**reduction, n_features=3), PenalizedRegressor(**lasso)), frame, value),
         (make_pipeline(*selected, ISPCA(**reduction), HorseshoeClassifier(**short)), X, two),

@@ -90,16 +90,27 @@ def test_the_list_is_complete():
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("penalty", ["lasso", "ridge"])
-def test_penalized_models(problem, tmp_path, n_classes, penalty):
+@pytest.mark.parametrize("choice", ["one_standard_error", "average"])
+def test_penalized_models(problem, tmp_path, n_classes, penalty, choice):
     X, y = problem
     kind = PenalizedClassifier if n_classes else PenalizedRegressor
     target = np.digitize(y, [0] if n_classes == 2 else [-1, 1]) if n_classes else y
-    model = kind(penalty=penalty, random_state=0).fit(X, target)
+    model = kind(penalty=penalty, choice=choice, random_state=0).fit(X, target)
     loaded = reloaded(model, tmp_path)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert np.array_equal(loaded.log_predictive_density(X, target), model.log_predictive_density(X, target))
     assert np.array_equal(original_coefficients(loaded)["mean"], original_coefficients(model)["mean"])
     assert loaded.get_params() == model.get_params()
+    assert np.array_equal(loaded.weights_, model.weights_)
+
+
+@pytest.mark.parametrize("name", ["weights_", "averaged_coef_", "averaged_intercept_"])
+def test_an_average_without_all_its_parts_is_refused(problem, tmp_path, name):
+    X, y = problem
+    model = PenalizedRegressor(penalty="ridge", choice="average", random_state=0).fit(X, y)
+    setattr(model, name, None)
+    with pytest.raises(ValueError, match=r"cannot be stored: its averaged_\w+_ is not|" + f"its {name} is not"):
+        save_model(model, tmp_path / "model")
 
 
 @pytest.mark.parametrize("kind", [StackedClassifier, StackedRegressor])

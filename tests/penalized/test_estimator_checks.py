@@ -7,8 +7,10 @@ from ispca.penalized import PenalizedClassifier, PenalizedRegressor
 ESTIMATORS = [
     PenalizedClassifier(random_state=0),
     PenalizedClassifier(penalty="ridge", choice="best", n_lambdas=30, cv=3, random_state=0),
+    PenalizedClassifier(penalty="ridge", choice="average", n_lambdas=30, cv=3, random_state=0),
     PenalizedRegressor(random_state=0),
     PenalizedRegressor(penalty="ridge", choice="best", n_lambdas=30, cv=3, random_state=0),
+    PenalizedRegressor(choice="average", n_lambdas=30, cv=3, random_state=0),
 ]
 
 

@@ -6,9 +6,10 @@ import scipy.sparse as sp
 from scipy.special import softmax
 
 from ispca.families import FAMILIES
+from ispca.penalized import ridge_coordinates
 from ispca.penalized.records import Problem
 from ispca.penalized.ridge import fit_ridge
-from ispca.penalized.ridge_coordinates import make_space
+from ispca.penalized.ridge_coordinates import make_keeper, make_space
 
 
 def direct(X, outputs, penalty, gaussian):
@@ -51,7 +52,7 @@ def test_equal_to_newton_on_the_features(family, n, D, container):
     if family != "gaussian":
         y = np.digitize(y, np.quantile(y, [0.5] if family == "binomial" else [0.3, 0.6]))
     problem = Problem(container(X), y, FAMILIES[family], 20)
-    fit = fit_ridge(problem, np.ones(n, dtype=bool), None)
+    fit = fit_ridge(problem, make_space, np.ones(n, dtype=bool), None)
     # glmnet measures the penalty of a numeric target in units of its deviation
     unit = y.std() if family == "gaussian" else 1
     for position in (0, 10, len(fit.lambdas) - 1):
@@ -86,3 +87,12 @@ def test_every_form_of_the_space_is_the_standardised_matrix(n, D, density):
         theta = space.adjoint(weights)
         coef, shift = space.original(theta)
         np.testing.assert_allclose(X @ coef.T + shift, space.forward(theta), atol=1e-8)
+
+
+def test_spaces_are_kept_while_they_take_little_memory(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 50))
+    masks = [np.arange(30) % 3 != fold for fold in range(3)]
+    monkeypatch.setattr(ridge_coordinates, "KEPT_BYTES", 2 * 16 * 30 * 30)
+    make = make_keeper()
+    first = [make(X, train) for train in masks]
+    assert [make(X, train) is space for train, space in zip(masks, first, strict=True)] == [True, True, False]

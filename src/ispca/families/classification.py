@@ -42,6 +42,11 @@ def class_deviances(probabilities: Floats) -> Floats:
     return -2 * np.log(np.clip(probabilities, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
 
 
+def class_log_density(deviance: Floats) -> Floats:
+    """Return the mean log probability that belongs to a mean deviance."""
+    return -0.5 * deviance
+
+
 def class_mean_curvature(mean: Floats) -> Floats:
     """Return the mean variance of the indicators, kept away from zero."""
     return np.maximum((mean * (1 - mean)).mean(axis=(0, 1)), 1e-8)
@@ -54,6 +59,7 @@ class ClassFamily(Family):
     classification: bool = True
     contrasts: Callable[[Any], Contrasts] = class_contrasts
     mean_curvature: Callable[[Floats], Floats] = class_mean_curvature
+    deviance_log_density: Callable[[Floats], Floats] = class_log_density
     # Of a binary observation (Piironen and Vehtari, 2017).
     pseudo_deviation: float = 2.0
     probabilities: Callable[[Floats], Floats]  # draws -> samples x classes, averaged over the draws

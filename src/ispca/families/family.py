@@ -43,6 +43,7 @@ class Family:
     curvature: Callable[[Floats, Floats], Floats]  # means, direction -> second derivative times direction
     mean_curvature: Callable[[Floats], Floats]  # means -> mean second derivative per penalty
     deviances: Callable[[Floats, Any], Floats]  # predictors (penalties x outputs x samples), y -> per sample
+    deviance_log_density: Callable[[Floats], Floats]  # mean deviances -> mean log densities per sample
 
     # Horseshoe models.
     sampler_model: str  # name of the model in the engine's samplers

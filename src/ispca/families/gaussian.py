@@ -9,6 +9,9 @@ import numpy as np
 from .._array_types import Floats
 from .family import Contrasts, Family
 
+# Keeps the log of an error of zero finite.
+SMALLEST_VARIANCE = 1e-300
+
 
 def contrasts(y: Any) -> Contrasts:
     """Return the target itself."""
@@ -32,6 +35,11 @@ def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
     return density
 
 
+def squared_error_log_density(error: Floats) -> Floats:
+    """Return the mean log density of values with this mean squared error, under a normal of that variance."""
+    return -0.5 * (np.log(2 * np.pi * np.maximum(error, SMALLEST_VARIANCE)) + 1)
+
+
 GAUSSIAN = Family(
     name="gaussian",
     noise_scale=True,
@@ -43,6 +51,7 @@ GAUSSIAN = Family(
     curvature=lambda mean, direction: direction,
     mean_curvature=lambda mean: np.ones(mean.shape[2]),
     deviances=lambda predictors, y: (predictors[:, 0] - y) ** 2,
+    deviance_log_density=squared_error_log_density,
     sampler_model="gaussian",
     pseudo_deviation=1.0,
     # Coefficients and noise are conjugate: nothing mixes better than drawing them blockwise.

@@ -15,8 +15,10 @@ from .._checks import check_new_data, integer_seed
 from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.reuse import Reuse, reused
+from ..reduction.user_warnings import notify
 from .folds import make_folds
-from .path import cross_validated_path
+from .path import averaging_weights, cross_validated_path, extended_path
+from .records import Path
 
 
 class Penalized(BaseEstimator):
@@ -24,11 +26,16 @@ class Penalized(BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "penalty": [StrOptions({"lasso", "ridge"})],
-        "choice": [StrOptions({"one_standard_error", "best"})],
+        "choice": [StrOptions({"one_standard_error", "best", "average"})],
         "n_lambdas": [Interval(Integral, 2, None, closed="left")],
         "cv": ["cv_object"],
         "random_state": ["random_state", np.random.Generator],
     }
+
+    # None unless predictions are averaged.
+    weights_: Any
+    averaged_coef_: Any
+    averaged_intercept_: Any
 
     def __init__(
         self,
@@ -55,22 +62,67 @@ class Penalized(BaseEstimator):
     ) -> tuple[Floats, Floats]:
         """Fit the path, or reuse one; return the chosen solution. ``given`` is X as it was passed to ``fit``."""
         folds = make_folds(self.cv, X, y, groups, family.classification, integer_seed(self.random_state))
+        key = (family.name, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes())
         make = partial(cross_validated_path, X, y, family, self.penalty, folds, self.n_lambdas)
-        key = ("path", family.name, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes())
-        path = reused(reuse, given, key, make)
-        chosen = path.best if self.choice == "best" else path.one_standard_error
+        path = reused(reuse, given, ("path", *key), make)
+        if self.penalty == "ridge" and self.choice != "one_standard_error":
+            extend = partial(extended_path, path, y, family, folds)
+            path = reused(reuse, given, ("extended path", *key), extend)
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean
         self.cv_deviance_error_ = path.error
         self.lambda_best_ = float(path.lambdas[path.best])
         self.lambda_one_standard_error_ = float(path.lambdas[path.one_standard_error])
-        self.lambda_ = float(path.lambdas[chosen])
-        self._chosen = chosen
-        coef, intercept = path.solution(chosen)
+        weights = averaging_weights(path, family, len(y)) if self.choice == "average" else None
+        coef, intercept = self._choose(path, weights)
         self.n_nonzero_ = int(np.count_nonzero(coef.any(axis=0)))
         return coef, intercept
 
+    def _choose(self, path: Path, weights: Floats | None) -> tuple[Floats, Floats]:
+        """Store the choice; return the solution at one penalty, or the weighted mean of several."""
+        self.weights_ = weights
+        self.averaged_coef_ = self.averaged_intercept_ = None
+        if weights is None:
+            chosen = path.best if self.choice == "best" else path.one_standard_error
+            coef, intercept = path.solution(chosen)
+        else:
+            chosen = int(weights.argmax())
+            positions = np.flatnonzero(weights)
+            parts = [path.solution(int(position)) for position in positions]
+            self.averaged_coef_ = np.stack([part[0] for part in parts])
+            self.averaged_intercept_ = np.stack([part[1] for part in parts])
+            coef = np.tensordot(weights[positions], self.averaged_coef_, axes=1)
+            intercept = weights[positions] @ self.averaged_intercept_
+        self.lambda_ = float(path.lambdas[chosen])
+        if chosen == len(path.lambdas) - 1 > 0 and not path.settled:
+            notify(self._edge_message())
+        return coef, intercept
+
+    def _edge_message(self) -> str:
+        message = (
+            f"The chosen penalty, lambda = {self.lambda_:.3g}, is the smallest on the path, so a smaller one "
+            "might predict better."
+        )
+        if self.penalty == "ridge" and self.choice == "one_standard_error":
+            message += ' Pass choice="best" or choice="average" to extend the path.'
+        return message
+
+    @property
+    def _averages(self) -> bool:
+        check_is_fitted(self)
+        return self.weights_ is not None
+
     def _predictors(self, X: Any) -> Floats:
+        """Return the linear predictors of ``coef_`` (samples x outputs)."""
         check_is_fitted(self)
         X = check_new_data(self, X)
         return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_, dtype=np.float64)
+
+    def _averaged_predictors(self, X: Any) -> tuple[Floats, Floats]:
+        """Return linear predictors at the averaged penalties (penalties x samples x outputs) and their weights."""
+        check_is_fitted(self)
+        X = check_new_data(self, X)
+        n_averaged, n_outputs, n_features = self.averaged_coef_.shape
+        flat = np.asarray(X @ self.averaged_coef_.reshape(-1, n_features).T, dtype=np.float64)
+        predictors = flat.reshape(-1, n_averaged, n_outputs) + self.averaged_intercept_
+        return predictors.transpose(1, 0, 2), self.weights_[self.weights_ > 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, _fit_context
 
 from .._checks import check_training_data, class_codes, observed_codes
@@ -25,10 +26,13 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
     ----------
     penalty : {"lasso", "ridge"}, default="lasso"
         Sum of absolute values, or half the sum of squares, of the standardized coefficients.
-    choice : {"one_standard_error", "best"}, default="one_standard_error"
-        The largest penalty whose deviance is within one standard error of the minimum, or that of the minimum.
+    choice : {"one_standard_error", "best", "average"}, default="one_standard_error"
+        The largest penalty whose deviance is within one standard error of the minimum, that of the minimum, or
+        predictions averaged over penalties, each weighted by exp(total held-out log density). For ridge, "best"
+        and "average" extend the path below glmnet's end until it goes at least a decade past the minimum, or to
+        0.000001 of that end. A chosen penalty at the end of the path gives a warning.
     n_lambdas : int, default=100
-        Length of the path; it ends early when the deviance is explained or no longer falls.
+        Length of glmnet's path; it ends early when the deviance is explained or no longer falls.
     cv : int, splitter or iterable, default=10
         Number of cross-validation folds (never more than samples, or groups), or a scikit-learn splitter or
         list of (training indices, test indices) that holds out every sample exactly once.
@@ -40,13 +44,20 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
     classes_ : ndarray
         Class labels.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients in the units of X.
+        Coefficients in the units of X; with ``choice="average"``, their weighted mean.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
+        Intercepts; with ``choice="average"``, their weighted mean.
     lambda_, lambda_best_, lambda_one_standard_error_ : float
-        The chosen penalty, and the two choices.
+        The chosen penalty (of an average, the one with the largest weight), the best, and glmnet's default.
     lambdas_, cv_deviance_, cv_deviance_error_ : ndarray
         The path: penalties, mean deviance of held-out samples, and its standard error.
+    weights_ : ndarray or None
+        Weight of each penalty in ``lambdas_``, with ``choice="average"``. The sum is 1. At most 12 penalties, a
+        third of a decade or more apart, are averaged, and weights below 1% of the largest are set to 0.
+    averaged_coef_ : ndarray of shape (n_averaged, 1 or n_classes, n_features) or None
+        Coefficients at each penalty with a positive weight.
+    averaged_intercept_ : ndarray of shape (n_averaged, 1 or n_classes) or None
+        Intercepts at each penalty with a positive weight.
     n_nonzero_ : int
         Number of features with a nonzero coefficient.
     n_features_in_, feature_names_in_
@@ -110,14 +121,21 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
         Returns
         -------
         predictors : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Log odds of the second class; for more classes one score each.
+            Log odds of the second class; for more classes one score each. With ``choice="average"``, these are
+            the log odds and the log probabilities of the averaged probabilities.
         """
+        if self._averages:
+            logs = self._log_probabilities(X)
+            return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
         predictors = self._predictors(X)
         return predictors[:, 0] if predictors.shape[1] == 1 else predictors
 
     def _log_probabilities(self, X: Any) -> Floats:
-        predictors = self._predictors(X)
-        return class_family(len(self.classes_)).log_probabilities(predictors)
+        if not self._averages:
+            return class_family(len(self.classes_)).log_probabilities(self._predictors(X))
+        predictors, weights = self._averaged_predictors(X)
+        logs = np.stack([class_family(len(self.classes_)).log_probabilities(part) for part in predictors])
+        return np.asarray(logsumexp(logs, axis=0, b=weights[:, None, None]))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class.

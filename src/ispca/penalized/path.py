@@ -1,4 +1,4 @@
-"""The cross-validated path: one fit to all samples and one per fold, over the same penalties."""
+"""Cross-validated paths: one fit to all samples and one per fold over the same penalties, and choices."""
 
 from __future__ import annotations
 
@@ -8,36 +8,111 @@ from typing import Any
 import numpy as np
 
 from ..families import Family
-from ..reduction.records import Floats
+from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
 from . import lasso, ridge
-from .records import Path, Problem
+from .records import Fit, Path, PathFit, Problem
+from .ridge_coordinates import make_keeper
 
 # With fewer samples per fold the mean of a fold is hardly an average, so samples are taken one by one.
 FEWEST_PER_FOLD = 3
+# Ratio of neighboring penalties beyond glmnet's path and of those that are averaged: three per decade.
+SPACING = 10 ** (1 / 3)
+# A path is long enough when the deviance has been larger than its minimum for so many penalties, one decade.
+RISING = 3
+# The deviance is level if, over the last decade, it falls by less than this fraction of its standard error.
+LEVEL = 0.01
+# Penalties added at a time, and how often: a path ends at most six decades below glmnet's.
+BLOCK, MOST_BLOCKS = 6, 3
+# Weights below this fraction of the largest are dropped, with their coefficients.
+NEGLIGIBLE_WEIGHT = 0.01
+# If more penalties have weight, every second is left out: neighbors predict nearly the same.
+MOST_AVERAGED = 12
 
 
 def cross_validated_path(
     X: Any, y: np.ndarray, family: Family, penalty: str, folds: np.ndarray, n_lambdas: int = 100
 ) -> Path:
-    """Fit the path to all samples and to all but each fold.
+    """Fit glmnet's path to all samples and to all but each fold.
 
     ``y`` contains numbers, or codes of the classes from 0 on, each present. ``penalty`` is "lasso" (the sum of
     absolute values of the standardized coefficients) or "ridge" (half their sum of squares).
     """
     problem = Problem(X, y, family, n_lambdas)
+    fit: PathFit
+    if penalty == "lasso":
+        fit = partial(lasso.fit_lasso, problem, lasso.make_design(X))
+    else:
+        fit = partial(ridge.fit_ridge, problem, make_keeper())
+    everything, mean, error = _cross_validated(fit, y, family, folds, None)
+    lambdas = everything.lambdas
+    settled = len(lambdas) < n_lambdas  # glmnet's rules for an early end
+    return Path(lambdas, mean, error, *choices(mean, error), everything.solution, settled, _grid(lambdas), fit)
+
+
+def extended_path(path: Path, y: np.ndarray, family: Family, folds: np.ndarray) -> Path:
+    """Follow a path to smaller penalties until it goes a decade past its best penalty, or to its limit."""
+    for _ in range(MOST_BLOCKS):
+        # A little less than one, because of rounding.
+        if path.lambdas[path.best] >= 0.999 * path.lambdas[-1] * SPACING**RISING:
+            break
+        more = path.lambdas[-1] * SPACING ** -np.arange(1.0, BLOCK + 1)
+        path = _joined(path, *_cross_validated(path.fit, y, family, folds, more))
+    return path
+
+
+def _cross_validated(
+    fit: PathFit, y: np.ndarray, family: Family, folds: np.ndarray, lambdas: Floats | None
+) -> tuple[Fit, Floats, Floats]:
+    """Return the fit to all samples, the mean held-out deviance at each of its penalties, and its error."""
     with workers():  # BLAS on one thread: results do not depend on the number of processors
-        if penalty == "lasso":
-            fit = partial(lasso.fit_lasso, problem, lasso.make_design(X))
-        else:
-            fit = partial(ridge.fit_ridge, problem)
-        everything = fit(np.ones(len(y), dtype=bool), None)
+        everything = fit(np.ones(len(y), dtype=bool), lambdas)
         held_out = np.empty_like(everything.predictors)
         for fold in np.unique(folds):
             left_out = folds == fold
             held_out[:, :, left_out] = fit(~left_out, everything.lambdas).predictors[:, :, left_out]
-    mean, error = mean_and_error(family.deviances(held_out, y), folds)
-    return Path(everything.lambdas, mean, error, *choices(mean, error), everything.solution)
+    return everything, *mean_and_error(family.deviances(held_out, y), folds)
+
+
+def _joined(path: Path, fit: Fit, mean: Floats, error: Floats) -> Path:
+    """Append penalties to a path."""
+    length = len(path.lambdas)
+    mean, error = np.concatenate([path.mean, mean]), np.concatenate([path.error, error])
+
+    def solution(position: int) -> tuple[Floats, Floats]:
+        return path.solution(position) if position < length else fit.solution(position - length)
+
+    grid = np.concatenate([path.grid, np.arange(length, len(mean))])
+    lambdas = np.concatenate([path.lambdas, fit.lambdas])
+    best, one_standard_error = choices(mean, error)
+    settled = bool(mean[-1 - RISING] <= mean[best] + LEVEL * error[best])
+    return Path(lambdas, mean, error, best, one_standard_error, solution, settled, grid, path.fit)
+
+
+def _grid(lambdas: Floats) -> Indices:
+    """Return every so many positions, counted from the last, so that penalties are about ``SPACING`` apart."""
+    if lambdas[-1] <= 0:  # constant features: every penalty gives the same model
+        return np.zeros(1, dtype=np.intp)
+    every = max(1, round(float(np.log(SPACING) / np.log(lambdas[0] / lambdas[1]))))
+    return np.arange(len(lambdas) - 1, -1, -every)[::-1]
+
+
+def averaging_weights(path: Path, family: Family, n_samples: int) -> Floats:
+    """Return the weight of each penalty: in proportion to exp(total log density of the held-out samples).
+
+    Penalties off the grid, and those with a negligible weight, have none; the grid gets coarser if many remain.
+    """
+    grid = path.grid
+    while True:
+        total = n_samples * family.deviance_log_density(path.mean[grid])
+        relative = np.exp(total - total.max())
+        relative[relative < NEGLIGIBLE_WEIGHT] = 0
+        if np.count_nonzero(relative) <= MOST_AVERAGED:
+            break
+        grid = grid[::2]
+    weights = np.zeros(len(path.lambdas))
+    weights[grid] = relative / relative.sum()
+    return weights
 
 
 def mean_and_error(deviance: Floats, folds: np.ndarray) -> tuple[Floats, Floats]:

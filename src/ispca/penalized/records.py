@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..families import Family
-from ..reduction.records import Floats
+from ..reduction.records import Floats, Indices
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ class Fit:
     solution: Callable[[int], tuple[Floats, Floats]]  # position -> coefficients (outputs x features), intercepts
 
 
+# Training samples (a mask), penalties or None for glmnet's -> solutions
+PathFit = Callable[[np.ndarray, Floats | None], Fit]
+
+
 @dataclass(frozen=True)
 class Path:
     """A cross-validated path of penalties; for numbers the deviance is the squared error."""
@@ -51,3 +55,6 @@ class Path:
     best: int
     one_standard_error: int
     solution: Callable[[int], tuple[Floats, Floats]]
+    settled: bool  # whether penalties below the last would change little
+    grid: Indices  # positions that are about evenly spaced on the log scale and reach the end, for averaging
+    fit: PathFit  # fits further penalties

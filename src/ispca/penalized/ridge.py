@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..reduction.records import Floats
 from .newton import Batch, minimize
 from .records import Fit, Problem
-from .ridge_coordinates import make_space, standardization
+from .ridge_coordinates import Space, standardization
 
 # The largest penalty is that of an elastic net with this fraction of lasso, as in glmnet.
 LASSO_FRACTION = 1e-3
@@ -17,12 +20,17 @@ TOGETHER = 20
 EXPLAINED_ENOUGH, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
 
 
-def fit_ridge(problem: Problem, train: np.ndarray, lambdas: Floats | None) -> Fit:
-    """Fit the path to some of the samples, and predict all.
+def fit_ridge(
+    problem: Problem,
+    make: Callable[[Any, np.ndarray], Space],
+    train: np.ndarray,
+    lambdas: Floats | None,
+) -> Fit:
+    """Fit the path to some of the samples, and predict all; ``make`` is `make_space`, or keeps what it returned.
 
     Without ``lambdas``, the penalties are a sequence from a large one, which stops early.
     """
-    space = make_space(problem.X, train)
+    space = make(problem.X, train)
     target = problem.outputs[:, train].T
     null = problem.family.null_intercepts(target.mean(axis=0))
     early = lambdas is None

@@ -17,6 +17,8 @@ from ..reduction.records import Floats
 NONZERO_COST, FEATURE_COST = 4, 20
 # Directions with less than this fraction of the largest variance are rounding.
 NEGLIGIBLE = 1e-13
+# Memory for the spaces of all folds; a dense one takes two matrices of doubles.
+KEPT_BYTES = 2**26
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,22 @@ def make_space(X: Any, train: np.ndarray) -> Space:
         if n_features < n_train:
             X = X.toarray()
     return (_wide_space if n_features >= n_train else _tall_space)(X, train, center, inverse)
+
+
+def make_keeper() -> Callable[[Any, np.ndarray], Space]:
+    """Return a `make_space` for one X that keeps its results for longer paths, while they take little memory."""
+    kept: dict[bytes, Space] = {}
+
+    def make(X: Any, train: np.ndarray) -> Space:
+        key = train.tobytes()
+        if key in kept:
+            return kept[key]
+        space = make_space(X, train)
+        if (len(kept) + 1) * 16 * X.shape[0] * min(X.shape) <= KEPT_BYTES:
+            kept[key] = space
+        return space
+
+    return make
 
 
 def standardization(X: Any, train: np.ndarray) -> tuple[Floats, Floats]:

@@ -81,6 +81,7 @@ PENALIZED = {
     **_each("cv_deviance_ cv_deviance_error_", rules.numbers("lambdas_")),
     **_each("lambda_ lambda_best_ lambda_one_standard_error_", rules.NUMBER),
     "n_nonzero_": rules.count(0),
+    "weights_": rules.optional(rules.distribution("lambdas_")),
 }
 STACK = {
     "estimators_": rules.instance(dict),
@@ -244,6 +245,21 @@ def _check_horseshoe(estimator: Any, sizes: Sizes) -> None:
     check_attributes(estimator.diagnostics_, DIAGNOSTICS, sizes)
 
 
+def _check_penalized(estimator: Any, sizes: Sizes) -> None:
+    """Refuse coefficients that do not belong to the averaged penalties."""
+    names = "averaged_coef_ averaged_intercept_"
+    if estimator.weights_ is None:
+        check_attributes(estimator, _each(names, rules.among(None)), sizes)
+        return
+    n_averaged = int(np.count_nonzero(estimator.weights_))
+    expected = {
+        "averaged_coef_": rules.finite(n_averaged, OUTPUTS, WIDTH),
+        "averaged_intercept_": rules.finite(n_averaged, OUTPUTS),
+        "cv_deviance_": rules.not_negative("lambdas_"),
+    }
+    check_attributes(estimator, expected, sizes)
+
+
 def _check_transform(step: Any, sizes: Sizes) -> None:
     """Refuse a step that cannot transform samples."""
     if not _output_width(step):
@@ -293,5 +309,6 @@ def _try_out(method: Any, sample: np.ndarray) -> None:
 FURTHER: dict[Any, Callable[[Any, Sizes], None]] = {
     SupervisedComponents: _check_reduction,
     (HorseshoeClassifier, HorseshoeRegressor): _check_horseshoe,
+    (PenalizedClassifier, PenalizedRegressor): _check_penalized,
     Stacked: _check_stack,
 }
