@@ -224,7 +224,7 @@ class ISPCA(SupervisedComponents):
     def _report(self, step: Step) -> None:
         if not self.verbose:
             return
-        p_value = p_value_text(step.p_value, step.n_permutations)
+        p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)
         outcome = (
             f"component of {step.n_features} features, score {step.component_score:.3f}"
             if step.accepted

@@ -47,7 +47,7 @@ class Step:
     limit_reached : bool
         Whether "auto" reached its limit of permutations without a decision; no component is then extracted.
     borderline : bool
-        Whether the interval contains alpha or the p-value lies within a factor of 1.5 of it.
+        Whether the p-value is positive and its interval contains alpha or it lies within a factor of 1.5 of alpha.
     threshold : float or None
         Lowest score among the features of the component.
     n_features : int

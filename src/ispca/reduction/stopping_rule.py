@@ -141,6 +141,9 @@ def p_value_interval(exceedances: int, done: int) -> tuple[float, float]:
 
 
 def is_borderline(p_value: float, interval: tuple[float, float], alpha: float) -> bool:
-    """Return whether the interval contains alpha, or p lies within a factor of BORDERLINE_FACTOR of it."""
+    """Return whether the interval contains alpha, or p lies within a factor of BORDERLINE_FACTOR of it.
+
+    A score that no permutation reaches is not borderline, however few the permutations.
+    """
     near = alpha / BORDERLINE_FACTOR <= p_value <= alpha * BORDERLINE_FACTOR
-    return near or interval[0] <= alpha <= interval[1]
+    return p_value > 0 and (near or interval[0] <= alpha <= interval[1])
