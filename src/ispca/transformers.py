@@ -19,7 +19,7 @@ from .reduction.reuse import Reuse
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
 from .reduction.statistics import STATISTICS, check_container, make_statistic
-from .reduction.stopping_rule import FixedNumber, StoppingRule, sequential_rule
+from .reduction.stopping_rule import stopping_rule
 from .reduction.threads import Workers
 from .reduction.threshold import SearchSettings
 from .reduction.user_warnings import notify
@@ -193,7 +193,7 @@ class ISPCA(SupervisedComponents):
         test = None
         if self.alpha is not None:
             kind = MaxScoreTest if self.test == "paper" else ResidualTest
-            rule = self._stopping_rule(self.alpha)
+            rule = stopping_rule(self.n_permutations, self.alpha)
             test = kind(design, response.columns, self._permutations(n, rule.most, reuse), rule)
         reduction = iterate(
             design,
@@ -209,17 +209,6 @@ class ISPCA(SupervisedComponents):
         if reduction.n_supervised == 0 and self.n_components is None:
             notify("No signal: no supervised component passed the test; ISPCA returns one unsupervised component.")
         return reduction
-
-    def _stopping_rule(self, alpha: float) -> StoppingRule:
-        if not isinstance(self.n_permutations, str):
-            return FixedNumber(alpha, self.n_permutations)
-        rule = sequential_rule(alpha)
-        if rule.first_pass > rule.most:
-            raise ValueError(
-                f"alpha={alpha:g} is too small for n_permutations='auto': {rule.most:,} permutations cannot show "
-                "that a p-value is smaller. Pass a larger alpha or an integer n_permutations."
-            )
-        return rule
 
     def _report(self, step: Step) -> None:
         if not self.verbose:

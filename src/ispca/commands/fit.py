@@ -78,7 +78,10 @@ def run(args: argparse.Namespace) -> int:
 
 def permutations(text: str) -> int | str:
     """Parse a number of permutations."""
-    return text if text == "auto" else integer(1)(text)
+    try:
+        return text if text == "auto" else integer(1)(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"must be auto or an integer of at least 1, got {text!r}") from None
 
 
 def with_permutations(pipeline: Pipeline, n_permutations: int | str) -> Pipeline:

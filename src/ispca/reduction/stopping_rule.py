@@ -87,6 +87,19 @@ class Sequential:
 StoppingRule = FixedNumber | Sequential
 
 
+def stopping_rule(n_permutations: int | str, alpha: float) -> StoppingRule:
+    """Return the rule for a fixed number of permutations or for "auto"."""
+    if not isinstance(n_permutations, str):
+        return FixedNumber(alpha, n_permutations)
+    rule = sequential_rule(alpha)
+    if rule.first_pass > rule.most:
+        raise ValueError(
+            f"alpha={alpha:g} is too small for n_permutations='auto': {rule.most:,} permutations cannot show "
+            "that a p-value is smaller. Pass a larger alpha or an integer n_permutations."
+        )
+    return rule
+
+
 def spending(done: Indices) -> Floats:
     """Return how much of the error may be spent after some permutations."""
     allowed: Floats = ERROR * np.log1p(done / 50) / np.log1p(MOST / 50)
