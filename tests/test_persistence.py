@@ -78,7 +78,8 @@ def test_a_reduction_alone_with_names_and_steps(problem, tmp_path):
     loaded = load_model(tmp_path / "model")
     assert loaded.feature_names_in_.tolist() == list(frame)
     assert np.array_equal(loaded.transform(frame), ispca.transform(frame))
-    assert [step.p_value for step in loaded.steps_] == [step.p_value for step in ispca.steps_]
+    for name in ("p_value", "p_value_interval", "borderline", "limit_reached"):
+        assert [getattr(step, name) for step in loaded.steps_] == [getattr(step, name) for step in ispca.steps_]
     assert np.array_equal(loaded.steps_[0].features, ispca.steps_[0].features)
     assert loaded.random_state is None
     assert loaded.exclude == ["gene 50"]
@@ -157,6 +158,10 @@ def fitted(description):
     return first_step(description)["fitted"]
 
 
+def step(description):
+    return fitted(description)["steps_"]["list"][0]["fields"]
+
+
 def draws(description):
     return description["model"]["pipeline"][1][1]["fitted"]["posterior_"]["fields"]
 
@@ -168,7 +173,7 @@ def put(arrays, node, values):
 
 FORGERIES = {
     "newer": (lambda d, a: d.update(version=99), "newer version"),
-    "older": (lambda d, a: d.update(version=1), "older version .* Fit the model again"),
+    "older": (lambda d, a: d.update(version=2), "older version .* Fit the model again"),
     "family of another model": (lambda d, a: draws(d).update(family="gaussian"), "not those of a binomial model"),
     "family is a number": (lambda d, a: draws(d).update(family=3), "not those of a binomial model"),
     "version 0": (lambda d, a: d.update(version=0), "positive integer"),
@@ -202,8 +207,11 @@ FORGERIES = {
     "infinite mean": (lambda d, a: put(a, fitted(d)["mean_"], [np.inf] * 60), "finite numbers"),
     "scale of zero": (lambda d, a: put(a, fitted(d)["scale_"], [0.0] * 60), "positive numbers"),
     "step is not a step": (lambda d, a: fitted(d).update(steps_={"list": [1]}), "not a list of Step"),
+    "interval of one number": (lambda d, a: step(d).update(p_value_interval={"tuple": [0.5]}), "two numbers"),
+    "interval turned around": (lambda d, a: step(d).update(p_value_interval={"tuple": [0.5, 0.1]}), "two numbers"),
+    "borderline is a number": (lambda d, a: step(d).update(borderline=1), "borderline is not true or false"),
     "index out of range": (
-        lambda d, a: put(a, fitted(d)["steps_"]["list"][0]["fields"]["features"], [10**6]),
+        lambda d, a: put(a, step(d)["features"], [10**6]),
         "indices in range",
     ),
     "equal classes": (

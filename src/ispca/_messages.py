@@ -31,7 +31,7 @@ def count(number: int, what: str, plural: str | None = None) -> str:
     return f"{number:,} {what if number == 1 else plural or what + 's'}"
 
 
-def p_value_text(p_value: float | None, n_permutations: int) -> str:
+def p_value_text(p_value: float | None, n_permutations: int, borderline: bool = False) -> str:
     """Return the p-value of a permutation test as text, bounded by one permutation if none reached the score.
 
     Examples
@@ -39,10 +39,32 @@ def p_value_text(p_value: float | None, n_permutations: int) -> str:
     >>> from ispca._messages import p_value_text
     >>> p_value_text(0.312, 1000), p_value_text(0.0, 1000), p_value_text(None, 0)
     ('p = 0.31', 'p < 0.001', 'no test')
+    >>> p_value_text(0.01034, 100_000, borderline=True)
+    'p = 0.0103, borderline'
     """
     if p_value is None or math.isnan(p_value):
         return "no test"
-    return f"p = {p_value:.2g}" if p_value else f"p < {1 / max(n_permutations, 1):.2g}"
+    text = f"p = {p_value:.{3 if borderline else 2}g}" if p_value else f"p < {1 / max(n_permutations, 1):.2g}"
+    return f"{text}, borderline" if borderline else text
+
+
+def borderline_text(number: int, interval: tuple[float, float], alpha: float, limit_reached: bool) -> str:
+    """Explain a borderline test: the number of its step, the interval of its p-value, and whether it is undecided.
+
+    Examples
+    --------
+    >>> from ispca._messages import borderline_text
+    >>> borderline_text(1, (0.0067, 0.0093), 0.01, False).partition(". ")[2]
+    'Slightly different data may change the outcome.'
+    """
+    low, high = interval
+    interval_text = f"99% interval {low:.3g} to {high:.3g}"
+    text = f"The test of step {number} is borderline: its p-value ({interval_text}) is close to alpha = {alpha:g}."
+    if limit_reached:
+        return f"{text} The largest number of permutations did not settle it, so no component is added."
+    if low <= alpha <= high:
+        return f"{text} Another random seed may change the outcome; more permutations make it reproducible."
+    return f"{text} Slightly different data may change the outcome."
 
 
 def listing(items: Iterable[Any]) -> str:

@@ -131,9 +131,9 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
     def _check_screening(self, X: Any, response: Response | None) -> None:
         """Refuse settings that contradict each other or do not fit the data."""
 
-    def _permutations(self, n_samples: int, reuse: Reuse | None) -> Permutations:
+    def _permutations(self, n_samples: int, most: int, reuse: Reuse | None) -> Permutations:
         seed = integer_seed(self.random_state)
-        return Permutations(seed, n_samples, self.n_permutations, int(self.memory_budget), reuse)
+        return Permutations(seed, n_samples, most, int(self.memory_budget), reuse)
 
     def _most_supervised(self, basis: Floats, n_features: int) -> int:
         limits = (self.n_components, self.n_supervised, basis.shape[0] - basis.shape[1], n_features)

@@ -144,9 +144,13 @@ def _found(
 def _steps(steps: list[Step]) -> dict[str, Any]:
     """Return the steps as one array per quantity, NaN where there is none, and the features of each step."""
     kinds: dict[str, Any] = dict.fromkeys(("score", "p_value", "threshold", "component_score"), np.float64)
-    kinds |= {"accepted": np.bool_, "n_permutations": np.int64, "n_features": np.int64}
+    kinds |= {"n_permutations": np.int64, "n_features": np.int64}
+    kinds |= dict.fromkeys(("accepted", "limit_reached", "borderline"), np.bool_)
     # None becomes NaN.
     result: dict[str, Any] = {n: np.array([getattr(s, n) for s in steps], dtype=kind) for n, kind in kinds.items()}
+    nothing = (np.nan, np.nan)
+    intervals = [nothing if step.p_value_interval is None else step.p_value_interval for step in steps]
+    result["p_value_interval"] = np.array(intervals, dtype=np.float64).reshape(-1, 2)
     classes = ["" if step.target_class is None else str(step.target_class) for step in steps]
     result["target_class"] = np.array(classes, dtype=str)
     result["features"] = {f"{k + 1}": np.asarray(s.features, np.int64) for k, s in enumerate(steps) if s.accepted}

@@ -40,7 +40,7 @@ def main(directory: Path = Path("demo"), cv: int = 5) -> None:
             relevant = np.mean(data.relevant[step.features])
             found = f"{step.n_features} genes ({relevant:.0%} truly relevant), separating {step.target_class}"
         done = f"{step.n_permutations} permutations"
-        p_value = p_value_text(step.p_value, step.n_permutations)
+        p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)
         print(f"  {number}. largest score {step.score:.2f}, {p_value} ({done}): {found}")
     start = time.perf_counter()
     model = make_pipeline(ispca, HorseshoeClassifier(random_state=0))

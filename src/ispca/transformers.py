@@ -19,6 +19,7 @@ from .reduction.reuse import Reuse
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
 from .reduction.statistics import STATISTICS, check_container, make_statistic
+from .reduction.stopping_rule import stopping_rule
 from .reduction.threads import Workers
 from .reduction.threshold import SearchSettings
 from .reduction.user_warnings import notify
@@ -41,8 +42,10 @@ class ISPCA(SupervisedComponents):
         Largest number of supervised components; 0 gives plain principal components.
     alpha : float or None, default=0.01
         Extract components while the p-value is below alpha. None skips the test, which overfits.
-    n_permutations : int, default=1000
-        Permutations per test.
+    n_permutations : int or "auto", default=1000
+        Permutations per test. "auto" continues each test until it is known on which side of alpha the p-value
+        lies, with an error of at most 0.001, up to 100,000 permutations; if they do not settle it, no component is
+        extracted.
     test : {"paper", "residual"}, default="paper"
         Permute the target, as in the paper, which is conservative from the second component on, or its
         residual after the components so far, which keeps the level of the test there, too.
@@ -128,6 +131,7 @@ class ISPCA(SupervisedComponents):
 
     _parameter_constraints = SupervisedComponents._parameter_constraints | {
         "alpha": [Interval(Real, 0, 1, closed="right"), None],
+        "n_permutations": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "test": [StrOptions({"paper", "residual"})],
         "n_thresholds": [Interval(Integral, 1, None, closed="left")],
     }
@@ -138,7 +142,7 @@ class ISPCA(SupervisedComponents):
         *,
         n_supervised: int | None = None,
         alpha: float | None = 0.01,
-        n_permutations: int = 1000,
+        n_permutations: int | str = 1000,
         test: str = "paper",
         max_features: int = 500,
         n_thresholds: int = 10,
@@ -189,7 +193,8 @@ class ISPCA(SupervisedComponents):
         test = None
         if self.alpha is not None:
             kind = MaxScoreTest if self.test == "paper" else ResidualTest
-            test = kind(design, response.columns, self._permutations(n, reuse), self.alpha)
+            rule = stopping_rule(self.n_permutations, self.alpha)
+            test = kind(design, response.columns, self._permutations(n, rule.most, reuse), rule)
         reduction = iterate(
             design,
             threads,
@@ -208,7 +213,7 @@ class ISPCA(SupervisedComponents):
     def _report(self, step: Step) -> None:
         if not self.verbose:
             return
-        p_value = p_value_text(step.p_value, step.n_permutations)
+        p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)
         outcome = (
             f"component of {step.n_features} features, score {step.component_score:.3f}"
             if step.accepted
@@ -379,4 +384,5 @@ class SPCA(SupervisedComponents):
             return np.sort(
                 relative_threshold_features(statistic.observed(threads), self.threshold, self.max_features)
             )
-        return significant_features(statistic, self._permutations(design.shape[0], reuse), self.alpha, threads)
+        permutations = self._permutations(design.shape[0], self.n_permutations, reuse)
+        return significant_features(statistic, permutations, self.alpha, threads)

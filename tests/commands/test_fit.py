@@ -79,6 +79,38 @@ def test_what_it_says(data, tmp_path, capsys):
     assert "#" not in captured.err
 
 
+def test_permutations_go_on_until_the_outcome_is_safe_unless_a_number_is_given(data, tmp_path, capsys):
+    models = {}
+    for number, options in enumerate(([], ["--permutations", "300"], ["--method", "SPCA"])):
+        out = tmp_path / str(number)
+        assert main(["fit", str(data), *TARGET, "--out", str(out), *SHORT, *options]) == 0
+        models[number] = load_model(out / "model.ispca")[0]
+    assert [models[number].n_permutations for number in range(3)] == ["auto", 300, 1000]
+    assert [models[number].steps_[0].n_permutations for number in range(2)] == [800, 300]
+    report = (tmp_path / "1" / "report.html").read_text(encoding="utf-8")
+    assert "--permutations 300" in report
+    for wrong in ("many", "0"):
+        assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "x"), "--permutations", wrong]) == 2
+        assert "must be auto or an integer of at least 1" in capsys.readouterr().err
+
+
+def test_the_summary_says_borderline(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 30))
+    y = rng.normal(size=40) + 0.81 * X[:, 0]
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    short = ["--components", "2", "--draws", "20"]
+    assert main(["fit", str(tmp_path / "data.npz"), "--out", str(tmp_path / "out"), *short]) == 0
+    printed = capsys.readouterr().out
+    assert ", borderline): " in printed
+    assert "The test of step 1 is borderline: its p-value (99% interval 0.00" in printed
+    assert main(["fit", str(tmp_path / "data.npz"), "--out", str(tmp_path / "b"), *short, "--json"]) == 0
+    step = json.loads(capsys.readouterr().out)["steps"][0]
+    assert step["borderline"]
+    assert not step["limit_reached"]
+    assert step["p_value_interval"][0] < step["p_value"] < step["p_value_interval"][1] < 0.01
+
+
 def test_quiet_and_json(data, tmp_path, capsys):
     assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "a"), *SHORT]) == 0
     assert capsys.readouterr() == ("", "")

@@ -214,3 +214,24 @@ def test_pure_noise_has_a_test_and_no_path():
     with pytest.raises(ValueError, match="no step did"):
         plot_threshold(reduction, X, y)
     assert component_table(reduction)["kind"].tolist() == ["unsupervised"]
+
+
+def test_plots_call_a_borderline_test_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 30))
+    y = rng.normal(size=40) + 0.81 * X[:, 0]
+    reduction = ISPCA(n_supervised=1, n_permutations="auto", random_state=0).fit(X, y)
+    [step] = reduction.steps_
+    words = f"p = {step.p_value:.3g}, borderline"
+    table = permutation_table(reduction, X, y)
+    assert len(table) == step.n_permutations > 1000
+    assert table["p_value"][0] == step.p_value
+    for ax in (plot_permutations(reduction, X, y), plot_components(reduction)):
+        assert [text.get_text() for text in ax.texts] == [words]
+    assert component_table(reduction)["borderline"].tolist() == [True]
+
+
+def test_short_sequential_tests_still_get_a_whole_null_distribution():
+    data, reduction = fitted(2, n_permutations="auto")
+    assert max(step.n_permutations for step in reduction.steps_) == 800
+    assert permutation_table(reduction, data.data, data.target)["permutation"].max() == 1000

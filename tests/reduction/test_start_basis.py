@@ -12,6 +12,7 @@ from ispca.reduction.null_distribution import null_maxima
 from ispca.reduction.permutation import Permutations
 from ispca.reduction.response import make_response
 from ispca.reduction.scores import correlation_scores
+from ispca.reduction.stopping_rule import FixedNumber
 from ispca.reduction.threads import workers
 from ispca.reduction.threshold import SearchSettings
 
@@ -54,7 +55,7 @@ def test_scores_are_those_of_projected_features(problem):
 def test_the_max_score_test_projects_the_permuted_responses(problem):
     design, threads, response, basis, left = problem
     target = response.columns
-    test = MaxScoreTest(design, target, PERMUTATIONS, alpha=1.0)
+    test = MaxScoreTest(design, target, PERMUTATIONS, FixedNumber(1.0, N_PERMUTATIONS))
     state = start_deflation(design, threads, target, basis)
     orders = PERMUTATIONS.indices(0, N_PERMUTATIONS)
     maxima = naive_scores(left, basis, target[orders, 0].T).max(axis=0)
@@ -70,7 +71,9 @@ def test_the_max_score_test_projects_the_permuted_responses(problem):
 @pytest.mark.parametrize("kind", [MaxScoreTest, ResidualTest, None])
 def test_components_are_orthogonal_to_the_start_basis(problem, kind):
     design, threads, response, basis, left = problem
-    test = None if kind is None else kind(design, response.columns, PERMUTATIONS, 0.95)
+    test = (
+        None if kind is None else kind(design, response.columns, PERMUTATIONS, FixedNumber(0.95, N_PERMUTATIONS))
+    )
     options = {"max_supervised": 3, "n_components": 6, "basis": basis, "listen": lambda step: None}
     found = iterate(design, threads, response, test, SearchSettings(20, 10), **options)
     assert found.n_supervised > 0
@@ -80,7 +83,7 @@ def test_components_are_orthogonal_to_the_start_basis(problem, kind):
 
 def test_later_tests_count_as_naive_ones(problem):
     design, threads, response, basis, left = problem
-    test = MaxScoreTest(design, response.columns, PERMUTATIONS, 1.0)
+    test = MaxScoreTest(design, response.columns, PERMUTATIONS, FixedNumber(1.0, N_PERMUTATIONS))
     options = {"max_supervised": 4, "n_components": None, "basis": basis, "listen": lambda step: None}
     # One feature per component leaves signal for later tests.
     found = iterate(design, threads, response, test, SearchSettings(1, 1), **options)

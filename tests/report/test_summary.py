@@ -157,3 +157,36 @@ def test_the_code_makes_the_same_estimators(two):
         warnings.simplefilter("ignore")
         open_seed.fit(X, y)
     assert any("No random seed" in line for line in summarize(open_seed, X, y)["reproducibility"]["text"])
+
+
+@pytest.mark.parametrize(
+    ("weight", "outcome", "words"),
+    [
+        (0.79, "undecided", "permutations did not settle it, so no component is added"),
+        (0.81, "component added", "Slightly different data may change the outcome"),
+    ],
+)
+def test_a_borderline_test_is_called_so(weight, outcome, words):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 30))
+    y = rng.normal(size=40) + weight * X[:, 0]
+    reduction = ISPCA(2, n_supervised=1, n_permutations="auto", random_state=0).fit(X, y)
+    section = summarize(reduction, X, y)["components"]
+    assert section["text"][-1].startswith("The test of step 1 is borderline: its p-value (99% interval 0.0")
+    assert words in section["text"][-1]
+    row = section["tables"][0]["rows"][0]
+    assert row[2].endswith(", borderline")
+    assert row[4] == outcome
+
+
+def test_few_permutations_near_alpha_are_called_borderline():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 30))
+    y = rng.normal(size=40) + 0.82 * X[:, 0]
+    reduction = ISPCA(2, n_supervised=1, random_state=0).fit(X, y)
+    assert "Another random seed may change the outcome" in summarize(reduction, X, y)["components"]["text"][-1]
+
+
+def test_a_clear_test_is_not_called_borderline(two):
+    model, X, y = two
+    assert "borderline" not in json.dumps(summarize(model, X, y)["components"])

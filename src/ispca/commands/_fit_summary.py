@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._messages import count, listing, p_value_text
+from .._messages import borderline_text, count, listing, p_value_text
 from ..pipelines import take_apart
 from ..readers import Table
 from ._fit_files import written_files
@@ -33,6 +33,7 @@ def summary_values(
         "classes": classes,
         "components": int(reduction.n_components_),
         "supervised_components": int(reduction.n_supervised_),
+        "alpha": reduction.alpha,
         "steps": [_step(step, table.features) for step in reduction.steps_],
         "selected_features": len(reduction.selected_) if hasattr(reduction, "selected_") else None,
         "converged": bool(regression.diagnostics_.converged),
@@ -49,6 +50,9 @@ def _step(step: Any, features: np.ndarray) -> dict[str, Any]:
         "accepted": bool(step.accepted),
         "score": float(step.score),
         "p_value": None if step.p_value is None else float(step.p_value),
+        "p_value_interval": None if step.p_value_interval is None else list(step.p_value_interval),
+        "borderline": bool(step.borderline),
+        "limit_reached": bool(step.limit_reached),
         "permutations": int(step.n_permutations),
         "n_features": int(step.n_features),
         "target_class": None if step.target_class is None else str(step.target_class),
@@ -65,6 +69,11 @@ def summary_text(values: dict[str, Any]) -> str:
         lines.append(f"{left_out} not used, because constant or determined by a single sample.")
     lines += ["", _found(values)]
     lines += [_step_text(number, step, values["classes"]) for number, step in enumerate(values["steps"], start=1)]
+    lines += [
+        borderline_text(number, step["p_value_interval"], values["alpha"], step["limit_reached"])
+        for number, step in enumerate(values["steps"], start=1)
+        if step["borderline"]
+    ]
     lines += ["", values["convergence"], ""]
     if values["strongest_features"]:
         lines.append("Strongest features (change in the linear predictor per standard deviation):")
@@ -88,16 +97,16 @@ def _found(values: dict[str, Any]) -> str:
         return f"{text} They are computed from {selected} selected by screening."
     if supervised == 0 and values["steps"]:
         first = values["steps"][0]
-        p_value = p_value_text(first["p_value"], first["permutations"])
+        p_value = p_value_text(first["p_value"], first["permutations"], first["borderline"])
         return f"{text} No feature is associated with the target beyond chance ({p_value})."
     return text
 
 
 def _step_text(number: int, step: dict[str, Any], classes: dict[str, int] | None) -> str:
-    p_value = p_value_text(step["p_value"], step["permutations"])
+    p_value = p_value_text(step["p_value"], step["permutations"], step["borderline"])
     start = f"  {number}. largest score {step['score']:.2f} ({p_value}): "
     if not step["accepted"]:
-        return start + "not significant."
+        return start + ("undecided, so not added." if step["limit_reached"] else "not significant.")
     several = classes is not None and len(classes) > 2
     separates = f", separating {step['target_class']} from the rest" if several else ""
     more = " ..." if step["n_features"] > len(step["features"]) else ""

@@ -15,6 +15,7 @@ from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
 from ..report.html import load_templates
+from ..transformers import ISPCA
 from ..validation import compare_with_baselines, paper_methods
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
@@ -40,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     methods = f"reduction: {', '.join(METHODS)}"
     parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
     add_options(parser, "--components", "--draws")
+    tests = "permutations per test, or auto: until the outcome is safe (default auto; 1000 for SPCA and PSPCA)"
+    parser.add_argument("--permutations", type=permutations, default="auto", metavar="N", help=tests)
     cv = "cross-validate in N splits for the report"
     parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
@@ -59,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
         console.notes(table.notes)
         if args.cv:
             check_splits(table)
-        model, scores = fit_model(table, args.method, args.components, args.draws, args.seed)
+        pipeline = methods_for(table, args.components, args.draws, args.seed)[args.method]
+        model, scores = fit_model(table, with_permutations(pipeline, args.permutations))
         console.notes(fit_notes(model, args.components))
         validation = None
         if args.cv:
@@ -72,11 +76,23 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def fit_model(
-    table: Table, method: str, n_components: int | None, n_draws: int, seed: int
-) -> tuple[Pipeline, np.ndarray]:
+def permutations(text: str) -> int | str:
+    """Parse a number of permutations."""
+    try:
+        return text if text == "auto" else integer(1)(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"must be auto or an integer of at least 1, got {text!r}") from None
+
+
+def with_permutations(pipeline: Pipeline, n_permutations: int | str) -> Pipeline:
+    """Set the number of permutations; only ISPCA has single decisions that "auto" can make safe."""
+    if isinstance(pipeline[0], ISPCA) or n_permutations != "auto":
+        pipeline[0].set_params(n_permutations=n_permutations)
+    return pipeline
+
+
+def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
     """Return the fitted pipeline and the scores of the samples."""
-    pipeline: Pipeline = methods_for(table, n_components, n_draws, seed)[method]
     reduction = pipeline[0]
     with warnings.catch_warnings():
         # Their advice is for Python; `fit_notes` gives that for the command line.

@@ -20,7 +20,7 @@ from .limits import LARGEST_COUNT, ContentError, parse_json
 
 NAME = "ispca model"
 # Increased whenever the content of files changes; files of other versions are refused.
-VERSION = 2
+VERSION = 3
 
 
 class ModelFileError(InputError):

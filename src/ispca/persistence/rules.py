@@ -71,7 +71,13 @@ def _is_number(value: Any, sizes: Sizes) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
 
 
+def _is_interval(value: Any, sizes: Sizes) -> bool:
+    sound = isinstance(value, tuple) and len(value) == 2 and all(_is_number(end, sizes) for end in value)
+    return sound and value[0] <= value[1]
+
+
 NUMBER = Rule("a finite number", _is_number)
+INTERVAL = Rule("two numbers in ascending order", _is_interval)
 NOT_NEGATIVE = Rule("a number of at least 0", lambda value, sizes: _is_number(value, sizes) and value >= 0)
 POSITIVE = Rule("a positive number", lambda value, sizes: _is_number(value, sizes) and value > 0)
 FLAG = Rule("true or false", lambda value, sizes: isinstance(value, bool | np.bool_))

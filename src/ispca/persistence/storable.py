@@ -47,9 +47,10 @@ def _each(names: str, rule: Rule) -> dict[str, Rule]:
 
 
 STEP = {
-    **_each("accepted stopped_early", rules.FLAG),
+    **_each("accepted stopped_early limit_reached borderline", rules.FLAG),
     "score": rules.NUMBER,
     **_each("p_value threshold component_score", rules.optional(rules.NUMBER)),
+    "p_value_interval": rules.optional(rules.INTERVAL),
     **_each("n_permutations n_features", rules.count(0)),
     "features": rules.indices(WIDTH, "n_features"),
     "target_class": rules.optional(rules.LABEL),

@@ -27,8 +27,8 @@ def component_table(model: Any) -> np.recarray:
         One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised", or
         "not accepted" for a final test without signal if no unsupervised component follows),
         ``explained_variance_ratio`` (see `ispca.ISPCA`) and its ``cumulative`` sum, ``p_value`` and
-        ``n_permutations`` of its test, ``n_features``, ``score`` (correlation with the target) and
-        ``target_class`` (the class it separates best).
+        ``n_permutations`` of its test and whether it is ``borderline``, ``n_features``, ``score`` (correlation
+        with the target) and ``target_class`` (the class it separates best).
 
     Examples
     --------
@@ -59,6 +59,7 @@ def component_table(model: Any) -> np.recarray:
             "cumulative": np.cumsum(ratio),
             "p_value": recorded("p_value", np.nan),
             "n_permutations": recorded("n_permutations", 0),
+            "borderline": recorded("borderline", False),
             "n_features": padded(np.count_nonzero(reduction.directions_, axis=1)),
             "score": recorded("component_score", np.nan),
             "target_class": [str(label) for label in recorded("target_class", "")],
@@ -103,7 +104,7 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     text: dict[str, Any] = {"textcoords": "offset points", "rotation": 90, "ha": "center", "va": "bottom"}
     for row, height in zip(table, heights, strict=True):
         if not np.isnan(row["p_value"]):
-            words = p_value_text(row["p_value"], row["n_permutations"])
+            words = p_value_text(row["p_value"], row["n_permutations"], row["borderline"])
             ax.annotate(words, (row["component"], height), xytext=(0, 3), fontsize=8, color=INK, **text)
     ax.margins(y=0.25)
     ax.set_ylim(bottom=0)

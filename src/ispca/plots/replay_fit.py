@@ -23,6 +23,8 @@ from .input_checks import check_target, fitted_reduction
 
 # Tolerance for rounding, which depends on the container of X.
 ROUNDING = 1e-6
+# A clear outcome needs too few permutations for a picture of the null distribution.
+FEWEST_PERMUTATIONS = 1000
 OTHER_DATA = "X and y differ from the data the reduction was fitted to: pass the same samples in the same order."
 
 
@@ -77,5 +79,14 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         if far.any():
             raise ValueError(OTHER_DATA)
         design = design.restricted(reduction.feature_mask_)
-        permutations = Permutations(seed, n_samples, reduction.n_permutations, int(reduction.memory_budget))
+        permutations = Permutations(
+            seed, n_samples, _replayed_permutations(reduction), int(reduction.memory_budget)
+        )
         yield Trace(reduction, design, response, threads, permutations)
+
+
+def _replayed_permutations(reduction: ISPCA) -> int:
+    """Return how many permutations to repeat: all of a fixed number, or those of the longest sequential test."""
+    if not isinstance(reduction.n_permutations, str):
+        return int(reduction.n_permutations)
+    return max(FEWEST_PERMUTATIONS, *(step.n_permutations for step in reduction.steps_))

@@ -44,7 +44,8 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
         One row per step and permutation: ``step`` and ``permutation`` (from 1), ``maximum`` (largest score of any
         feature with the permuted target), ``observed`` (with the observed target), ``p_value`` (fraction of all
         permutations that reach it), ``p_value_fit`` and ``n_permutations_fit`` (recorded by the fit; NaN and 0 if
-        it did not test), ``accepted``. With an integer ``random_state``, the permutations are those of the fit.
+        it did not test), ``borderline`` (whether its p-value is close to alpha) and ``accepted``. With an integer
+        ``random_state``, the permutations are those of the fit.
 
     Examples
     --------
@@ -71,6 +72,7 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
                     "p_value": np.mean(maxima >= observed - TIE),
                     "p_value_fit": np.nan if step.p_value is None else step.p_value,
                     "n_permutations_fit": step.n_permutations,
+                    "borderline": step.borderline,
                     "accepted": step.accepted,
                 }
             )
@@ -129,7 +131,7 @@ def _observed(ax: Any, position: int, rows: np.recarray) -> None:
     color, marker, _ = OUTCOMES[accepted]
     ax.plot([observed] * 2, [position, position - 0.8], color=color, linewidth=1.6, zorder=3)
     ax.plot(observed, position, marker, color=color, markersize=7, zorder=4, clip_on=False)
-    text = p_value_text(rows["p_value"][0], len(rows))
+    text = p_value_text(rows["p_value"][0], len(rows), bool(rows["borderline"][0]))
     look = {"va": "bottom", "fontsize": 9, "color": INK, "fontweight": "bold" if accepted else "normal"}
     ax.annotate(text, (1.01, position), xycoords=("axes fraction", "data"), **look)
 

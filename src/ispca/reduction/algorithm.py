@@ -56,11 +56,8 @@ def supervised_step(
 def _tested(result: TestResult | None) -> dict[str, Any]:
     if result is None:
         return {}
-    return {
-        "p_value": result.p_value,
-        "n_permutations": result.n_permutations,
-        "stopped_early": result.stopped_early,
-    }
+    names = ["p_value", "p_value_interval", "n_permutations", "stopped_early", "limit_reached", "borderline"]
+    return {name: getattr(result, name) for name in names}
 
 
 def iterate(

@@ -3,12 +3,14 @@
 The decision equals that of a plain double-precision test on the same permutations (see the algorithm
 page of the documentation):
 
-- the test stops as soon as ``exceedances >= alpha R``, when the decision can no longer change;
+- the test stops as soon as its stopping rule allows, which for a fixed number R of permutations is when
+  ``exceedances >= alpha R``, so that the decision can no longer change;
 - the product is computed in single precision, and a permutation whose maximum lies within the rounding
   bound of the observed score is recomputed in double precision;
-- the first product also gives ``reach``, the largest score of each feature over all permutations.
+- the first product also gives ``reach``, the largest score of each feature over a piece of the permutations.
   A component q changes ``x_j^T y_r`` by ``(x_j^T q)(q^T y_r)``, so later tests know which features
-  cannot reach the observed score and skip them.
+  cannot reach the observed score and skip them. A later test may need more permutations than those before it:
+  it computes their products in full, and their reach serves the tests after it.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from .null_distribution import tested_scores, unit_columns
 from .permutation import Permutations
 from .records import Floats, Indices, Mask, TestResult
 from .scores import correlation_scores
+from .stopping_rule import PASSED, UNDECIDED, StoppingRule, is_borderline, p_value_interval
 from .threads import Workers
 
 # Scores closer than this are equal: a permutation that reproduces y must count, whatever the rounding.
@@ -32,50 +35,64 @@ TIE = 1e-10
 UNIT_ROUNDOFF = float(np.finfo(np.float32).eps) / 2
 # Columns with a smaller fraction of their length left lose too many digits in single precision.
 FRAGILE_SHARE = 0.1
-
-
-def exceedance_limit(alpha: float, n_permutations: int) -> int:
-    """Return the number of exceedances from which ``p < alpha`` is impossible."""
-    return max(1, int(np.ceil(alpha * n_permutations - 1e-9)))
+# The reach of this many permutations, the default number, is stored whatever the memory.
+USUAL_PERMUTATIONS = 1000
 
 
 class _Tally:
-    """Counts exceedances in the order of the permutations, up to the limit."""
+    """Counts exceedances in the order of the permutations, until the rule says stop."""
 
-    def __init__(self, score: float, alpha: float, count: int) -> None:
-        self.score, self.limit, self.count = score, exceedance_limit(alpha, count), count
-        self.exceedances = 0
-        self.done = 0
+    def __init__(self, score: float, rule: StoppingRule) -> None:
+        self.score, self.rule = score, rule
+        self.exceedances = self.done = 0
+        self.outcome = UNDECIDED
 
     def add(self, exceeds: Mask) -> bool:
-        """Count some permutations; return whether the decision is certain."""
+        """Count some permutations; return whether the test is over."""
         running = self.exceedances + np.cumsum(exceeds)
-        reached = np.flatnonzero(running >= self.limit)
-        seen = int(reached[0]) + 1 if len(reached) else len(exceeds)
+        outcomes = self.rule.outcomes(self.done + np.arange(1, len(exceeds) + 1), running)
+        decided = np.flatnonzero(outcomes != UNDECIDED)
+        seen = int(decided[0]) + 1 if len(decided) else len(exceeds)
         self.exceedances = int(running[seen - 1])
+        self.outcome = int(outcomes[seen - 1])
         self.done += seen
-        return bool(len(reached))
+        return bool(len(decided))
 
     def result(self) -> TestResult:
-        p_value = self.exceedances / max(self.done, 1)
-        passed = self.exceedances < self.limit
-        return TestResult(self.score, p_value, self.done, self.done < self.count, passed)
+        p_value, interval = self.exceedances / self.done, p_value_interval(self.exceedances, self.done)
+        return TestResult(
+            self.score,
+            p_value,
+            self.done,
+            stopped_early=self.done < self.rule.most,
+            passed=self.outcome == PASSED,
+            p_value_interval=interval,
+            limit_reached=self.outcome == UNDECIDED,
+            borderline=is_borderline(p_value, interval, self.rule.alpha),
+        )
 
 
 class MaxScoreTest:
     """The paper's test: the observed maximum against permutations of the whole response."""
 
-    def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
+    def __init__(self, design: Design, responses: Floats, permutations: Permutations, rule: StoppingRule) -> None:
         self._design, self._responses = design, responses
-        self._permutations, self._alpha = permutations, alpha
+        self._permutations, self._rule = permutations, rule
         self._pieces = permutations.pieces(responses.shape[1])
-        # For each piece: the largest score of each feature, and Q^T y for its permutations.
+        # For each piece that a test has used: the largest score of each feature, and Q^T y for its permutations.
         self._reach: list[Floats] = []
-        self._overlaps: list[list[Floats]] = [[] for _ in self._pieces]
+        self._overlaps: list[list[Floats]] = []
+        self._most_reaches = self._affordable_reaches()
         self._kept: dict[int, Floats] = {}
         # Q0 without the constant, which permutations of the response are orthogonal to anyway.
         self._start = np.empty((len(responses), 0))
-        self._keep = 8 * responses.size * permutations.count <= permutations.memory_budget // 2
+        self._n_start = -1
+
+    def _affordable_reaches(self) -> int:
+        """Return for how many pieces to store the reach: those of the default test, or what memory allows."""
+        budget = self._permutations.memory_budget // 4
+        usual = sum(start < USUAL_PERMUTATIONS for start, _ in self._pieces)
+        return max(usual, budget // (8 * self._design.shape[1]))
 
     def _permuted(self, pieces: Sequence[int], workers: Workers) -> list[Floats]:
         missing = [piece for piece in pieces if piece not in self._kept]
@@ -83,8 +100,6 @@ class MaxScoreTest:
         if self._start.shape[1]:
             drawn = [project_off(self._start, columns) for columns in drawn]
         found = self._kept | dict(zip(missing, drawn, strict=True))
-        if self._keep:
-            self._kept = found
         return [found[piece] for piece in pieces]
 
     def __call__(self, state: Deflation, workers: Workers) -> TestResult:
@@ -92,49 +107,68 @@ class MaxScoreTest:
         score = float(correlation_scores(state).max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
-        tally = _Tally(score, self._alpha, self._permutations.count)
-        if self._reach:
-            self._later_test(state, workers, tally)
-        else:
-            self._first_test(state, workers, tally)
+        if self._n_start < 0:
+            self._n_start = state.basis.shape[1]
+            self._start = state.basis[:, varying_columns(state.basis)]
+        tally = _Tally(score, self._rule)
+        if not self._known_pieces(state, workers, tally):
+            self._further_pieces(state, workers, tally)
         return tally.result()
 
-    def _first_test(self, state: Deflation, workers: Workers, tally: _Tally) -> None:
-        reach: list[Floats] = []
-        self._start = state.basis[:, varying_columns(state.basis)]
+    def _known_pieces(self, state: Deflation, workers: Workers, tally: _Tally) -> bool:
+        """Count the permutations of earlier tests, whose reach excludes most features."""
         shrunk = np.sqrt(state.squared_norms) * state.inverse_norms
-        clear = _clearly_significant(tally.score, self._design.shape, self._responses.shape[1])
-        for batch in self._permutations.batches(self._responses.shape[1], clear):
-            sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
-            exceeds, reached = single_precision_exceedances(
-                self._design, workers, state, self._permuted(batch, workers), sizes, tally.score
-            )
-            reach += [np.divide(r, shrunk, out=np.zeros_like(r), where=shrunk > 0) for r in reached]
+        for piece, reach in enumerate(self._reach):
+            size = self._pieces[piece][1] - self._pieces[piece][0]
+            rivals = np.flatnonzero(reach * shrunk >= tally.score - TIE)
+            if len(rivals):
+                exceeds, [reached] = single_precision_exceedances(
+                    self._design,
+                    workers,
+                    state,
+                    self._permuted([piece], workers),
+                    [size],
+                    tally.score,
+                    rivals,
+                    np.array(self._overlaps[piece]) if self._overlaps[piece] else None,
+                )
+                reach[rivals] = reached / shrunk[rivals]
+            else:
+                exceeds = np.zeros(size, dtype=bool)
             if tally.add(exceeds):
-                return
-        self._reach = reach
+                return True
+        return False
 
-    def _later_test(self, state: Deflation, workers: Workers, tally: _Tally) -> None:
+    def _further_pieces(self, state: Deflation, workers: Workers, tally: _Tally) -> None:
+        """Count permutations without a reach, and store their reach for later tests while memory allows."""
+        n_columns, n_known = self._responses.shape[1], len(self._reach)
         shrunk = np.sqrt(state.squared_norms) * state.inverse_norms
-        for piece, (start, stop) in enumerate(self._pieces):
-            rivals = np.flatnonzero(self._reach[piece] * shrunk >= tally.score - TIE)
-            if not len(rivals):
-                tally.add(np.zeros(stop - start, dtype=bool))
-                continue
-            overlap = np.array(self._overlaps[piece])
-            exceeds, [reached] = single_precision_exceedances(
-                self._design,
-                workers,
-                state,
-                self._permuted([piece], workers),
-                [stop - start],
-                tally.score,
-                rivals,
-                overlap,
+        components = state.basis[:, self._n_start :]
+        clear = _clearly_significant(tally.score, self._design.shape, n_columns)
+        for batch in self._permutations.batches(n_columns, self._rule.first_pass, clear, n_known):
+            sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
+            permuted = self._permuted(batch, workers)
+            self._keep(batch, permuted)
+            vectors = permuted
+            if components.shape[1]:
+                vectors = [project_off(components, columns) for columns in permuted]
+            exceeds, reached = single_precision_exceedances(
+                self._design, workers, state, vectors, sizes, tally.score
             )
-            self._reach[piece][rivals] = reached / shrunk[rivals]
+            room = self._most_reaches - len(self._reach)
+            for columns, largest in list(zip(permuted, reached, strict=True))[:room]:
+                self._reach.append(np.divide(largest, shrunk, out=np.zeros_like(largest), where=shrunk > 0))
+                self._overlaps.append(list(components.T @ columns))
             if tally.add(exceeds):
                 return
+
+    def _keep(self, pieces: Sequence[int], permuted: Sequence[Floats]) -> None:
+        """Keep permuted responses for later tests while they fit into half of the memory."""
+        held = sum(columns.nbytes for columns in self._kept.values())
+        for piece, columns in zip(pieces, permuted, strict=True):
+            if piece not in self._kept and held + columns.nbytes <= self._permutations.memory_budget // 2:
+                self._kept[piece] = columns
+                held += columns.nbytes
 
     def deflated(self, state: Deflation, workers: Workers) -> None:
         """Record by how much the newest component can change the permuted scores of each feature."""
@@ -149,16 +183,16 @@ class MaxScoreTest:
             self._overlaps[piece].append(overlap)
             self._reach[piece] += fraction * np.abs(overlap).max() + TIE
 
-        work = 4.0 * len(newest) * self._permutations.count
-        workers.map(note, range(len(self._pieces)), work)
+        work = 4.0 * len(newest) * self._pieces[len(self._reach) - 1][1]
+        workers.map(note, range(len(self._reach)), work)
 
 
 class ResidualTest:
     """The calibrated test: permutations of what is left of the response (Freedman and Lane)."""
 
-    def __init__(self, design: Design, responses: Floats, permutations: Permutations, alpha: float) -> None:
+    def __init__(self, design: Design, responses: Floats, permutations: Permutations, rule: StoppingRule) -> None:
         self._design, self._responses = design, responses
-        self._permutations, self._alpha = permutations, alpha
+        self._permutations, self._rule = permutations, rule
 
     def __call__(self, state: Deflation, workers: Workers) -> TestResult:
         """Compare ``max |X_k^T e| / |e|`` with ``max |X_k^T P e_r| / |P e_r|``, e = P t."""
@@ -166,10 +200,10 @@ class ResidualTest:
         score = float(scores.max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
-        tally = _Tally(score, self._alpha, self._permutations.count)
+        tally = _Tally(score, self._rule)
         pieces = self._permutations.pieces(residuals.shape[1])
         clear = _clearly_significant(score, self._design.shape, residuals.shape[1])
-        for batch in self._permutations.batches(residuals.shape[1], clear):
+        for batch in self._permutations.batches(residuals.shape[1], self._rule.first_pass, clear):
             borders = [pieces[piece] for piece in batch]
             vectors = self._permutations.permuted(residuals, borders, workers)
             vectors = workers.map(

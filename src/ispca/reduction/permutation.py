@@ -36,7 +36,7 @@ def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indic
 
 @dataclass(frozen=True)
 class Permutations:
-    """R permutations of n samples, drawn on demand in pieces that fit into memory."""
+    """At most ``count`` permutations of n samples, drawn on demand in pieces that fit into memory."""
 
     seed: int
     n_samples: int
@@ -52,20 +52,30 @@ class Permutations:
         starts = [0, *range(first, self.count, later)]
         return list(zip(starts, [*starts[1:], self.count], strict=True))
 
-    def batches(self, n_columns: int, likely_passes: bool) -> Iterator[list[int]]:
-        """Yield pieces to work on together: as many as fit into memory; the first alone if the test may fail."""
-        count = len(self.pieces(n_columns))
+    def batches(self, n_columns: int, first_pass: int, likely_passes: bool, start: int = 0) -> Iterator[list[int]]:
+        """Yield pieces to work on together, from piece ``start`` on: as many as fit into memory.
+
+        The first piece comes alone if the test may fail. A test cannot pass before ``first_pass`` permutations;
+        after that, each batch adds a quarter, so that little is computed in vain.
+        """
+        pieces = self.pieces(n_columns)
         together = max(1, self.memory_budget // (64 * self.n_samples * n_columns * PIECE))
-        start = 0
-        while start < count:
-            stop = min(count, start + (together if start or likely_passes else 1))
+        while start < len(pieces):
+            done = pieces[start][0]
+            wanted = max(first_pass if start or likely_passes else 0, done + done // 4)
+            most = min(len(pieces), start + together)
+            stop = start + 1
+            while stop < most and pieces[stop][0] < wanted:
+                stop += 1
             yield list(range(start, stop))
             start = stop
 
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""
         key = (self.seed, self.n_samples, start, stop)
-        return reused(self.reuse, None, ("permutations", key), lambda: draw_permutations(*key))
+        # Other fits find again only what fits into memory.
+        reuse = self.reuse if 8 * self.n_samples * stop <= self.memory_budget else None
+        return reused(reuse, None, ("permutations", key), lambda: draw_permutations(*key))
 
     def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""

@@ -21,6 +21,9 @@ class TestResult:
     n_permutations: int
     stopped_early: bool
     passed: bool
+    p_value_interval: tuple[float, float] = (1.0, 1.0)
+    limit_reached: bool = False
+    borderline: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,16 @@ class Step:
         Largest univariate score of a feature before the step.
     p_value : float or None
         Fraction of the permutations whose largest score reached it; None without a test.
+    p_value_interval : tuple of float or None
+        What the permutations say about the exact p-value: its 99% interval.
     n_permutations : int
         Number of permutations.
     stopped_early : bool
-        Whether the test stopped early because its decision was certain.
+        Whether the test stopped early because its decision was certain or, with ``n_permutations="auto"``, safe.
+    limit_reached : bool
+        Whether "auto" reached its limit of permutations without a decision; no component is then extracted.
+    borderline : bool
+        Whether the p-value is positive and its interval contains alpha or it lies within a factor of 1.5 of alpha.
     threshold : float or None
         Lowest score among the features of the component.
     n_features : int
@@ -54,8 +63,11 @@ class Step:
     accepted: bool
     score: float
     p_value: float | None = None
+    p_value_interval: tuple[float, float] | None = None
     n_permutations: int = 0
     stopped_early: bool = False
+    limit_reached: bool = False
+    borderline: bool = False
     threshold: float | None = None
     n_features: int = 0
     features: Indices = field(default_factory=lambda: np.empty(0, np.intp), repr=False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .max_score_test import TIE, exceedance_limit
+from .max_score_test import TIE
 from .permutation import Permutations
 from .records import Floats, Indices
 from .scores import best_features
 from .statistics import Statistic
+from .stopping_rule import exceedance_limit
 from .threads import Workers
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import count, p_value_text
+from .._messages import borderline_text, count, p_value_text
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
 from ..plots.input_checks import class_codes
@@ -58,7 +58,7 @@ def _test_text(reduction: Any) -> list[str]:
         "does not measure the size of the effect."
     ]
     last = reduction.steps_[-1]
-    p_value = p_value_text(last.p_value, last.n_permutations)
+    p_value = p_value_text(last.p_value, last.n_permutations, last.borderline)
     if reduction.n_supervised_ == 0:
         text.append(f"No feature is associated with the target beyond chance ({p_value}).")
     elif not last.accepted:
@@ -69,7 +69,11 @@ def _test_text(reduction: Any) -> list[str]:
         )
     else:
         text.append("The search stopped at the requested number of components; there may be more signal.")
-    return text
+    return text + [
+        borderline_text(place, step.p_value_interval, reduction.alpha, step.limit_reached)
+        for place, step in enumerate(reduction.steps_, start=1)
+        if step.borderline
+    ]
 
 
 def _steps_table(reduction: Any) -> dict[str, Any]:
@@ -77,10 +81,11 @@ def _steps_table(reduction: Any) -> dict[str, Any]:
     columns += [("Outcome", "text"), ("Features", "number"), ("Class separated best", "text")]
     rows: list[list[Any]] = []
     for place, step in enumerate(reduction.steps_, start=1):
-        outcome = "component added" if step.accepted else "no signal left"
+        outcome = "component added" if step.accepted else "undecided" if step.limit_reached else "no signal left"
         separated = "" if step.target_class is None or not step.accepted else clean(step.target_class)
         used = int(step.n_features) if step.accepted else None
-        p_value = p_value_text(step.p_value, step.n_permutations).removeprefix("p ").removeprefix("= ")
+        p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)
+        p_value = p_value.removeprefix("p ").removeprefix("= ")
         rows.append([place, number(step.score), p_value, int(step.n_permutations), outcome, used, separated])
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
