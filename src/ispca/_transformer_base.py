@@ -30,6 +30,8 @@ from .reduction.reuse import Reuse, reused
 from .reduction.threads import Workers, workers
 from .reduction.user_warnings import notify
 
+# Scores this close, compared with the largest, are those of the same sample.
+SAME_SAMPLE = 1e-4
 # Rows are transformed in blocks of about this many numbers.
 TRANSFORM_BLOCK = 2**20
 
@@ -44,6 +46,26 @@ def component_names(n_components: int, n_supervised: int) -> list[str]:
     """
     kinds = ["supervised" if k <= n_supervised else "unsupervised" for k in range(1, n_components + 1)]
     return [f"{kind}_{k}" for k, kind in enumerate(kinds, start=1)]
+
+
+def displayed_scores(reduction: Any, Z: Any) -> tuple[Floats, bool]:
+    """Return the scores to show for samples, and whether they are cross-fitted.
+
+    Parameters
+    ----------
+    reduction : ISPCA or SPCA
+        Fitted reduction.
+    Z : ndarray of shape (n_samples, n_components_)
+        What ``transform`` returned. If these are the training samples in the order of the fit, their
+        cross-fitted scores are shown instead, where there are any.
+    """
+    Z = np.asarray(Z, dtype=np.float64)
+    first = getattr(reduction, "_first_scores", None)
+    if first is None or not reduction.n_supervised_ or len(first) != len(Z):
+        return Z, False
+    if np.abs(Z[:, 0] - first).max() > SAME_SAMPLE * np.abs(first).max():
+        return Z, False
+    return reduction.training_scores_, True
 
 
 class SupervisedComponents(TransformerMixin, BaseEstimator):
