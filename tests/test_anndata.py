@@ -36,6 +36,18 @@ def test_where_the_results_are(adata):
     assert found["classes"].tolist() == ["B cell", "T cell"]
 
 
+def test_cross_fitted_scores_of_the_cells_in_the_fit(adata):
+    kinds = np.asarray(adata.obs["cell_type"]).astype(str)
+    adata.obs["cell_type"] = adata.obs["cell_type"].where(np.arange(50) > 3)
+    ispca(adata, "cell_type", n_components=4, cross_fit=5)
+    model = ISPCA(4, random_state=0, cross_fit=5).fit(adata.X[4:], kinds[4:])
+    np.testing.assert_allclose(adata.obsm["X_ispca"][4:], model.training_scores_, rtol=1e-6)
+    np.testing.assert_array_equal(adata.obsm["X_ispca"][:4], model.transform(adata.X[:4]))
+    assert adata.uns["ispca"]["cross_fitted"]
+    ispca(adata, "cell_type", n_components=4)
+    assert not adata.uns["ispca"]["cross_fitted"]
+
+
 @pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.csr_array])
 def test_sparse_stays_sparse(adata, kind):
     dense = ispca(adata, "cell_type", n_components=4, copy=True)

@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
@@ -66,6 +67,17 @@ def test_predictions_are_the_same_bit_by_bit(problem, tmp_path, many, reduction)
     assert np.array_equal(loaded[0].inverse_transform(Z), pipeline[0].inverse_transform(Z))
     assert loaded.get_params().keys() == pipeline.get_params().keys()
     assert [vars(step).keys() for _, step in loaded.steps] == [vars(step).keys() for _, step in pipeline.steps]
+
+
+@pytest.mark.parametrize(("cross_fit", "stored"), [(4, 4), (KFold(4), None)])
+def test_a_cross_fitted_reduction_without_its_training_scores(problem, tmp_path, cross_fit, stored):
+    X, y = problem
+    ispca = ISPCA(3, random_state=0, cross_fit=cross_fit).fit(X, y)
+    save_model(ispca, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.cross_fit == stored
+    assert not hasattr(loaded, "training_scores_")
+    assert np.array_equal(loaded.transform(X), ispca.transform(X))
 
 
 def test_a_reduction_alone_with_names_and_steps(problem, tmp_path):

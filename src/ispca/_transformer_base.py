@@ -18,16 +18,20 @@ from ._checks import (
     excluded_mask,
     integer_seed,
 )
+from ._splits import checked_groups, make_fold_splits
 from .families.target_kind import is_category
+from .reduction.cross_fitting import Fold, FoldComponents, cross_fitted_scores, make_folds
 from .reduction.deflation import constant_basis
-from .reduction.design import Design, make_design
+from .reduction.design import Design, make_design, make_subset_design
 from .reduction.permutation import Permutations
-from .reduction.records import Floats, Reduction
+from .reduction.records import Floats, Indices, Mask, Reduction
 from .reduction.response import FAMILY_CHOICES, Response, make_response
 from .reduction.reuse import Reuse, reused
-from .reduction.threads import workers
+from .reduction.threads import Workers, workers
 from .reduction.user_warnings import notify
 
+# Scores this close, compared with the largest, are those of the same sample.
+SAME_SAMPLE = 1e-4
 # Rows are transformed in blocks of about this many numbers.
 TRANSFORM_BLOCK = 2**20
 
@@ -44,6 +48,26 @@ def component_names(n_components: int, n_supervised: int) -> list[str]:
     return [f"{kind}_{k}" for k, kind in enumerate(kinds, start=1)]
 
 
+def displayed_scores(reduction: Any, Z: Any) -> tuple[Floats, bool]:
+    """Return the scores to show for samples, and whether they are cross-fitted.
+
+    Parameters
+    ----------
+    reduction : ISPCA or SPCA
+        Fitted reduction.
+    Z : ndarray of shape (n_samples, n_components_)
+        What ``transform`` returned. If these are the training samples in the order of the fit, their
+        cross-fitted scores are shown instead, where there are any.
+    """
+    Z = np.asarray(Z, dtype=np.float64)
+    first = getattr(reduction, "_first_scores", None)
+    if first is None or not reduction.n_supervised_ or len(first) != len(Z):
+        return Z, False
+    if np.abs(Z[:, 0] - first).max() > SAME_SAMPLE * np.abs(first).max():
+        return Z, False
+    return reduction.training_scores_, True
+
+
 class SupervisedComponents(TransformerMixin, BaseEstimator):
     """Base class of ISPCA and SPCA: checks, fitted attributes, transform and its inverse."""
 
@@ -56,13 +80,14 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         "center": ["boolean"],
         "scale": ["boolean"],
         "whiten": ["boolean"],
+        "cross_fit": ["cv_object"],
         "exclude": ["array-like", str, Integral, None],
         "memory_budget": [Interval(Real, 2**20, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
         "verbose": ["verbose"],
     }
 
-    def fit(self, X: Any, y: Any = None, *, reuse: Reuse | None = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, reuse: Reuse | None = None) -> Any:
         """Find the components.
 
         Parameters
@@ -71,6 +96,8 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             The features; dense, any SciPy sparse format, a pandas or a polars frame.
         y : array-like of shape (n_samples,)
             The target: class labels (strings too) or numbers. Not needed when ``n_supervised=0``.
+        groups : array-like of shape (n_samples,), optional
+            Samples of a group, such as those of one patient, are held out together by ``cross_fit``.
         reuse : Reuse, optional
             Results to share with other fits to the same X; `compare` passes it. The fit does not depend on it.
 
@@ -79,11 +106,14 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, reuse)
+        self._fit(X, y, groups, reuse)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, reuse: Reuse | None = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, groups: Any = None, reuse: Reuse | None = None) -> Any:
         """Find the components and return the new features of the training samples.
+
+        With ``cross_fit``, these differ from ``fit(X, y).transform(X)``: they are ``training_scores_``, found
+        without each sample's own target, from which a model should learn. New samples need ``transform``.
 
         Parameters
         ----------
@@ -91,18 +121,20 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             The features.
         y : array-like of shape (n_samples,)
             The target.
+        groups : array-like of shape (n_samples,), optional
+            As in ``fit``.
         reuse : Reuse, optional
             As in ``fit``.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            The new features, orthogonal to each other.
+            The new features, orthogonal to each other unless they are cross-fitted.
         """
-        return self._fit(X, y, reuse)
+        return self._fit(X, y, groups, reuse)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def _fit(self, X: Any, y: Any, reuse: Reuse | None) -> np.ndarray:
+    def _fit(self, X: Any, y: Any, groups: Any, reuse: Reuse | None) -> np.ndarray:
         needs_target = self.n_supervised != 0
         given, labels = X, is_category(y)
         X, y = check_training_data(self, X, y, needs_target)
@@ -113,9 +145,9 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         with workers() as threads:
             key = ("design", self.center, self.scale)
             make = partial(make_design, X, threads, center=self.center, scale=self.scale)
-            design = reused(reuse, given, key, make)
-            usable = self._informative(design) & ~excluded
-            design = reused(reuse, given, (*key, usable.tobytes()), partial(design.restricted, usable))
+            whole = reused(reuse, given, key, make)
+            usable = self._informative(whole) & ~excluded
+            design = reused(reuse, given, (*key, usable.tobytes()), partial(whole.restricted, usable))
             if not design.usable.any():
                 raise ValueError(
                     "No feature is left: every column of X is constant, decided by one sample (one value alone on "
@@ -126,10 +158,69 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
                 left_out = len(design.usable) - np.count_nonzero(design.usable)
                 print(f"[{type(self).__name__}] {left_out} of {X.shape[1]} features left out")
             reduction = self._reduce(X, design, constant_basis(X.shape[0], self.center), response, threads, reuse)
-        return self._keep(reduction, design, response).astype(_output_dtype(X), copy=False)
+            Z = self._keep(reduction, design, response)
+            if self.cross_fit is not None:
+                Z = self._cross_fit(X, groups, whole, excluded, response, Z, threads)
+        return Z.astype(_output_dtype(X), copy=False)
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
         """Refuse settings that contradict each other or do not fit the data."""
+
+    def _cross_fit(
+        self,
+        X: Any,
+        groups: Any,
+        design: Design,
+        excluded: Mask,
+        response: Response | None,
+        Z: Floats,
+        threads: Workers,
+    ) -> Floats:
+        """Return the scores with those on supervised components replaced by held-out ones, and store both."""
+        honest, count = Z.copy(), self.n_supervised_
+        if response is not None and count:
+            splits = self._fold_splits(X, checked_groups(groups, len(Z)), response)
+            if splits is None:
+                return Z
+            rows = sp.csr_array(X) if design.sparse else X
+            lengths = np.ones(count) if self.whiten else np.sqrt(self.explained_variance_[:count])
+
+            def make(samples: Indices) -> Design:
+                part = make_subset_design(rows, samples, threads, center=self.center, scale=self.scale)
+                return part.restricted(self._informative(part) & ~excluded)
+
+            def find(fold: Fold, part: Design) -> FoldComponents:
+                return self._fold_components(X, part, fold, constant_basis(part.shape[0], self.center), threads)
+
+            folds = make_folds(design, response, splits, threads)
+            found = cross_fitted_scores(rows, Z[:, :count] / lengths, folds, make, find, threads)
+            honest[:, :count] = found * lengths
+        # Training samples are recognized by their scores on the first component.
+        self._first_scores = Z[:, 0].copy()
+        self.training_scores_ = honest
+        return honest
+
+    def _fold_splits(self, X: Any, groups: Any, response: Response) -> list[tuple[Indices, Indices]] | None:
+        """Return training and held-out samples of each fold; None, with a warning, if two folds are impossible."""
+        cv, classification = self.cross_fit, response.family.classification
+        target = response.columns[:, 0]
+        if classification:
+            target = np.unique(response.columns, axis=0, return_inverse=True)[1].ravel()
+        if isinstance(cv, Integral):
+            units = np.arange(len(target)) if groups is None else groups
+            strata = [units[target == code] for code in np.unique(target)] if classification else [units]
+            most = min(len(np.unique(stratum)) for stratum in strata)
+            if most < 2:
+                where = "The smallest class has" if classification else "There is"
+                unit = "sample" if groups is None else "group"
+                notify(
+                    f"{where} only one {unit}, so the training scores are not cross-fitted: they look better than "
+                    "those of new samples."
+                )
+                return None
+            cv = min(int(cv), most)
+        splits = make_fold_splits(cv, X, target, groups, classification, integer_seed(self.random_state))
+        return [(split.train, split.test) for split in splits]
 
     def _permutations(self, n_samples: int, most: int, reuse: Reuse | None) -> Permutations:
         seed = integer_seed(self.random_state)
@@ -155,7 +246,8 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         self.n_supervised_ = reduction.n_supervised
         self.steps_ = list(reduction.steps)
         self.mean_, self.scale_, self.feature_mask_ = design.moments.mean, design.moments.scale, design.usable
-        self.__dict__.pop("classes_", None)
+        for name in ("classes_", "training_scores_", "_first_scores"):
+            self.__dict__.pop(name, None)
         if response is not None and response.classes is not None:
             self.classes_ = response.classes
         if self.n_components is not None and n_found < self.n_components:

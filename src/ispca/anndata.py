@@ -54,7 +54,8 @@ def ispca(
     -------
     adata : AnnData or None
         The copy, if asked for. ``obsm`` holds the components of all observations, ``varm`` a column of weights per
-        component, ``uns`` the parameters, ``n_supervised``, ``variance`` and the ``steps`` as arrays.
+        component, ``uns`` the parameters, ``n_supervised``, ``variance``, the ``steps`` as arrays, and whether the
+        supervised components of the observations in the fit are ``cross_fitted`` (option ``cross_fit``).
 
     Examples
     --------
@@ -76,7 +77,10 @@ def ispca(
     seed = integer_seed(random_state)
     model = ISPCA(n_components, random_state=seed, **options)
     model.fit(X if present.all() else X[present], y[present])
-    adata.obsm[f"X_{key_added}"] = model.transform(X)
+    scores = model.transform(X)
+    if hasattr(model, "training_scores_"):
+        scores[present] = model.training_scores_
+    adata.obsm[f"X_{key_added}"] = scores
     found = _found(model, target, layer, use_raw, seed, int(np.count_nonzero(~present)))
     loadings = np.ascontiguousarray(model.components_.T)
     if use_raw:
@@ -131,6 +135,7 @@ def _found(
         "n_components": int(model.n_components_),
         "n_supervised": int(model.n_supervised_),
         "n_obs_left_out": n_left_out,
+        "cross_fitted": hasattr(model, "training_scores_"),
         "variance": model.explained_variance_,
         "mean": model.mean_,
         "scale": model.scale_,

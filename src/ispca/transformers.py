@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ._messages import p_value_text
 from ._transformer_base import SupervisedComponents
 from .reduction.algorithm import iterate, screened
+from .reduction.cross_fitting import Fold, FoldComponents, iterated_components, screened_components
 from .reduction.design import Design
 from .reduction.max_score_test import MaxScoreTest, ResidualTest
 from .reduction.records import Floats, Indices, Mask, Reduction, Step
@@ -61,12 +62,16 @@ class ISPCA(SupervisedComponents):
         angles replace correlations.
     whiten : bool, default=False
         Whether to scale the new features to unit variance, as the models expect.
+    cross_fit : int, splitter or None, default=None
+        Number of (stratified) folds, or how to make them, for the supervised scores that ``fit_transform``
+        returns: those of each fold come from components found without it, so that a model which learns from
+        them is less overconfident. None, the paper's method, returns the scores of the fit itself.
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
         Bytes of memory that the permutations may use. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the permutations.
+        Seed of the permutations and of the folds.
     verbose : int, default=0
         Print a line per step.
 
@@ -87,6 +92,8 @@ class ISPCA(SupervisedComponents):
         sum of squares) that their regression on each component explains. Components are orthogonal, so
         the fractions add up, to 1 at full rank; without supervised components they equal those of
         scikit-learn's PCA.
+    training_scores_ : ndarray of shape (n_samples, n_components_)
+        What ``fit_transform`` returned, if it was cross-fitted; unsupervised components are those of the fit.
     mean_, scale_ : ndarray of shape (n_features,)
         Center and scale of the features.
     feature_mask_ : ndarray of shape (n_features,)
@@ -150,6 +157,7 @@ class ISPCA(SupervisedComponents):
         center: bool = True,
         scale: bool = True,
         whiten: bool = False,
+        cross_fit: Any = None,
         exclude: Any = None,
         memory_budget: float = 2**28,
         random_state: Any = None,
@@ -166,6 +174,7 @@ class ISPCA(SupervisedComponents):
         self.center = center
         self.scale = scale
         self.whiten = whiten
+        self.cross_fit = cross_fit
         self.exclude = exclude
         self.memory_budget = memory_budget
         self.random_state = random_state
@@ -210,6 +219,12 @@ class ISPCA(SupervisedComponents):
             notify("No signal: no supervised component passed the test; ISPCA returns one unsupervised component.")
         return reduction
 
+    def _fold_components(
+        self, X: Any, design: Design, fold: Fold, basis: Floats, threads: Workers
+    ) -> FoldComponents:
+        settings = SearchSettings(self.max_features, self.n_thresholds)
+        return iterated_components(design, threads, fold, settings, count=self.n_supervised_, basis=basis)
+
     def _report(self, step: Step) -> None:
         if not self.verbose:
             return
@@ -249,19 +264,11 @@ class SPCA(SupervisedComponents):
         How a feature is scored; see ``feature_scores``.
     max_features : int, default=500
         Number of best-scoring features that ``threshold`` considers.
-    family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
-        Kind of target. "auto" treats text, Booleans, categories and at most ten distinct integers as classes,
-        other numbers as a quantity.
-    center, scale : bool, default=True
-        Whether features are centered, and scaled to unit standard deviation.
-    whiten : bool, default=False
-        Whether to scale the new features to unit variance, as the models expect.
-    exclude : array-like of int, str or bool, optional
-        Features to leave out: indices, names or a mask.
-    memory_budget : float, default=2**28
-        Bytes of memory that the permutations may use. The result does not depend on it.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the permutations.
+    cross_fit : int, splitter or None, default=None
+        As in ISPCA; each fold takes as many best-scoring features as the fit selected. Only the screening uses
+        the target: with more than a few components, pass ``n_supervised`` to cross-fit only the first ones.
+    family, center, scale, whiten, exclude, memory_budget, random_state
+        As in ISPCA.
     verbose : int, default=0
         Print the number of selected features.
 
@@ -275,7 +282,8 @@ class SPCA(SupervisedComponents):
         Total number of components, and number of those from the selected features, which come first.
     steps_ : list
         Empty, because SPCA screens once.
-    explained_variance_, explained_variance_ratio_, mean_, scale_, classes_, n_features_in_, feature_names_in_
+    explained_variance_, explained_variance_ratio_, training_scores_, mean_, scale_, classes_, n_features_in_,
+    feature_names_in_
         As in ISPCA.
     feature_mask_ : ndarray of shape (n_features,)
         As in ISPCA; only constant and excluded features are left out.
@@ -317,6 +325,7 @@ class SPCA(SupervisedComponents):
         center: bool = True,
         scale: bool = True,
         whiten: bool = False,
+        cross_fit: Any = None,
         exclude: Any = None,
         memory_budget: float = 2**28,
         random_state: Any = None,
@@ -334,6 +343,7 @@ class SPCA(SupervisedComponents):
         self.center = center
         self.scale = scale
         self.whiten = whiten
+        self.cross_fit = cross_fit
         self.exclude = exclude
         self.memory_budget = memory_budget
         self.random_state = random_state
@@ -386,3 +396,11 @@ class SPCA(SupervisedComponents):
             )
         permutations = self._permutations(design.shape[0], self.n_permutations, reuse)
         return significant_features(statistic, permutations, self.alpha, threads)
+
+    def _fold_components(
+        self, X: Any, design: Design, fold: Fold, basis: Floats, threads: Workers
+    ) -> FoldComponents:
+        samples = X if self.statistic == "pearson" else X[fold.train]
+        scores = make_statistic(self.statistic, samples, design, fold.response, threads).observed(threads)
+        features = np.sort(best_features(scores, len(self.selected_)))
+        return screened_components(design, threads, features, count=self.n_supervised_, basis=basis)

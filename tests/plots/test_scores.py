@@ -10,10 +10,16 @@ from matplotlib.patches import Ellipse
 from scipy.spatial.distance import mahalanobis
 from scipy.stats import chi2
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ispca import ISPCA
+from ispca.datasets import make_expression
 from ispca.plots import class_style, ellipse_table, plot_pairs, plot_scores, score_table
+
+
+def cross_fitted():
+    data = make_expression(60, 250, signal=1.8, random_state=1)
+    return data, ISPCA(5, n_permutations=200, random_state=3, cross_fit=5).fit(data.data, data.target)
 
 
 def test_the_table_holds_the_scores(two):
@@ -24,6 +30,29 @@ def test_the_table_holds_the_scores(two):
     assert table["target"].tolist() == data.target.tolist()
     assert table["sample"].tolist() == [str(i) for i in range(90)]
     assert len(pd.DataFrame(table)) == 90
+
+
+def test_training_samples_of_a_cross_fitted_reduction_have_cross_fitted_scores():
+    data, reduction = cross_fitted()
+    X, y = data.data, data.target
+    pipeline = make_pipeline(FunctionTransformer(), reduction)
+    for model in (reduction, pipeline):
+        table = score_table(model, X, y, (1, 5))
+        np.testing.assert_array_equal(table["supervised_1"], reduction.training_scores_[:, 0])
+        assert table["cross_fitted"].all()
+    ax = plot_scores(reduction, X, y, (1, 5))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("supervised_1 (cross-fitted)", "unsupervised_5")
+    axes = plot_pairs(reduction, X, y, (1, 5))
+    assert [ax.get_xlabel() for ax in axes[-1]] == ["supervised_1\n(cross-fitted)", "unsupervised_5"]
+
+
+@pytest.mark.parametrize("chosen", [slice(None, None, -1), slice(1, None)], ids=["another order", "a part"])
+def test_other_samples_of_a_cross_fitted_reduction_have_the_scores_of_the_fit(chosen):
+    data, reduction = cross_fitted()
+    table = score_table(reduction, data.data[chosen])
+    np.testing.assert_array_equal(table["supervised_1"], reduction.transform(data.data[chosen])[:, 0])
+    assert "cross_fitted" not in table.dtype.names
+    assert plot_scores(reduction, data.data[chosen]).get_xlabel() == "supervised_1"
 
 
 def test_distances_are_those_to_the_rest_of_the_class(two):

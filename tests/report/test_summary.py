@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report import summarize, to_json
+from ispca.report.input_checks import Context
 from ispca.report.reproducibility import estimator_code
 from ispca.report.summary import SECTIONS
 from ispca.validation import compare, compare_with_baselines
@@ -35,6 +36,25 @@ def test_all_sections_as_plain_json(which, request):
     assert first["rows"][0][3] == pytest.approx(correlation, abs=1e-3)
     np.testing.assert_allclose(summary["score_plot"]["scores"][0], model[0].transform(X)[:, 0], rtol=1e-3)
     assert ("classes" in [table["key"] for table in summary["data"]["tables"]]) == (which != "quantity")
+
+
+def test_the_score_plot_of_a_cross_fitted_reduction(two):
+    _, X, y = two
+    reduction = ISPCA(3, n_permutations=200, random_state=0, cross_fit=5)
+    # The command line passes on what fit_transform returned.
+    scores = reduction.fit_transform(X, y)
+    found = summarize(reduction, X, y, context=Context(scores=scores))
+    assert found["score_plot"] == summarize(reduction, X, y)["score_plot"]
+    plot = found["score_plot"]
+    assert plot["components"] == ["supervised_1 (cross-fitted)", "unsupervised_2", "unsupervised_3"]
+    np.testing.assert_allclose(plot["scores"][0], scores[:, 0], rtol=1e-3)
+    text = " ".join(plot["text"])
+    assert "are cross-fitted" in text
+    assert "looks stronger here" not in text
+    # Correlations of the features with a component remain those of the fit.
+    plain = ISPCA(3, n_permutations=200, random_state=0).fit(X, y)
+    assert found["features"]["tables"] == summarize(plain, X, y)["features"]["tables"]
+    assert "looks stronger here" in " ".join(summarize(reduction, X[::-1], y[::-1])["score_plot"]["text"])
 
 
 def test_two_fits_of_the_same_give_the_same(two):

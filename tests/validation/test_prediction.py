@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor, _transformer_base
 from ispca.reduction.reuse import Reuse
-from ispca.validation.prediction import Prediction, fit_and_predict, fit_timed, prepared, reuse_options, rows
+from ispca.validation.prediction import Prediction, fit_and_predict, fit_options, fit_timed, prepared, rows
 from ispca.validation.prediction_checks import ImpossiblePrediction, possible_probabilities, possible_ranking
 from odd_methods import Impossible, ImpossibleValues, InColumns
 
@@ -230,11 +230,19 @@ def test_reuse_is_offered_to_no_other_estimator(labels, monkeypatch):
             return super().fit(X, y)
 
     for estimator in (Older(), StandardScaler(), make_pipeline(StandardScaler(), LogisticRegression())):
-        assert reuse_options(estimator, Reuse()) == {}
+        assert fit_options(estimator, None, Reuse()) == {}
     made, reuse = designs_made(monkeypatch), Reuse()
     for _ in range(2):
         fit_timed(make_pipeline(StandardScaler(), ISPCA(2), LogisticRegression()), *labels, None, reuse)
     assert len(made) == 2, "scaled twice, X is two objects"
+
+
+def test_reductions_in_pipelines_receive_the_groups(labels):
+    X, y = labels
+    groups = np.zeros(len(y))
+    pipeline = make_pipeline(StandardScaler(), ISPCA(1, alpha=None, cross_fit=3), LogisticRegression())
+    with pytest.warns(UserWarning, match="only one group"):
+        fit_timed(pipeline, X, y, groups)
 
 
 def test_open_seeds_are_set_and_others_left():

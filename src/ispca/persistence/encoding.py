@@ -21,11 +21,11 @@ from .limits import ContentError, check_memory
 from .storable import check_estimator, check_parameters, check_pipeline, estimators, functions
 
 RECORDS: dict[str, Any] = {kind.__name__: kind for kind in (Step, Posterior, Diagnostics)}
-# Other private attributes are notes of the fit that no prediction needs.
-FITTED = re.compile(r"[a-z][a-z0-9_]*_|_supervised_loadings|_strategy|_fit_dtype|_fill_dtype")
+# Other private attributes are notes of the fit that no prediction needs, and training scores belong to the data.
+FITTED = re.compile(r"(?!training_scores_)[a-z][a-z0-9_]*_|_supervised_loadings|_strategy|_fit_dtype|_fill_dtype")
 # Parameters that are stored only if they are integers, and as their defaults otherwise: a generator has moved on
 # since the fit, a splitter is a Python object, and a directory belongs to one machine.
-REPLACED = ("random_state", "cv", "resume")
+REPLACED = ("random_state", "cv", "cross_fit", "resume")
 
 
 def encode(value: Any, arrays: list[np.ndarray]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from .._transformer_base import displayed_scores
 from ..pipelines import take_apart
 from ..reduction.records import Floats
 from .canvas import INK, Style, class_legend, class_style, load_pyplot, new_axes
@@ -40,7 +41,8 @@ def score_table(
     model : ISPCA, SPCA or Pipeline
         Fitted reduction, or a fitted pipeline with one.
     X : array-like of shape (n_samples, n_features)
-        Samples, from the fit or new.
+        Samples, from the fit or new. If they are those of the fit, in the same order, and the reduction was
+        cross-fitted, their cross-fitted scores are shown.
     y : array-like of shape (n_samples,), optional
         Classes or values to color by.
     components : int or sequence of int, default=(1, 2)
@@ -54,7 +56,7 @@ def score_table(
         One row per sample: ``sample``, ``target`` (if y is given), the scores (``supervised_1``, ...), and
         ``distance``, ``p_value`` and ``outlier``: the Mahalanobis distance from the other samples of its class,
         its p-value under a normal distribution, and whether the p-value is below 0.01. They are NaN (and False)
-        in classes with fewer than 5 samples.
+        in classes with fewer than 5 samples. A column ``cross_fitted`` is present if the scores are.
 
     Examples
     --------
@@ -69,7 +71,8 @@ def score_table(
         check_positive(int(components), "components")
         components = range(1, min(int(components), reduction.n_components_) + 1)
     places = [check_component(reduction, component) for component in components]
-    Z = np.asarray(reduction.transform(take_apart(model).reduction_input(X)), dtype=np.float64)[:, places]
+    Z, cross_fitted = displayed_scores(reduction, reduction.transform(take_apart(model).reduction_input(X)))
+    Z = Z[:, places]
     columns: dict[str, Any] = {"sample": _sample_names(X, len(Z), sample_names)}
     codes = np.zeros(len(Z), dtype=np.intp)
     if y is not None:
@@ -80,7 +83,15 @@ def score_table(
     columns |= dict(zip(reduction.get_feature_names_out()[places], Z.T, strict=True))
     columns["distance"], columns["p_value"] = deleted_distances(Z, codes)
     columns["outlier"] = columns["p_value"] < OUTLIER_PROBABILITY
+    if cross_fitted:
+        columns["cross_fitted"] = np.ones(len(Z), dtype=bool)
     return make_table(columns)
+
+
+def _axis_label(table: np.recarray, name: str) -> str:
+    """Return the name of a component, and whether its scores are cross-fitted."""
+    cross_fitted = "cross_fitted" in (table.dtype.names or ()) and name.startswith("supervised_")
+    return f"{name} (cross-fitted)" if cross_fitted else name
 
 
 def plot_scores(
@@ -138,7 +149,8 @@ def plot_scores(
         draw_ellipses(ax, ellipse_table(table, classes), classes)
     if classes is not None:
         class_legend(ax, present_styles(table, classes))
-    ax.set(xlabel=fields[0] if len(shown) == 2 else "sample", ylabel=fields[-1])
+    labels = [_axis_label(table, name) for name in fields]
+    ax.set(xlabel=labels[0] if len(shown) == 2 else "sample", ylabel=labels[-1])
     ax.margins(0.08)
     label_outliers(ax, horizontal, vertical, table, n_labels)
     return ax
@@ -185,9 +197,11 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
         else:
             draw_points(ax, table[names[j]], table[names[i]], table, classes, small=0.5)
     for place, name in enumerate(names):
-        axes[-1, place].set_xlabel(name)
+        # In two lines, because panels are narrow.
+        label = _axis_label(table, name).replace(" (", "\n(")
+        axes[-1, place].set_xlabel(label)
         if place:
-            axes[place, 0].set_ylabel(name)
+            axes[place, 0].set_ylabel(label)
     if classes is not None:
         _legend(figure, axes, present_styles(table, classes))
     elif y is not None and count > 1:

@@ -69,8 +69,15 @@ def varying_columns(basis: Floats) -> Mask:
     return np.ptp(basis, axis=0) > 0
 
 
-def start_deflation(design: Design, workers: Workers, responses: Floats, basis: Floats) -> Deflation:
-    """Return the state before the first component: only the start basis Q0 is projected off."""
+def start_deflation(
+    design: Design, workers: Workers, responses: Floats, basis: Floats, products: Floats | None = None
+) -> Deflation:
+    """Return the state before the first component: only the start basis Q0 is projected off.
+
+    ``products`` are ``X_s^T responses``, where they are known already.
+    """
+    if products is None:
+        products = design.t_dot(responses, workers)
     loadings = np.zeros((design.shape[1], basis.shape[1]))
     varying = varying_columns(basis)
     if varying.any():
@@ -81,7 +88,7 @@ def start_deflation(design: Design, workers: Workers, responses: Floats, basis: 
         design.squared_norms,
         design.roundings,
         design.squared_norms - (loadings**2).sum(axis=1),
-        design.t_dot(responses, workers) - loadings @ (basis.T @ responses),
+        products - loadings @ (basis.T @ responses),
     )
     _refresh(design, state, responses)
     return state

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,14 @@ def make_response(y: Any, family: str = "auto", labels: bool = False) -> Respons
             'pass family="multinomial" or convert y to strings; family="gaussian" turns this warning off.'
         )
     return Response(chosen, _unit(contrasts.columns), contrasts.classes, contrasts.column_classes)
+
+
+def subset_response(response: Response, samples: Any) -> Response:
+    """Return the response of some samples, in which every column must vary.
+
+    Pseudo-responses are linear in the target, so that those of the samples follow from those of all.
+    """
+    return replace(response, columns=_unit(response.columns[samples]))
 
 
 def _plain(y: Any) -> Any:

@@ -105,11 +105,16 @@ def _components_table(reduction: Any) -> dict[str, Any]:
 
 def score_plot_section(inputs: Inputs) -> dict[str, Any]:
     """Return the scores of the samples and the values they can be colored by."""
-    Z = np.asarray(inputs.Z)
+    Z = np.asarray(inputs.displayed_Z)
     n = len(Z)
     shown = np.arange(n)
     text = ["Each point is a sample. Nearby points have similar scores on the two components shown."]
-    if inputs.y is not None and inputs.reduction.n_supervised_:
+    if inputs.cross_fitted:
+        text.append(
+            "The scores on supervised components are cross-fitted: each sample is projected on components found "
+            "without it, so the plot shows how new samples would look."
+        )
+    elif inputs.y is not None and inputs.reduction.n_supervised_:
         what = "the association with the target" if inputs.classes is None else "the separation of the classes"
         text.append(
             f"The components were fitted to these samples, so {what} looks stronger here than for new samples. "
@@ -125,10 +130,16 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
         "Score plot",
         text,
         samples=[inputs.samples[i] for i in shown],
-        components=inputs.reduction.get_feature_names_out()[:most].tolist(),
+        components=_axis_labels(inputs)[:most],
         scores=[numbers(Z[shown, k]) for k in range(most)],
         colors=_colors(inputs, shown),
     )
+
+
+def _axis_labels(inputs: Inputs) -> list[str]:
+    names = [str(name) for name in inputs.reduction.get_feature_names_out()]
+    supervised = int(inputs.reduction.n_supervised_) if inputs.cross_fitted else 0
+    return [f"{name} (cross-fitted)" for name in names[:supervised]] + names[supervised:]
 
 
 def _colors(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:

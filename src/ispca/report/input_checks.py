@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from .._transformer_base import displayed_scores
 from ..models.base import Horseshoe
 from ..pipelines import FittedParts, take_apart
 from ..plots.input_checks import all_classes, check_target, feature_names, sample_names
@@ -45,8 +46,9 @@ class Context:
 class Inputs:
     """Checked inputs of all sections.
 
-    ``X`` and ``features`` are what the reduction sees; ``original_X`` is what the first step takes. ``classes`` is
-    None for a continuous target or without a target.
+    ``X`` and ``features`` are what the reduction sees; ``original_X`` is what the first step takes. ``Z`` are the
+    scores of the fit, ``displayed_Z`` those to show. ``classes`` is None for a continuous target or without a
+    target.
     """
 
     fitted: Any
@@ -59,6 +61,8 @@ class Inputs:
     y: np.ndarray | None
     classes: np.ndarray | None
     Z: np.ndarray | None
+    displayed_Z: np.ndarray | None
+    cross_fitted: bool
     features: list[str]
     samples: list[str]
     n_renamed: int
@@ -97,13 +101,16 @@ def check_inputs(
         _check_fit(parts, X)
     y = None if y is None else check_target(y, len(y) if X is None else X.shape[0])
     features, samples, n_renamed = _names(fitted, X, names, samples)
-    Z, seen = None, X
+    Z, displayed_Z, cross_fitted, seen = None, None, False, X
     if parts.reduction is not None:
         with warnings.catch_warnings():
             # X may be an array without the names of the fit; its width has been checked.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             seen = parts.reduction_input(X)
-            Z = parts.reduction.transform(seen) if context.scores is None else context.scores
+            # Scores that were returned by a cross-fitted reduction are not those of the fit.
+            known = context.scores is not None and not hasattr(parts.reduction, "training_scores_")
+            Z = np.asarray(context.scores if known else parts.reduction.transform(seen), dtype=np.float64)
+            displayed_Z, cross_fitted = displayed_scores(parts.reduction, Z)
     return Inputs(
         fitted=fitted,
         reduction=parts.reduction,
@@ -114,7 +121,9 @@ def check_inputs(
         X=_without_names(seen),
         y=y,
         classes=None if y is None else all_classes(parts.reduction, y),
-        Z=None if Z is None else np.asarray(Z, dtype=np.float64),
+        Z=Z,
+        displayed_Z=displayed_Z,
+        cross_fitted=cross_fitted,
         features=features,
         samples=samples,
         n_renamed=n_renamed,

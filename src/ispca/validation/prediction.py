@@ -97,20 +97,23 @@ def _is_open_seed(name: str, value: Any) -> bool:
 
 def _fit(estimator: Any, X: Any, y: Any, groups: Any, reuse: Reuse | None) -> None:
     """Fit; estimators that make folds themselves receive the groups, so that they do not divide them."""
-    options = reuse_options(estimator, reuse)
+    options = fit_options(estimator, groups, reuse)
     if groups is not None and has_fit_parameter(estimator, "groups"):
         options["groups"] = groups
     estimator.fit(X, y, **options)
 
 
-def reuse_options(estimator: Any, reuse: Reuse | None) -> dict[str, Any]:
-    """Return the parameters of ``fit`` that pass ``reuse`` to the estimator, or to the steps of a pipeline."""
+def fit_options(estimator: Any, groups: Any, reuse: Reuse | None) -> dict[str, Any]:
+    """Return the parameters of ``fit`` of our own estimators; for a pipeline, those of its steps."""
     # With metadata routing, pipelines take no parameters of their steps.
     if type(estimator) is Pipeline and not get_config()["enable_metadata_routing"]:
-        nested = [(name, reuse_options(step, reuse)) for name, step in estimator.steps]
+        nested = [(name, fit_options(step, groups, reuse)) for name, step in estimator.steps]
         return {f"{name}__{key}": value for name, options in nested for key, value in options.items()}
-    ours = isinstance(estimator, SupervisedComponents | Penalized)
-    return {"reuse": reuse} if ours and has_fit_parameter(estimator, "reuse") else {}
+    if not isinstance(estimator, SupervisedComponents | Penalized):
+        return {}
+    options = {"reuse": reuse} if has_fit_parameter(estimator, "reuse") else {}
+    grouped = groups is not None and has_fit_parameter(estimator, "groups")
+    return options | {"groups": groups} if grouped else options
 
 
 def fit_timed(
@@ -125,7 +128,7 @@ def fit_timed(
     # The same as estimator.fit, with a time measurement before the last step.
     names = [name for name, _ in estimator.steps]
     before = estimator[:-1]
-    reduced = before.fit_transform(X, y, **reuse_options(before, reuse))
+    reduced = before.fit_transform(X, y, **fit_options(before, groups, reuse))
     estimator.steps[:-1] = list(zip(names[:-1], [step for _, step in before.steps], strict=True))
     middle = time.perf_counter()
     if estimator.steps[-1][1] not in (None, "passthrough"):

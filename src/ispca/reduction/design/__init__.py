@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..records import Indices
 from ..threads import Workers
 from .base import Design, feature_blocks
-from .dense import dense_design
+from .dense import Samples, dense_design
 from .sparse import sparse_design
 
-__all__ = ["Design", "feature_blocks", "make_design"]
+__all__ = ["Design", "feature_blocks", "make_design", "make_subset_design"]
 
 # A dense array with fewer nonzeros than this (word counts, single cells) is handled as sparse.
 SPARSE_DENSITY = 0.05
@@ -22,6 +23,13 @@ def make_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> Desig
     """Wrap dense or sparse X; mostly-zero dense data becomes sparse."""
     make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design
     return make(X, workers, center=center, scale=scale)
+
+
+def make_subset_design(X: Any, samples: Indices, workers: Workers, *, center: bool, scale: bool) -> Design:
+    """Wrap some samples of X, which is not copied if it is dense."""
+    if sp.issparse(X):
+        return sparse_design(X[samples], workers, center=center, scale=scale)
+    return dense_design(Samples(X, samples), workers, center=center, scale=scale)
 
 
 def _mostly_zero(X: Any) -> bool:

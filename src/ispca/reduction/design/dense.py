@@ -34,6 +34,33 @@ def _moments(columns: Any) -> tuple[Floats, Floats, Indices]:
 
 
 @dataclass(frozen=True, eq=False)
+class Samples:
+    """Some rows of a dense X, taken only from the columns that are asked for: ``self[:, columns]``."""
+
+    X: Any
+    rows: Indices
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of these samples, and of features."""
+        return len(self.rows), self.X.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return len(self.rows) * int(self.X.shape[1])
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the values."""
+        return self.X.dtype
+
+    def __getitem__(self, key: tuple[slice, Block]) -> Any:
+        columns = key[1]
+        return self.X[self.rows, columns] if isinstance(columns, slice) else self.X[np.ix_(self.rows, columns)]
+
+
+@dataclass(frozen=True, eq=False)
 class DenseDesign(Design):
     """Dense X, held by reference; each block is centered explicitly, which keeps all digits."""
 

@@ -1,0 +1,169 @@
+"""Honest training scores: every sample is projected on supervised components that were found without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .components import principal_components
+from .deflation import deflate, start_deflation
+from .design import Design
+from .projection import projection_matrix
+from .records import Floats, Indices
+from .response import Response, subset_response
+from .scores import correlation_scores
+from .threads import Workers
+from .threshold import Candidate, SearchSettings, search
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training and held-out samples, the response t of the training samples, and ``X^T t`` over them."""
+
+    train: Indices
+    test: Indices
+    response: Response
+    products: Floats
+
+
+@dataclass(frozen=True)
+class FoldComponents:
+    """The supervised components of the training samples of one fold.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        The features that take part.
+    weights : ndarray of shape (len(features), k)
+        Their standardized values times these are the scores.
+    scores : ndarray of shape (n_train, k)
+        Scores of the training samples.
+    """
+
+    features: Indices
+    weights: Floats
+    scores: Floats
+
+
+def make_folds(
+    design: Design, response: Response, splits: Sequence[tuple[Indices, Indices]], workers: Workers
+) -> list[Fold]:
+    """Return the folds of the full fit's data, or say what is wrong with the splits."""
+    n_held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=design.shape[0])
+    if (n_held_out != 1).any():
+        raise ValueError("cross_fit must hold out every sample exactly once, as KFold and GroupKFold do.")
+    for number, (train, _) in enumerate(splits):
+        if (np.ptp(response.columns[train], axis=0) == 0).any():
+            raise ValueError(
+                f"Fold {number} of cross_fit leaves a class without training samples, or a constant target. "
+                "Use fewer folds, a stratified splitter, or more groups per class."
+            )
+    responses = [subset_response(response, train) for train, _ in splits]
+    # One product with the responses of all folds, zero where held out. A response is centered on its training
+    # samples, so that it does not matter how X is centered.
+    masked = np.zeros((design.shape[0], len(splits), response.columns.shape[1]))
+    for number, (train, _) in enumerate(splits):
+        masked[train, number] = responses[number].columns
+    products = design.t_dot(masked.reshape(len(masked), -1), workers) * design.moments.scale[:, None]
+    parts = zip(splits, responses, np.split(products, len(splits), axis=1), strict=True)
+    return [Fold(train, test, of_train, product) for (train, test), of_train, product in parts]
+
+
+def cross_fitted_scores(
+    X: Any,
+    scores: Floats,
+    folds: Sequence[Fold],
+    make_fold_design: Callable[[Indices], Design],
+    find: Callable[[Fold, Design], FoldComponents],
+    workers: Workers,
+) -> Floats:
+    """Return held-out scores of all samples, on the axes of the full fit.
+
+    Parameters
+    ----------
+    X : array-like or csr_array of shape (n, D)
+        The features.
+    scores : ndarray of shape (n, K)
+        Scores of the full fit on its supervised components, of unit variance.
+    folds : sequence of Fold
+        They hold out every sample once.
+    make_fold_design : callable
+        Returns the design of some samples.
+    find : callable
+        Returns the components of a fold, from the fold and its design.
+    """
+
+    def held_out(fold: Fold) -> Floats:
+        design = make_fold_design(fold.train)
+        found = find(fold, design)
+        if not found.scores.shape[1]:
+            return np.zeros((len(fold.test), scores.shape[1]))
+        # Only at unit variance do components of few and of many features mean the same in every fold.
+        lengths = found.scores.std(axis=0, ddof=1)
+        turn = rotation(found.scores / lengths, scores[fold.train])
+        values = _standardized(X, fold.test, design, found.features)
+        return values @ (found.weights / lengths) @ turn
+
+    work = float(X.shape[0]) * X.shape[1] * len(folds)
+    parts = workers.map(held_out, folds, work)
+    honest = np.empty_like(scores)
+    for fold, part in zip(folds, parts, strict=True):
+        honest[fold.test] = part
+    return honest
+
+
+def rotation(source: Floats, target: Floats) -> Floats:
+    """Return the orthogonal R with ``source @ R`` closest to the target (Procrustes); it never shrinks.
+
+    With fewer columns than the target, ``source`` keeps its lengths in a subspace.
+    """
+    left, _, right = np.linalg.svd(source.T @ target, full_matrices=False)
+    turn: Floats = left @ right
+    return turn
+
+
+def _standardized(X: Any, samples: Indices, design: Design, features: Indices) -> Floats:
+    """Return samples that the design does not contain, standardized as those that it does."""
+    values = X[samples][:, features].toarray() if sp.issparse(X) else X[np.ix_(samples, features)]
+    standardized: Floats = (values - design.moments.mean[features]) * design.weight[features]
+    return standardized
+
+
+def iterated_components(
+    design: Design, workers: Workers, fold: Fold, settings: SearchSettings, *, count: int, basis: Floats
+) -> FoldComponents:
+    """Return ``count`` components of ISPCA, or as many as there are, without any test."""
+    responses = fold.response.columns
+    state = start_deflation(design, workers, responses, basis, fold.products * design.weight[:, None])
+    found: list[Candidate] = []
+    while len(found) < count:
+        if found:
+            last = found[-1]
+            state = deflate(design, workers, state, last.component, (last.features, last.direction), responses)
+        scores = correlation_scores(state)
+        if not scores.any():
+            break
+        found.append(search(design, workers, state, scores, settings))
+    if not found:
+        return FoldComponents(np.empty(0, np.intp), np.empty((0, 0)), np.empty((len(responses), 0)))
+    features = np.unique(np.concatenate([best.features for best in found]))
+    directions = np.zeros((len(found), len(features)))
+    for row, best in zip(directions, found, strict=True):
+        row[np.searchsorted(features, best.features)] = best.direction
+    components = np.column_stack([best.component for best in found])
+    # Nothing follows the last component, so that its loadings are not needed.
+    lengths = np.linalg.norm(components, axis=0)[: state.basis.shape[1] - basis.shape[1]]
+    loadings = (state.loadings[features, basis.shape[1] :] / lengths).T
+    return FoldComponents(features, projection_matrix(directions, loadings).T, components)
+
+
+def screened_components(
+    design: Design, workers: Workers, features: Indices, *, count: int, basis: Floats
+) -> FoldComponents:
+    """Return the first components of the screened features (SPCA)."""
+    directions, scores = principal_components(design, workers, basis, design.roundings, count, features)
+    return FoldComponents(features, directions[:, features].T, scores)
