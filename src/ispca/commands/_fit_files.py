@@ -78,6 +78,7 @@ def _command(args: Namespace) -> str:
     words += ["--transpose"] if args.transpose else []
     words += ["--missing", args.missing] if args.missing != "error" else []
     words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
+    words += ["--paper"] if args.paper else []
     words += ["--cv", str(args.cv)] if args.cv else []
     words += ["--drop", *args.drop] if args.drop else []
     return shlex.join([*words, "--out", "results"])

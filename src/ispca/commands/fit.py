@@ -15,7 +15,7 @@ from .._progress import waiting
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
 from ..report.html import load_templates
-from ..validation import compare_with_baselines, paper_methods
+from ..validation import compare_with_baselines, paper_methods, recommended_methods
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
     methods = f"reduction: {', '.join(METHODS)}"
     parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
-    add_options(parser, "--components", "--draws")
+    add_options(parser, "--paper", "--components", "--draws")
     cv = "cross-validate in N splits for the report"
     parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
@@ -59,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
         console.notes(table.notes)
         if args.cv:
             check_splits(table)
-        model, scores = fit_model(table, args.method, args.components, args.draws, args.seed)
+        methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
+        model, scores = fit_model(table, methods[args.method])
         console.notes(fit_notes(model, args.components))
         validation = None
         if args.cv:
@@ -72,11 +73,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def fit_model(
-    table: Table, method: str, n_components: int | None, n_draws: int, seed: int
-) -> tuple[Pipeline, np.ndarray]:
+def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
     """Return the fitted pipeline and the scores of the samples."""
-    pipeline: Pipeline = methods_for(table, n_components, n_draws, seed)[method]
     reduction = pipeline[0]
     with warnings.catch_warnings():
         # Their advice is for Python; `fit_notes` gives that for the command line.
@@ -101,11 +99,14 @@ def fit_notes(model: Pipeline, n_components: int | None) -> list[str]:
     return notes
 
 
-def methods_for(table: Table, n_components: int | None, n_draws: int, seed: int | None = None) -> dict[str, Any]:
-    """Return the methods of the paper for the target of a table, by default with its number of components."""
+def methods_for(
+    table: Table, n_components: int | None, n_draws: int, paper: bool, seed: int | None = None
+) -> dict[str, Any]:
+    """Return the methods for the target of a table, with the recommended settings or those of the paper."""
     regression = table.kind == "regression"
     kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
     model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
     many = not regression and table.target is not None and len(np.unique(table.target)) > 2
     default = N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS
-    return paper_methods(n_components or default, regression=regression, model=model, random_state=seed)
+    methods = paper_methods if paper else recommended_methods
+    return methods(n_components or default, regression=regression, model=model, random_state=seed)
