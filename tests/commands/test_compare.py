@@ -30,6 +30,17 @@ def test_the_table_and_the_picture(data, tmp_path, capsys):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("target", "name"), [("diagnosis", "PLS-DA"), ("score", "PLS")])
+def test_standard_methods_can_be_named(data, capsys, target, name):
+    columns = ["--target", target, "--drop", "score" if target == "diagnosis" else "diagnosis"]
+    options = [*columns, "--methods", "svm", name, "--paper", "--json", "--quiet"]
+    assert main(["compare", str(data), *options, *SMALL]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert {row["method"] for row in result["methods"]} == {"SVM", name}
+    assert not result["errors"]
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_json_resume_and_regression(data, tmp_path, capsys):
     options = ["--target", "score", "--drop", "diagnosis", "--methods", "ISPCA-small", "--json", "--quiet"]
     options += ["--resume", str(tmp_path / "fits")]

@@ -16,6 +16,7 @@ from ispca.cli import main
 from ispca.commands import fit
 from ispca.persistence import load_model, read_details
 from ispca.validation import compare_with_baselines
+from ispca.validation.methods import RECOMMENDED
 
 SHORT = ["--components", "4", "--draws", "60", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
@@ -141,6 +142,20 @@ def test_other_methods(data, tmp_path, capsys, method):
     assert "supervised_1" in (out / "scores.csv").read_text() or method == "PCA"
 
 
+def test_the_settings_of_the_paper(data, tmp_path, fitted, monkeypatch):
+    monkeypatch.setitem(RECOMMENDED, "n_permutations", 19)
+    out = {}
+    for more in ([], ["--paper"]):
+        out[len(more)] = tmp_path / f"out{len(more)}"
+        command = ["fit", str(data), *TARGET, "--format", "json", "--out", str(out[len(more)]), *SHORT, *more]
+        assert main(command) == 0
+    steps = [load_model(folder / "model.ispca")[0].steps_[0].n_permutations for folder in out.values()]
+    assert steps == [19, 1000]
+    assert (out[1] / "scores.csv").read_text() == (fitted / "scores.csv").read_text()
+    commands = [(folder / "report.json").read_text().count("--paper") for folder in out.values()]
+    assert commands[0] == 0 < commands[1]
+
+
 def test_genes_in_rows(tmp_path, fitted, table_of):
     rows, write = table_of
     turned = write(tmp_path / "turned.tsv", list(zip(*rows(), strict=True)), "\t")
@@ -259,6 +274,8 @@ def test_an_interruption_leaves_nothing_half_written(data, tmp_path, monkeypatch
 SLOW_WRITER = """
 import sys, time
 from ispca.cli import main
+from ispca.persistence import load_model
+from ispca.validation.methods import RECOMMENDED
 from ispca.commands import fit
 real = fit.write_files
 def slow(folder, *args):

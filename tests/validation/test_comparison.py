@@ -26,7 +26,7 @@ from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report.prediction import prediction_section
-from ispca.validation import compare, paper_methods
+from ispca.validation import compare
 from ispca.validation.corrected_interval import interval
 from odd_methods import GroupsNoted
 
@@ -206,17 +206,6 @@ def test_the_seed_decides(data):
     first, again, other = (compare(named, *data, cv=3, n_jobs=1, random_state=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.scores["mlpd"], again.scores["mlpd"])
     assert not np.array_equal(first.scores["mlpd"], other.scores["mlpd"])
-
-
-def test_methods_of_the_paper():
-    methods = paper_methods(10)
-    assert {"PCA", "SPCA", "PSPCA", "ISPCA-naive", "ISPCA-small", "ISPCA", "ridge", "lasso"} <= set(methods)
-    assert all(hasattr(method, "predict_proba") for method in methods.values())
-    assert methods["PSPCA"][0].n_supervised == 5
-    assert methods["ISPCA-naive"][0].alpha is None
-    regressions = paper_methods(10, regression=True)
-    assert regressions.keys() == methods.keys()
-    assert regressions["ISPCA"][0].family == "gaussian"
 
 
 def test_no_leak():

@@ -79,7 +79,8 @@ def _command(args: Namespace) -> str:
     words += ["--transpose"] if args.transpose else []
     words += ["--missing", args.missing] if args.missing != "error" else []
     words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
-    words += ["--permutations", str(args.permutations)] if args.permutations != "auto" else []
+    words += ["--paper"] if args.paper else []
+    words += ["--permutations", str(args.permutations)] if args.permutations else []
     words += ["--cv", str(args.cv)] if args.cv else []
     words += ["--drop", *args.drop] if args.drop else []
     return shlex.join([*words, "--out", "results"])

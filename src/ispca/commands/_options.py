@@ -59,6 +59,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--max-memory": dict(metavar="GB", type=gigabytes, help="memory limit for each file (default: by its size)"),
     "--missing": dict(metavar="HOW", choices=TREATMENTS, default="error", help=MISSING),
     "--components": dict(metavar="N", type=integer(1), help="components (default 50; 20 for 3+ classes)"),
+    "--paper": dict(action="store_true", help="use the settings of the paper"),
     "--draws": dict(metavar="N", type=integer(1), default=1000, help="posterior draws per chain (default 1000)"),
     "--seed": dict(metavar="N", type=integer(0), default=0, help="random seed (default 0)"),
     "--json": dict(action="store_true", help="print the result as JSON"),

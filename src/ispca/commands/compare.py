@@ -10,7 +10,7 @@ from typing import Any
 from .._csv import open_csv, write_table
 from .._extras import missing_package
 from .._messages import suggestion
-from ..validation import Comparison, paper_methods
+from ..validation import Comparison, paper_methods, standard_methods
 from ..validation import compare as compare_methods
 from ..validation.input_checks import LONGEST_TIMEOUT
 from . import UsageError
@@ -23,19 +23,18 @@ SUMMARY = "compare methods on held-out samples of DATA in random splits"
 USAGE = "ispca compare DATA --target COLUMN [options]"
 EXAMPLE = """example:
   ispca compare expression.csv --target diagnosis --splits 50 --out comparison
-prints a table, best method first, and writes it to comparison/comparison.csv
-(and a plot to comparison.png, if matplotlib is installed)"""
+prints a table, best method first, and writes it and a plot to comparison"""
 TABLE, PLOT = "comparison.csv", "comparison.png"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_options(parser, *DATA_OPTIONS)
-    names = "methods to compare, such as ISPCA lasso (default: all)"
+    names = "methods, such as ISPCA lasso SVM (default: all)"
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=names)
     splits = "number of random splits (default 50)"
     parser.add_argument("--splits", type=integer(1), default=50, metavar="N", help=splits)
-    add_options(parser, "--components", "--draws")
+    add_options(parser, "--paper", "--components", "--draws")
     processes = "number of processes (default: all cores)"
     parser.add_argument("--jobs", type=int, default=-1, metavar="N", help=processes)
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop fits that take longer than this")
@@ -51,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     if args.jobs == 0:
         raise UsageError("--jobs must not be 0. Pass the number of processes, or -1 for all cores.")
     # Check the names before reading a large file.
-    chosen_methods(paper_methods(), args.methods)
+    known = paper_methods() | standard_methods() | standard_methods(regression=True)
+    chosen_methods(known, args.methods)
     result, written = None, []
     try:
         with nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PLOT)) as folder:
@@ -74,7 +74,9 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
         table = read_supervised(args)
         console.notes(table.notes)
         check_splits(table)
-        methods = chosen_methods(methods_for(table, args.components, args.draws), args.methods)
+        standard = standard_methods(regression=table.kind == "regression")
+        known = methods_for(table, args.components, args.draws, args.paper) | standard
+        methods = chosen_methods(known, args.methods)
         options = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume, "random_state": args.seed}
         return compare_methods(methods, table.X, table.target, timeout=args.timeout, **options)
 

@@ -16,7 +16,7 @@ from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
 from ..report.html import load_templates
 from ..transformers import ISPCA
-from ..validation import compare_with_baselines, paper_methods
+from ..validation import compare_with_baselines, paper_methods, recommended_methods
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
@@ -40,9 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
     methods = f"reduction: {', '.join(METHODS)}"
     parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
-    add_options(parser, "--components", "--draws")
-    tests = "permutations per test, or auto: until the outcome is safe (default auto; 1000 for SPCA and PSPCA)"
-    parser.add_argument("--permutations", type=permutations, default="auto", metavar="N", help=tests)
+    add_options(parser, "--paper", "--components", "--draws")
+    tests = "permutations per test, or auto: until the outcome is safe (default auto; 1000 with --paper, SPCA and PSPCA)"
+    parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
     cv = "cross-validate in N splits for the report"
     parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
         console.notes(table.notes)
         if args.cv:
             check_splits(table)
-        pipeline = methods_for(table, args.components, args.draws, args.seed)[args.method]
-        model, scores = fit_model(table, with_permutations(pipeline, args.permutations))
+        methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
+        model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
         validation = None
         if args.cv:
@@ -84,9 +84,9 @@ def permutations(text: str) -> int | str:
         raise argparse.ArgumentTypeError(f"must be auto or an integer of at least 1, got {text!r}") from None
 
 
-def with_permutations(pipeline: Pipeline, n_permutations: int | str) -> Pipeline:
-    """Set the number of permutations; only ISPCA has single decisions that "auto" can make safe."""
-    if isinstance(pipeline[0], ISPCA) or n_permutations != "auto":
+def with_permutations(pipeline: Pipeline, n_permutations: int | str | None) -> Pipeline:
+    """Set the number of permutations, if given; only ISPCA has single decisions that "auto" can make safe."""
+    if n_permutations is not None and (isinstance(pipeline[0], ISPCA) or n_permutations != "auto"):
         pipeline[0].set_params(n_permutations=n_permutations)
     return pipeline
 
@@ -117,11 +117,14 @@ def fit_notes(model: Pipeline, n_components: int | None) -> list[str]:
     return notes
 
 
-def methods_for(table: Table, n_components: int | None, n_draws: int, seed: int | None = None) -> dict[str, Any]:
-    """Return the methods of the paper for the target of a table, by default with its number of components."""
+def methods_for(
+    table: Table, n_components: int | None, n_draws: int, paper: bool, seed: int | None = None
+) -> dict[str, Any]:
+    """Return the methods for the target of a table, with the recommended settings or those of the paper."""
     regression = table.kind == "regression"
     kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
     model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
     many = not regression and table.target is not None and len(np.unique(table.target)) > 2
     default = N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS
-    return paper_methods(n_components or default, regression=regression, model=model, random_state=seed)
+    methods = paper_methods if paper else recommended_methods
+    return methods(n_components or default, regression=regression, model=model, random_state=seed)

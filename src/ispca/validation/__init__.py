@@ -2,9 +2,10 @@
 
 from .baselines import compare_with_baselines
 from .comparison import Comparison, compare
-from .methods import paper_methods
+from .methods import paper_methods, recommended_methods
 from .stability import Stability, stability
 from .stacking import StackedClassifier, StackedRegressor
+from .standard_methods import standard_methods
 
 __all__ = [
     "Comparison",
@@ -14,5 +15,7 @@ __all__ = [
     "compare",
     "compare_with_baselines",
     "paper_methods",
+    "recommended_methods",
     "stability",
+    "standard_methods",
 ]

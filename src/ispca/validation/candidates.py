@@ -17,7 +17,7 @@ from ..models.regressor import HorseshoeRegressor
 from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..reduction.records import Floats
 from ..transformers import ISPCA, SPCA
-from .methods import reduced
+from .methods import RECOMMENDED, reduced
 from .prediction import n_rows
 
 # As in the paper; with many classes, each component has a coefficient per class.
@@ -81,8 +81,8 @@ def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
     return [
         ("PCA", reduced(ISPCA(count, n_supervised=0, **options), model)),
         ("SPCA", reduced(SPCA(count, **options), model)),
-        ("ISPCA", reduced(ISPCA(count, **options), model)),
-        ("ISPCA-small-residual", reduced(ISPCA(test="residual", **options), model)),
+        ("ISPCA", reduced(ISPCA(count, **options | RECOMMENDED), model)),
+        ("ISPCA-small-residual", reduced(ISPCA(**options | RECOMMENDED | {"test": "residual"}), model)),
         ("lasso", linear(penalty="lasso", choice="best")),
         ("ridge", linear(penalty="ridge", choice="best")),
         ("base rate", BaseRateRegressor() if regression else DummyClassifier(strategy="prior")),

@@ -1,4 +1,4 @@
-"""The methods of the paper's experiments, ready for `compare`."""
+"""The methods of the paper's experiments, and the recommended settings of ISPCA, ready for `compare`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,44 @@ from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
 from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..transformers import ISPCA, SPCA
+
+# Where the settings of ISPCA that the command line and stacking use differ from those of the paper.
+RECOMMENDED: dict[str, Any] = {"n_permutations": "auto"}
+
+
+def recommended_methods(
+    n_components: int = 50, *, regression: bool = False, model: Any = None, random_state: Any = None
+) -> dict[str, Any]:
+    """Return the methods of `paper_methods`, with permutation tests that go on until their outcome is safe.
+
+    The command line fits and compares these, unless the paper's settings are requested.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of components; fewer where the training data have a lower rank.
+    regression : bool, default=False
+        Whether the target is a quantity rather than a class.
+    model : estimator, optional
+        The model on the components; by default the horseshoe model for the kind of target.
+    random_state : int or None, default=None
+        Seed of every method; None leaves it to `compare`.
+
+    Returns
+    -------
+    methods : dict of str to estimator
+        The same names as those of `paper_methods`.
+
+    Examples
+    --------
+    >>> from ispca.validation import paper_methods, recommended_methods
+    >>> list(recommended_methods()) == list(paper_methods())
+    True
+    """
+    methods = paper_methods(n_components, regression=regression, model=model, random_state=random_state)
+    for name in ("ISPCA", "ISPCA-small", "ISPCA-residual"):
+        methods[name]["reduction"].set_params(**RECOMMENDED)
+    return methods
 
 
 def paper_methods(

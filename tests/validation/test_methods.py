@@ -1,0 +1,30 @@
+"""The methods of the paper, and the recommended settings."""
+
+from ispca.validation import methods, paper_methods, recommended_methods
+from ispca.validation.candidates import default_candidates
+
+
+def settings(method):
+    return method.get_params(deep=False) if not hasattr(method, "steps") else method[0].get_params()
+
+
+def test_methods_of_the_paper():
+    named = paper_methods(10)
+    assert {"PCA", "SPCA", "PSPCA", "ISPCA-naive", "ISPCA-small", "ISPCA", "ridge", "lasso"} <= set(named)
+    assert all(hasattr(method, "predict_proba") for method in named.values())
+    assert named["PSPCA"][0].n_supervised == 5
+    assert named["ISPCA-naive"][0].alpha is None
+    regressions = paper_methods(10, regression=True)
+    assert regressions.keys() == named.keys()
+    assert regressions["ISPCA"][0].family == "gaussian"
+
+
+def test_the_recommended_settings_are_defined_in_one_place(monkeypatch):
+    monkeypatch.setitem(methods.RECOMMENDED, "n_permutations", 77)
+    paper, recommended = paper_methods(10), recommended_methods(10)
+    changed = {name for name in paper if settings(paper[name]) != settings(recommended[name])}
+    assert changed == {"ISPCA", "ISPCA-small"}
+    assert recommended["ISPCA"][0].n_permutations == 77
+    candidates = dict(default_candidates(2))
+    found = {name for name, item in candidates.items() if settings(item).get("n_permutations") == 77}
+    assert found == {"ISPCA", "ISPCA-small-residual"}
