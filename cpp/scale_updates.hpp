@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "density.hpp"
+#include "prior_horseshoe.hpp"
 
 namespace ispca {
 
