@@ -59,7 +59,7 @@ Case make_case(Random& random) {
   c.prior.slab_scale = power_of_ten(random, -3, 3);
   c.prior.intercept_scale = power_of_ten(random, -3, 3);
   c.prior.sigma_scale = random.uniform() < 0.5 ? 0 : power_of_ten(random, -3, 3);
-  c.settings.sampler = random.uniform() < 0.5 || !c.prior.kind->local_scales ? Sampler::nuts : Sampler::blocked;
+  c.settings.sampler = random.uniform() < 0.5 ? Sampler::nuts : Sampler::blocked;
   c.settings.n_warmup = between(random, 0, 60);
   c.settings.n_draws = between(random, 0, 10);
   c.settings.target_accept = 0.5 + 0.49 * random.uniform();

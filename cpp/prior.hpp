@@ -1,4 +1,4 @@
-// What NUTS asks of the prior of the coefficients. Each prior is one file, prior_NAME.cpp, listed in prior.cpp.
+// What the samplers ask of the prior of the coefficients. Each prior is one file, prior_NAME.cpp, listed in prior.cpp.
 #pragma once
 #include <memory>
 #include <string>
@@ -8,6 +8,8 @@
 #include "problem.hpp"
 
 namespace ispca {
+
+class ScaleUpdates;
 
 // Layout of the parameter vector q, with P = H K coefficients (class by class):
 //   b0 (H) | z (P) | eta = log lambda (P) | t = log(tau / tau0) | g = log(c2 / s^2) | log sigma (families with noise)
@@ -51,13 +53,14 @@ class PriorTerms {
 class CoefficientPrior {
  public:
   const char* const name;
-  const bool local_scales;  // a scale lambda_j for every coefficient, and a slab: what the blocked sampler works with
+  const bool local_scales;  // a scale lambda_j for every coefficient, and a slab
 
   virtual ~CoefficientPrior() = default;
   CoefficientPrior(const CoefficientPrior&) = delete;
   CoefficientPrior& operator=(const CoefficientPrior&) = delete;
 
-  virtual std::unique_ptr<PriorTerms> terms(const Problem& problem) const = 0;
+  virtual std::unique_ptr<PriorTerms> terms(const Problem& problem) const = 0;            // for NUTS
+  virtual std::unique_ptr<ScaleUpdates> updates(const Problem& problem) const = 0;  // for the blocked sampler
 
  protected:
   CoefficientPrior(const char* name, bool local_scales) : name(name), local_scales(local_scales) {}

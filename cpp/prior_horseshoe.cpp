@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scale_updates.hpp"
+
 namespace ispca {
 
 // g in +-200 covers all prior mass down to e^-100.
@@ -81,6 +83,9 @@ class Horseshoe final : public CoefficientPrior {
 
   std::unique_ptr<PriorTerms> terms(const Problem& problem) const override {
     return std::make_unique<HorseshoeTerms>(problem);
+  }
+  std::unique_ptr<ScaleUpdates> updates(const Problem& problem) const override {
+    return make_horseshoe_updates(problem);
   }
 };
 

@@ -13,4 +13,6 @@ Scales scales(const Problem& problem, double t, double g, double log_sigma);
 // -(nu/2) (g + exp(-g)): c2 is inverse-gamma(nu/2, nu s^2 / 2).
 double slab_prior(const Problem& problem, double g);
 
+std::unique_ptr<ScaleUpdates> make_horseshoe_updates(const Problem& problem);
+
 }  // namespace ispca

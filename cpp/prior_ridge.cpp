@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "prior.hpp"
+#include "scale_updates.hpp"
+#include "slice.hpp"
 
 namespace ispca {
 namespace {
@@ -48,12 +50,50 @@ class RidgeTerms final : public PriorTerms {
   double tau_ = 1;
 };
 
+// log p(t | beta) = -log(2 cosh t) - P log tau - sum_j beta_j^2 / (2 tau^2).
+class RidgeUpdates final : public ScaleUpdates {
+ public:
+  explicit RidgeUpdates(const Problem& problem) : problem_(problem), size_(problem.coefficients()) {}
+
+  void sweep(Random& random, CentredState& state) override {
+    const double noise = state.noise(), squares = problem_.kernels->lasso.dot(size_, state.beta(), state.beta());
+    const auto log_density = [&](double t) {
+      if (!(std::fabs(t) <= 100)) return -1e300;
+      const double log_tau = log_global_scale(problem_, t, noise);
+      return half_cauchy(t) - static_cast<double>(size_) * log_tau - 0.5 * squares * std::exp(-2 * log_tau);
+    };
+    state.t() = slice(random, state.t(), log_density(state.t()), 0.7, log_density);
+  }
+
+  void precisions(CentredState& state, double* out) const override {
+    std::fill_n(out, size_, std::exp(-2 * log_global_scale(problem_, state.t(), state.noise())));
+  }
+
+  double scaled(CentredState& state, double log_a) const override {
+    const double t = state.t() + log_a;
+    return std::fabs(t) <= 100 ? half_cauchy(t) : -1e300;
+  }
+
+  void scale(CentredState& state, double log_a) const override {
+    const double a = std::exp(log_a);
+    state.t() += log_a;
+    for (std::size_t j = 0; j < size_; ++j) state.beta()[j] *= a;
+  }
+
+ private:
+  const Problem& problem_;
+  const std::size_t size_;
+};
+
 class Ridge final : public CoefficientPrior {
  public:
   Ridge() : CoefficientPrior("ridge", false) {}
 
   std::unique_ptr<PriorTerms> terms(const Problem& problem) const override {
     return std::make_unique<RidgeTerms>(problem);
+  }
+  std::unique_ptr<ScaleUpdates> updates(const Problem& problem) const override {
+    return std::make_unique<RidgeUpdates>(problem);
   }
 };
 

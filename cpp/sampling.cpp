@@ -122,8 +122,6 @@ class Crew {
 bool run_chains(const Problem& problem, const Settings& settings, std::vector<ChainState>& states,
                 const std::vector<ChainOutput>& outputs, std::size_t threads,
                 const std::function<bool()>& interrupted) {
-  require(settings.sampler == Sampler::nuts || problem.prior.kind->local_scales,
-          "the blocked sampler needs the horseshoe prior; choose nuts");
   Crew crew(problem, settings, states, outputs);
   if (crew.start(std::max<std::size_t>(1, std::min(threads, states.size()))) > 0) return crew.wait(interrupted);
   try {

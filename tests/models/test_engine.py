@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from engine_problems import complex_step, draws, log_likelihood, log1pexp, outputs, problem
+from engine_problems import complex_step, draws, log1pexp, log_likelihood, outputs, problem
 from ispca._engine_loader import load_engine
 
 engine = load_engine()

@@ -61,8 +61,9 @@ def close(found, expected, spread):
 LONG = {"prior": "ridge", "n_warmup": 1000, "n_draws": 2000, "target_accept": 0.95}
 
 
+@pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 @pytest.mark.parametrize(("n", "k"), [(12, 3), (8, 12)])
-def test_gaussian_posterior_equals_integration_over_both_scales(n, k):
+def test_gaussian_posterior_equals_integration_over_both_scales(n, k, sampler):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n, k)) * np.geomspace(3, 0.3, k)
     y = 0.5 * X[:, 0] + rng.normal(size=n)
@@ -74,7 +75,7 @@ def test_gaussian_posterior_equals_integration_over_both_scales(n, k):
     log_weight = -0.5 * np.linalg.slogdet(covariance)[1] - 0.5 * solution @ y
     weight, means = half_cauchy(t) * np.exp(log_weight - log_weight.max()), tau2[..., None] * (solution @ X)
     weight /= weight.sum()
-    result = draws("gaussian", 0, X, y, tau0=tau0, intercept_scale=intercept_scale, **LONG)
+    result = draws("gaussian", 0, X, y, tau0=tau0, intercept_scale=intercept_scale, sampler=sampler, **LONG)
     found = result["coef"][:, :, 0]
     close(found.mean(axis=(0, 1)), (weight[..., None] * means).sum(axis=(0, 1)), found.std(axis=(0, 1)))
     log_tau = np.log(tau0) + log_sigma + t
@@ -87,7 +88,8 @@ def test_gaussian_posterior_equals_integration_over_both_scales(n, k):
         )
 
 
-def test_logistic_posterior_equals_integration_over_all_parameters():
+@pytest.mark.parametrize("sampler", ["nuts", "blocked"])
+def test_logistic_posterior_equals_integration_over_all_parameters(sampler):
     rng = np.random.default_rng(4)
     n, tau0, intercept_scale = 14, 0.7, 1.5
     X = rng.normal(size=(n, 2)) * [2.0, 0.5]
@@ -104,18 +106,20 @@ def test_logistic_posterior_equals_integration_over_all_parameters():
         weight = half_cauchy(t) * np.exp(log_weight)
         total += weight.sum()
         sums += [(weight * value).sum() for value in (b, tau * z1, tau * z2, np.log(tau))]
-    result = draws("logistic", 2, X, y, tau0=tau0, intercept_scale=intercept_scale, **LONG)
+    result = draws("logistic", 2, X, y, tau0=tau0, intercept_scale=intercept_scale, sampler=sampler, **LONG)
     found = [result["intercept"][:, :, 0], *np.moveaxis(result["coef"][:, :, 0], 2, 0), result["log_tau"]]
     for values, expected in zip(found, sums / total, strict=True):
         close(values.mean(), expected, values.std())
 
 
+@pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 @pytest.mark.parametrize(("model", "classes"), MODELS)
-def test_threads_and_pauses_do_not_change_draws(model, classes):
+def test_threads_and_pauses_do_not_change_draws(model, classes, sampler):
     X, y = problem(model, classes)
-    whole = draws(model, classes, X, y, prior="ridge", n_draws=60)
-    first = draws(model, classes, X, y, prior="ridge", n_draws=20, n_threads=4)
-    second = draws(model, classes, X, y, prior="ridge", n_draws=40, state=first["state"])
+    settings = {"prior": "ridge", "sampler": sampler}
+    whole = draws(model, classes, X, y, n_draws=60, **settings)
+    first = draws(model, classes, X, y, n_draws=20, n_threads=4, **settings)
+    second = draws(model, classes, X, y, n_draws=40, state=first["state"], **settings)
     assert "log_lambda" not in whole
     assert "log_c2" not in whole
     for key in whole.keys() - {"state", "step_size"}:
@@ -131,12 +135,13 @@ def test_a_state_knows_its_prior():
         draws("logistic", 2, X, y, prior="ridge", state=state)
 
 
+@pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 @pytest.mark.parametrize("model", ["logistic", "softmax", "gaussian"])
-def test_separated_data_give_finite_draws(model, scale):
+def test_separated_data_give_finite_draws(model, scale, sampler):
     y = np.repeat([0.0, 1.0], 10)
     X = scale * np.c_[4 * y - 2, np.random.default_rng(7).normal(size=(20, 30)), np.ones(20)]
-    result = draws(model, 2, X, y, prior="ridge", tau0=1 / scale, n_chains=2, n_draws=50)
+    result = draws(model, 2, X, y, prior="ridge", sampler=sampler, tau0=1 / scale, n_chains=2, n_draws=50)
     assert all(np.isfinite(value).all() for key, value in result.items() if key != "state")
 
 
@@ -144,7 +149,6 @@ def test_separated_data_give_finite_draws(model, scale):
     ("changes", "message"),
     [
         ({"prior": "lasso"}, "choose horseshoe or ridge"),
-        ({"prior": "ridge", "sampler": "blocked"}, "needs the horseshoe prior"),
         ({"prior": "ridge", "tau0": -1.0}, "tau0"),
     ],
 )
