@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "likelihood.hpp"
 #include "scale_updates.hpp"
 
 namespace ispca {

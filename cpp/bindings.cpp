@@ -114,26 +114,33 @@ struct Result {
   Array<double> intercept, coef, log_lambda, log_tau, log_c2, sigma, accept, step;
   Array<bool> divergent;
   Array<std::int32_t> treedepth, n_leapfrog;
-  Result(std::size_t C, std::size_t D, std::size_t H, std::size_t K, bool noise)
-      : intercept({C, D, H}), coef({C, D, H, K}), log_lambda({C, D, H, K}), log_tau({C, D}), log_c2({C, D}),
-        sigma({noise ? C : 0, D}), accept({C, D}), step({C}), divergent({C, D}), treedepth({C, D}), n_leapfrog({C, D}) {
-  }
+  Result(std::size_t C, std::size_t D, std::size_t H, std::size_t K, bool local, bool noise)
+      : intercept({C, D, H}), coef({C, D, H, K}), log_lambda({local ? C : 0, D, H, K}), log_tau({C, D}),
+        log_c2({local ? C : 0, D}), sigma({noise ? C : 0, D}), accept({C, D}), step({C}), divergent({C, D}),
+        treedepth({C, D}), n_leapfrog({C, D}) {}
 
   ChainOutput chain(std::size_t c, std::size_t D, const Problem& problem) const {
     const std::size_t H = problem.outputs, P = problem.coefficients(), d = c * D;
-    return {intercept.data + d * H, coef.data + d * P,  log_lambda.data + d * P,
-            log_tau.data + d,       log_c2.data + d,    problem.family->noise ? sigma.data + d : nullptr,
-            accept.data + d,        divergent.data + d, treedepth.data + d,
+    const bool local = problem.prior.kind->local_scales;
+    return {intercept.data + d * H,
+            coef.data + d * P,
+            local ? log_lambda.data + d * P : nullptr,
+            log_tau.data + d,
+            local ? log_c2.data + d : nullptr,
+            problem.family->noise ? sigma.data + d : nullptr,
+            accept.data + d,
+            divergent.data + d,
+            treedepth.data + d,
             n_leapfrog.data + d};
   }
 
-  nb::dict dict(bool noise) {
+  nb::dict dict(bool local, bool noise) {
     nb::dict out;
     out["intercept"] = intercept.object;
     out["coef"] = coef.object;
-    out["log_lambda"] = log_lambda.object;
     out["log_tau"] = log_tau.object;
-    out["log_c2"] = log_c2.object;
+    if (local) out["log_lambda"] = log_lambda.object;
+    if (local) out["log_c2"] = log_c2.object;
     if (noise) out["sigma"] = sigma.object;
     out["accept"] = accept.object;
     out["divergent"] = divergent.object;
@@ -151,21 +158,22 @@ void check_settings(std::int64_t chains, std::int64_t warmup, std::int64_t draws
   if (depth < 1 || depth > 20) throw std::invalid_argument("max_treedepth must lie between 1 and 20");
 }
 
-nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std::int64_t n_classes, double tau0,
-                double slab_df, double slab_scale, double intercept_scale, double sigma_scale,
-                const std::string& sampler, std::int64_t n_chains, std::int64_t n_warmup, std::int64_t n_draws,
-                double target_accept, std::int64_t max_treedepth, std::uint64_t seed, std::int64_t n_threads,
-                const std::optional<nb::bytes>& state, const std::string& kernel, const std::string& precision) {
+nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std::int64_t n_classes,
+                const std::string& prior, double tau0, double slab_df, double slab_scale, double intercept_scale,
+                double sigma_scale, const std::string& sampler, std::int64_t n_chains, std::int64_t n_warmup,
+                std::int64_t n_draws, double target_accept, std::int64_t max_treedepth, std::uint64_t seed,
+                std::int64_t n_threads, const std::optional<nb::bytes>& state, const std::string& kernel,
+                const std::string& precision) {
   check_settings(n_chains, n_warmup, n_draws, target_accept, max_treedepth);
-  const Prior prior{tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
-  const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision);
+  const Prior constants{&find_prior(prior), tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
+  const Problem problem = read_problem(model, x, y, n_classes, constants, kernel, precision);
   const Settings settings{parse_sampler(sampler), static_cast<std::size_t>(n_warmup), static_cast<std::size_t>(n_draws),
                           target_accept,          static_cast<int>(max_treedepth),    seed};
   std::vector<ChainState> states =
       state ? unpack_states(std::string(state->c_str(), state->size()), problem, settings.sampler)
             : fresh_states(static_cast<std::size_t>(n_chains), seed);
-  const bool noise = problem.family->noise;
-  Result result(states.size(), settings.n_draws, problem.outputs, problem.columns, noise);
+  const bool local = problem.prior.kind->local_scales, noise = problem.family->noise;
+  Result result(states.size(), settings.n_draws, problem.outputs, problem.columns, local, noise);
   std::vector<ChainOutput> outputs;
   outputs.reserve(states.size());
   for (std::size_t c = 0; c < states.size(); ++c) outputs.push_back(result.chain(c, settings.n_draws, problem));
@@ -174,18 +182,18 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
     if (!run_chains(problem, settings, states, outputs, threads, interrupted)) throw Interrupted();
   });
   for (std::size_t c = 0; c < states.size(); ++c) result.step.data[c] = states[c].step;
-  nb::dict out = result.dict(noise);
+  nb::dict out = result.dict(local, noise);
   const std::string packed = pack_states(states, problem, settings.sampler);
   out["state"] = nb::bytes(packed.data(), packed.size());
   return out;
 }
 
 nb::tuple log_density(const std::string& model, const Matrix& x, const Vector& y, const Vector& q,
-                      std::int64_t n_classes, double tau0, double slab_df, double slab_scale, double intercept_scale,
-                      double sigma_scale, const std::string& kernel, const std::string& precision,
-                      std::int64_t repeat) {
-  const Prior prior{tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
-  const Problem problem = read_problem(model, x, y, n_classes, prior, kernel, precision);
+                      std::int64_t n_classes, const std::string& prior, double tau0, double slab_df, double slab_scale,
+                      double intercept_scale, double sigma_scale, const std::string& kernel,
+                      const std::string& precision, std::int64_t repeat) {
+  const Prior constants{&find_prior(prior), tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
+  const Problem problem = read_problem(model, x, y, n_classes, constants, kernel, precision);
   Density density(problem);
   if (q.shape(0) != density.size())
     throw std::invalid_argument("q must have " + std::to_string(density.size()) + " entries");
@@ -280,18 +288,19 @@ std::vector<std::string> kernel_names() {
 }  // namespace ispca
 
 NB_MODULE(_engine, m) {
-  m.doc() = "Engine of ispca: regularised-horseshoe models by NUTS and by a blocked sampler, and lasso paths.";
-  m.def("sample", &ispca::sample, "model"_a, "X"_a, "y"_a, nb::kw_only(), "n_classes"_a = 2, "tau0"_a,
-        "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
+  m.doc() = "Engine of ispca: Bayesian regression by NUTS and by a blocked sampler, and lasso paths.";
+  m.def("sample", &ispca::sample, "model"_a, "X"_a, "y"_a, nb::kw_only(), "n_classes"_a = 2, "prior"_a = "horseshoe",
+        "tau0"_a, "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
         "sampler"_a = "nuts", "n_chains"_a = 4, "n_warmup"_a = 1000, "n_draws"_a = 1000, "target_accept"_a = 0.9,
         "max_treedepth"_a = 10, "seed"_a = 0, "n_threads"_a = 1, "state"_a = nb::none(), "kernel"_a = "",
         "precision"_a = "single",
         "Draw from the posterior. Returns a dict of arrays, chains and draws first, and the state to go on from.");
-  m.def("log_density", &ispca::log_density, "model"_a, "X"_a, "y"_a, "q"_a, nb::kw_only(), "n_classes"_a = 2, "tau0"_a,
-        "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0, "kernel"_a = "",
-        "precision"_a = "double", "repeat"_a = 1,
+  m.def("log_density", &ispca::log_density, "model"_a, "X"_a, "y"_a, "q"_a, nb::kw_only(), "n_classes"_a = 2,
+        "prior"_a = "horseshoe", "tau0"_a, "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0,
+        "sigma_scale"_a = 0.0, "kernel"_a = "", "precision"_a = "double", "repeat"_a = 1,
         "Log posterior density (up to a constant) and its gradient at q = (b0 (H), z (H K), log lambda (H K),\n"
-        "log(tau / tau0), log(c2 / s^2)[, log sigma]), coefficients class by class.");
+        "log(tau / tau0), log(c2 / s^2)[, log sigma]), coefficients class by class. The ridge prior has no log lambda\n"
+        "and no log(c2 / s^2).");
   m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "X"_a = nb::none(),
         "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(), "lambdas"_a = std::vector<double>(),
         "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,

@@ -14,15 +14,16 @@ constexpr int kScaleRounds = 2;
 class GaussianSweep {
  public:
   GaussianSweep(const Problem& problem, const Poll& poll)
-      : problem_(problem), data_(problem.gaussian), scales_(problem), block_(make_gaussian_block(problem, poll)) {}
+      : problem_(problem), data_(problem.gaussian), scales_(problem.prior.kind->updates(problem)),
+        block_(make_gaussian_block(problem, poll)) {}
 
   void operator()(Random& random, CentredState& state) {
     joint_scale(random, state);
     draw_global(random, state);  // without the coefficients, so these must be drawn next
-    block_->draw(random, state, scales_);
+    block_->draw(random, state, *scales_);
     for (int round = 0; round < kScaleRounds; ++round) {
       draw_noise(random, state);
-      scales_.sweep(random, state);
+      scales_->sweep(random, state);
     }
   }
 
@@ -30,15 +31,9 @@ class GaussianSweep {
   // (tau, c, beta) -> (a tau, a c, a beta), as in the other models.
   void joint_scale(Random& random, CentredState& state) {
     const Residual rss = block_->residual(state);
-    const double t = state.t(), g = state.g(), half = 0.5 * noise_precision(state.noise());
-    const auto log_density = [&](double log_a) {
-      if (!(std::fabs(t + log_a) <= 100 && std::fabs(g + 2 * log_a) <= 200)) return -1e300;
-      return half_cauchy(t + log_a) + slab_prior(problem_, g + 2 * log_a) - half * rss(std::exp(log_a));
-    };
-    const double log_a = slice(random, 0.0, log_density(0.0), 0.7, log_density), a = std::exp(log_a);
-    state.t() = t + log_a;
-    state.g() = g + 2 * log_a;
-    for (std::size_t j = 0; j < problem_.columns; ++j) state.beta()[j] *= a;
+    const double half = 0.5 * noise_precision(state.noise());
+    const auto log_density = [&](double log_a) { return scales_->scaled(state, log_a) - half * rss(std::exp(log_a)); };
+    scales_->scale(state, slice(random, 0.0, log_density(0.0), 0.7, log_density));
   }
 
   // tau with the coefficients integrated out: given them it could only move by small steps.
@@ -46,7 +41,7 @@ class GaussianSweep {
     const auto log_density = [&](double t) {
       if (!(std::fabs(t) <= 100)) return -1e300;
       state.t() = t;
-      return half_cauchy(t) + block_->evidence(state, scales_);
+      return half_cauchy(t) + block_->evidence(state, *scales_);
     };
     const double t = state.t();
     state.t() = slice(random, t, log_density(t), 1.5, log_density);
@@ -65,7 +60,7 @@ class GaussianSweep {
 
   const Problem& problem_;
   const GaussianData& data_;
-  ScaleUpdates scales_;
+  std::unique_ptr<ScaleUpdates> scales_;
   std::unique_ptr<GaussianBlock> block_;
 };
 

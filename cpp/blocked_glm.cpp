@@ -15,19 +15,14 @@ constexpr int kScaleRounds = 2;
 // (tau, c, beta) -> (a tau, a c, a beta) leaves beta_j / sigma_j unchanged, so only the likelihood and the priors
 // of tau and c enter: the volume change a^P cancels against the normal densities of beta.
 // Returns the size of the move of log a.
-double joint_scale(Random& random, const Problem& problem, GlmLikelihood& likelihood, CentredState& state,
+double joint_scale(Random& random, GlmLikelihood& likelihood, const ScaleUpdates& scales, CentredState& state,
                    double width) {
   likelihood.set_direction(state.beta());
-  const double t = state.t(), g = state.g();
   const auto log_density = [&](double log_a) {
-    if (!(std::fabs(t + log_a) <= 100 && std::fabs(g + 2 * log_a) <= 200)) return -1e300;
-    return half_cauchy(t + log_a) + slab_prior(problem, g + 2 * log_a) +
-           likelihood.value_along(state.intercept(), std::exp(log_a));
+    return scales.scaled(state, log_a) + likelihood.value_along(state.intercept(), std::exp(log_a));
   };
-  const double log_a = slice(random, 0.0, log_density(0.0), width, log_density), a = std::exp(log_a);
-  state.t() = t + log_a;
-  state.g() = g + 2 * log_a;
-  for (std::size_t j = 0; j < state.layout.coefficients; ++j) state.beta()[j] *= a;
+  const double log_a = slice(random, 0.0, log_density(0.0), width, log_density);
+  scales.scale(state, log_a);
   return std::fabs(log_a);
 }
 
@@ -36,24 +31,22 @@ struct Tuning {
   double step = 0.3, width = 0.7, last_move = 0;
 };
 
-BetaUpdate sweep(Random& random, const Problem& problem, BetaHmc& hmc, ScaleUpdates& scales, CentredState& state,
-                 Tuning& tuning) {
-  tuning.last_move = joint_scale(random, problem, hmc.likelihood(), state, tuning.width);
+BetaUpdate sweep(Random& random, BetaHmc& hmc, ScaleUpdates& scales, CentredState& state, Tuning& tuning) {
+  tuning.last_move = joint_scale(random, hmc.likelihood(), scales, state, tuning.width);
   const BetaUpdate result = hmc.update(random, state, scales, tuning.step);
   for (int round = 0; round < kScaleRounds; ++round) scales.sweep(random, state);
   return result;
 }
 
 // The metric is learnt in windows that grow by 1.8 and end at 80 % of the warm-up.
-Tuning warm_up(Random& random, const Problem& problem, const Settings& settings, BetaHmc& hmc, ScaleUpdates& scales,
-               CentredState& state) {
+Tuning warm_up(Random& random, const Settings& settings, BetaHmc& hmc, ScaleUpdates& scales, CentredState& state) {
   Tuning tuning;
   DualAveraging averaging(std::clamp(settings.target_accept, 0.5, 0.99), tuning.step, 0.7);
   hmc.collect(state);
   hmc.use_collected();
   std::size_t closes = 25;
   for (std::size_t i = 0; i < settings.n_warmup; ++i) {
-    tuning.step = averaging.update(sweep(random, problem, hmc, scales, state, tuning).accept);
+    tuning.step = averaging.update(sweep(random, hmc, scales, state, tuning).accept);
     tuning.width = std::clamp(0.95 * tuning.width + 0.15 * tuning.last_move, 0.01, 2.0);  // three mean moves wide
     if (static_cast<double>(closes) >= 0.8 * static_cast<double>(settings.n_warmup)) continue;
     hmc.collect(state);
@@ -79,17 +72,17 @@ void GlmFamily::run_blocked(const Problem& problem, const Settings& settings, Ch
   const bool fresh = !(chain.step > 0);
   CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);
   BetaHmc hmc(problem, poll);
-  ScaleUpdates scales(problem);
+  const std::unique_ptr<ScaleUpdates> scales = problem.prior.kind->updates(problem);
   Tuning tuning;
   if (fresh) {
-    tuning = warm_up(random, problem, settings, hmc, scales, state);
+    tuning = warm_up(random, settings, hmc, *scales, state);
   } else {
     std::copy_n(chain.metric.begin(), hmc.curvature().size(), hmc.curvature().data());
     tuning.width = chain.metric.back();
     tuning.step = chain.step;
   }
   for (std::size_t d = 0; d < settings.n_draws; ++d) {
-    const BetaUpdate result = sweep(random, problem, hmc, scales, state, tuning);
+    const BetaUpdate result = sweep(random, hmc, *scales, state, tuning);
     write_centred(problem, state, output.draw(d, problem));
     output.accept[d] = result.accept;
     output.divergent[d] = result.divergent;

@@ -29,7 +29,8 @@ struct ChainState {
   std::vector<double> position, metric;
 };
 
-// Arrays of one chain, indexed by draw; sigma is null for a family without noise.
+// Arrays of one chain, indexed by draw. log_lambda and log_c2 are null for a prior without local scales, sigma for a
+// family without noise.
 struct ChainOutput {
   double *intercept, *coef, *log_lambda, *log_tau, *log_c2, *sigma, *accept;
   bool* divergent;
@@ -37,7 +38,12 @@ struct ChainOutput {
 
   DrawView draw(std::size_t d, const Problem& problem) const {
     const std::size_t H = problem.outputs, P = problem.coefficients();
-    return {intercept + d * H, coef + d * P, log_lambda + d * P, log_tau + d, log_c2 + d, sigma ? sigma + d : nullptr};
+    return {intercept + d * H,
+            coef + d * P,
+            log_lambda ? log_lambda + d * P : nullptr,
+            log_tau + d,
+            log_c2 ? log_c2 + d : nullptr,
+            sigma ? sigma + d : nullptr};
   }
 };
 

@@ -6,8 +6,8 @@
 namespace ispca {
 
 struct DrawView {
-  double *intercept, *coef, *log_lambda;  // H, H x K, H x K
-  double *log_tau, *log_c2, *sigma;       // one number each; sigma is null without noise
+  double *intercept, *coef, *log_lambda;  // H, H x K, H x K; log_lambda is null without local scales
+  double *log_tau, *log_c2, *sigma;       // one number each; null without local scales (log_c2) or noise (sigma)
 };
 
 }  // namespace ispca

@@ -53,6 +53,7 @@ Case make_case(Random& random) {
   c.columns = random.uniform() < 0.3 ? between(random, 8, 60) : between(random, 1, 8);  // often more than samples
   c.classes = c.family->per_class ? between(random, 2, 6) : 2;
   fill_data(random, c);
+  c.prior.kind = priors()[between(random, 0, priors().size() - 1)];
   c.prior.tau0 = power_of_ten(random, -6, 3);
   c.prior.slab_df = power_of_ten(random, -1, 2);
   c.prior.slab_scale = power_of_ten(random, -3, 3);
@@ -80,6 +81,7 @@ bool run_case(const Case& c, const Kernels& kernels) {
   for (int part = 0; part < 2; ++part) {
     const std::size_t D = c.settings.n_draws, H = problem.outputs, P = problem.coefficients();
     const std::size_t all = c.chains * D;
+    const bool local = c.prior.kind->local_scales;
     std::vector<double> draws(all * (H + 2 * P + 4));
     Buffer<bool> divergent(all);
     std::vector<std::int32_t> depth(all), leaps(all);
@@ -87,9 +89,9 @@ bool run_case(const Case& c, const Kernels& kernels) {
     double *coef = draws.data() + all * H, *lambda = coef + all * P, *rest = lambda + all * P;
     for (std::size_t i = 0; i < c.chains; ++i) {
       const std::size_t d = i * D;
-      outputs.push_back({draws.data() + d * H, coef + d * P, lambda + d * P, rest + d, rest + all + d,
-                         c.family->noise ? rest + 2 * all + d : nullptr, rest + 3 * all + d, divergent.data() + d,
-                         depth.data() + d, leaps.data() + d});
+      outputs.push_back({draws.data() + d * H, coef + d * P, local ? lambda + d * P : nullptr, rest + d,
+                         local ? rest + all + d : nullptr, c.family->noise ? rest + 2 * all + d : nullptr,
+                         rest + 3 * all + d, divergent.data() + d, depth.data() + d, leaps.data() + d});
     }
     run_chains(problem, c.settings, states, outputs, c.threads, [] { return false; });
     if (!finite(draws)) return false;
@@ -157,8 +159,8 @@ int main(int count, char** arguments) {
     c.settings.seed = static_cast<std::uint64_t>(i);
     if (!run_case(c, *kernels[static_cast<std::size_t>(i) % kernels.size()])) {
       ++failures;
-      std::printf("case %ld: a draw is not finite (model %s, sampler %d)\n", i, c.family->model,
-                  static_cast<int>(c.settings.sampler));
+      std::printf("case %ld: a draw is not finite (model %s, prior %s, sampler %d)\n", i, c.family->model,
+                  c.prior.kind->name, static_cast<int>(c.settings.sampler));
     }
     if (!run_lasso(c, *kernels[static_cast<std::size_t>(i) % kernels.size()], random)) {
       ++failures;

@@ -10,12 +10,14 @@
 
 namespace ispca {
 
+class CoefficientPrior;
 class Family;
 class GlmFamily;
 
 struct Prior {
+  const CoefficientPrior* kind = nullptr;
   double tau0 = 1;              // scale of the half-Cauchy on tau (Gaussian: in units of sigma)
-  double slab_df = 4;           // nu
+  double slab_df = 4;           // nu (the slab: horseshoe only)
   double slab_scale = 5;        // s
   double intercept_scale = 10;
   double sigma_scale = 0;       // half-Student-t(3) scale on sigma; 0: flat on log sigma

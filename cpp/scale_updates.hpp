@@ -1,8 +1,9 @@
-// Slice updates of the scales given the coefficients: local scales, global scale, slab.
+// The blocked sampler's state, and what it asks of a prior: updates of the scales given the coefficients.
 #pragma once
 #include <vector>
 
-#include "density.hpp"
+#include "prior.hpp"
+#include "random.hpp"
 
 namespace ispca {
 
@@ -20,23 +21,18 @@ struct CentredState {
   double noise() const { return layout.noise ? values[layout.log_sigma()] : 0; }
 };
 
+// One object per chain (it has scratch).
 class ScaleUpdates {
  public:
-  explicit ScaleUpdates(const Problem& problem);
-
-  // Updates every eta_j, then t against all eta_j, then t and g, each from its full conditional.
-  void sweep(Random& random, CentredState& state);
+  virtual ~ScaleUpdates() = default;
+  // Updates every scale from its full conditional.
+  virtual void sweep(Random& random, CentredState& state) = 0;
   // 1 / sigma_j^2 for every coefficient.
-  void precisions(CentredState& state, double* out) const;
-
- private:
-  void update_local(Random& random, CentredState& state);
-  void trade(Random& random, CentredState& state);
-  double global(double t, double g, double log_sigma) const;
-
-  const Problem& problem_;
-  const std::size_t size_;
-  Buffer<double> a_, beta_squared_, zero_;  // exp(-2 eta_j), beta_j^2, 0
+  virtual void precisions(CentredState& state, double* out) const = 0;
+  // log density of the scales that carry a unit (tau and c), multiplied by a; -1e300 out of bounds.
+  virtual double scaled(CentredState& state, double log_a) const = 0;
+  // (tau, c, beta) -> (a tau, a c, a beta)
+  virtual void scale(CentredState& state, double log_a) const = 0;
 };
 
 // Draws a start from the middle of the prior.

@@ -10,7 +10,7 @@
 namespace ispca {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31656e6967736900ULL;  // changes whenever the content does
+constexpr std::uint64_t kMagic = 0x32656e6967736900ULL;  // changes whenever the content does
 
 template <class T>
 void put(std::string& out, const T* values, std::size_t count) {
@@ -34,13 +34,18 @@ class Reader {
 };
 
 struct Header {
-  std::uint64_t magic, family, sampler, position, metric, chains;
+  std::uint64_t magic, family, prior, sampler, position, metric, chains;
 };
 
+template <class T>
+std::uint64_t place(const std::vector<const T*>& all, const T* one) {
+  return static_cast<std::uint64_t>(std::find(all.begin(), all.end(), one) - all.begin());
+}
+
 Header header(const Problem& problem, Sampler sampler, std::size_t chains) {
-  const auto& all = families();
   return {kMagic,
-          static_cast<std::uint64_t>(std::find(all.begin(), all.end(), problem.family) - all.begin()),
+          place(families(), problem.family),
+          place(priors(), problem.prior.kind),
           static_cast<std::uint64_t>(sampler),
           Layout(problem).size(),
           metric_size(problem, sampler),

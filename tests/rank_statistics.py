@@ -16,6 +16,7 @@ from ispca._engine_loader import load_engine
 from ispca.models.diagnostics import bulk_ess
 
 CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0}
+PRIORS = ("horseshoe", "ridge")
 COMBINATIONS = [(model, sampler) for model in CLASSES for sampler in ("nuts", "blocked")]
 N_CHAINS = 3
 # With 99 draws there are 100 ranks, which fill 20 bins (or 10) evenly.
@@ -40,6 +41,10 @@ def draw_prior(rng, model, K, prior):
     # Half-Student-t with 3 degrees of freedom; the other models have no noise.
     sigma = abs(stats.t.rvs(3, scale=prior["sigma_scale"], random_state=rng)) if model == "gaussian" else 1.0
     tau = prior["tau0"] * sigma * abs(rng.standard_cauchy())
+    noise = {"sigma": sigma} if model == "gaussian" else {}
+    if prior["prior"] == "ridge":
+        intercept, coef = rng.normal(0, prior["intercept_scale"], shape[0]), tau * rng.normal(size=shape)
+        return {"intercept": intercept, "coef": coef, "log_tau": np.log(tau)} | noise
     local = np.abs(rng.standard_cauchy(shape))
     c2 = stats.invgamma.rvs(df / 2, scale=df * slab**2 / 2, random_state=rng)
     scale = np.sqrt(c2 * (tau * local) ** 2 / (c2 + (tau * local) ** 2))
@@ -50,10 +55,10 @@ def draw_prior(rng, model, K, prior):
         "log_tau": np.log(tau),
         "log_c2": np.log(c2),
     }
-    return truth | ({"sigma": sigma} if model == "gaussian" else {})
+    return truth | noise
 
 
-def simulate(model, index, wide=False):
+def simulate(model, index, wide=False, prior="horseshoe"):
     """Simulate data set number ``index``: 15 to 30 samples of 2 to 4 features, intercepts small and large.
 
     ``wide`` asks for 4 to 8 samples of 9 to 12 features, for which the Gaussian model has its own algebra.
@@ -62,15 +67,18 @@ def simulate(model, index, wide=False):
     n, K = int(rng.integers(15, 31)), int(rng.integers(2, 5))
     if wide:
         n, K = int(rng.integers(4, 9)), int(rng.integers(9, 13))
-    prior = {
-        "tau0": (1.0 if model == "gaussian" else 2.0) / (K - 1) / np.sqrt(n),
+    deviation = 1.0 if model == "gaussian" else 2.0
+    constants = {
+        "prior": prior,
+        # The rules of the estimators, with p0 = 1 and features of unit variance.
+        "tau0": deviation / np.sqrt(K) if prior == "ridge" else deviation / (K - 1) / np.sqrt(n),
         "slab_df": 4.0,
         "slab_scale": 5.0,
         # 10 is the default, but leaves most data sets with a single class.
         "intercept_scale": (10.0, 1.5)[index % 2],
         "sigma_scale": 1.0 if model == "gaussian" else 0.0,
     }
-    truth = draw_prior(rng, model, K, prior)
+    truth = draw_prior(rng, model, K, constants)
     X = rng.normal(size=(n, K)).astype(np.float32).astype(float)
     eta = truth["intercept"] + X @ truth["coef"].T
     if model == "gaussian":
@@ -79,7 +87,7 @@ def simulate(model, index, wide=False):
         y = (np.log(rng.uniform(size=n)) < log_expit(eta[:, 0])).astype(float)
     else:
         y = np.argmax(eta + rng.gumbel(size=eta.shape), axis=1).astype(float)
-    return Simulated(model, X, y, prior, truth)
+    return Simulated(model, X, y, constants, truth)
 
 
 def quantities(data, draws):
@@ -89,10 +97,13 @@ def quantities(data, draws):
         "intercept": intercept[..., 0],
         "coefficient 1": coef[..., 0, 0],
         "coefficient 2": coef[..., 0, 1],
-        "log lambda": draws["log_lambda"][..., 0, 0],
-        "log tau": draws["log_tau"],
-        "log c2": draws["log_c2"],
     }
+    local = data.prior["prior"] == "horseshoe"
+    if local:
+        found["log lambda"] = draws["log_lambda"][..., 0, 0]
+    found["log tau"] = draws["log_tau"]
+    if local:
+        found["log c2"] = draws["log_c2"]
     if data.model == "softmax":
         found["contrast"] = coef[..., 0, 0] - coef[..., 1, 0]
     if data.model == "gaussian":

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rank_statistics import COMBINATIONS, N_KEPT, rank_one, simulate, uniformity
+from rank_statistics import COMBINATIONS, N_KEPT, PRIORS, rank_one, simulate, uniformity
 
 N_DATA_SETS = 80
 N_BINS = 5
@@ -13,26 +13,28 @@ THIN = {("softmax", "blocked"): 40, ("logistic", "blocked"): 30}
 SMALLEST_P = 1e-4
 
 
-def all_ranks(model, sampler, wide=False, **wrong):
+def all_ranks(model, sampler, wide=False, prior="horseshoe", **wrong):
     """Ranks of every quantity, one per simulated data set; the shares of low ESS and of divergences."""
     settings = {"n_warmup": 300, "thin": THIN.get((model, sampler), 10), **wrong}
-    results = [rank_one(simulate(model, i, wide), sampler, i, **settings) for i in range(N_DATA_SETS)]
+    results = [rank_one(simulate(model, i, wide, prior), sampler, i, **settings) for i in range(N_DATA_SETS)]
     ranks = {name: np.array([one[name] for one, _, _ in results]) for name in results[0][0]}
     return ranks, [min(ess.values()) for _, ess, _ in results]
 
 
+@pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("model", "sampler"), COMBINATIONS)
-def test_ranks_are_uniform(model, sampler):
+def test_ranks_are_uniform(model, sampler, prior):
     # The Gaussian model has a funnel where NUTS needs small steps.
     target = {"target_accept": 0.99} if (model, sampler) == ("gaussian", "nuts") else {}
-    ranks, ess = all_ranks(model, sampler, **target)
+    ranks, ess = all_ranks(model, sampler, prior=prior, **target)
     assert np.mean(np.array(ess) < N_KEPT) < 0.25, "the kept draws are not nearly independent"
     p = {name: uniformity(values, N_BINS)[1] for name, values in ranks.items()}
     assert min(p.values()) > SMALLEST_P, p
 
 
-def test_ranks_are_uniform_for_more_features_than_samples():
-    ranks, ess = all_ranks("gaussian", "blocked", wide=True, thin=40)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_ranks_are_uniform_for_more_features_than_samples(prior):
+    ranks, ess = all_ranks("gaussian", "blocked", wide=True, prior=prior, thin=40)
     assert np.mean(np.array(ess) < N_KEPT) < 0.25, "the kept draws are not nearly independent"
     p = {name: uniformity(values, N_BINS)[1] for name, values in ranks.items()}
     assert min(p.values()) > SMALLEST_P, p
@@ -52,6 +54,11 @@ def test_a_wrong_prior_would_be_noticed(model, sampler, wrong, quantity):
     """What the test above can see: the posterior under another prior than the one that was drawn from."""
     ranks, _ = all_ranks(model, sampler, **wrong)
     assert uniformity(ranks[quantity], N_BINS)[1] < SMALLEST_P
+
+
+def test_a_wrong_ridge_prior_would_be_noticed():
+    ranks, _ = all_ranks("logistic", "nuts", prior="ridge", tau0=20.0)
+    assert uniformity(ranks["log tau"], N_BINS)[1] < SMALLEST_P
 
 
 def test_uniformity_of_known_ranks():

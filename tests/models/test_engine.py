@@ -8,15 +8,11 @@ import time
 import numpy as np
 import pytest
 
-from engine_problems import draws, problem
+from engine_problems import complex_step, draws, log1pexp, log_likelihood, outputs, problem
 from ispca._engine_loader import load_engine
 
 engine = load_engine()
 SIZES = [("logistic", 2), ("softmax", 2), ("softmax", 5), ("softmax", 15), ("gaussian", 0)]
-
-
-def outputs(model, classes):
-    return classes if model == "softmax" else 1
 
 
 def size_of(model, classes, k):
@@ -30,7 +26,7 @@ def density(model, X, y, q, **kwargs):
 
 def reference(model, classes, X, y, q, tau0=0.05, df=4.0, slab=5.0, intercept_scale=10.0, sigma_scale=0.0):
     """Log density written down from the formulas, without tricks; complex q allowed (complex-step slopes)."""
-    n, k = X.shape
+    k = X.shape[1]
     h = outputs(model, classes)
     p = h * k
     b0, z, eta, t, g = q[:h], q[h : h + p], q[h + p : h + 2 * p], q[h + 2 * p], q[h + 2 * p + 1]
@@ -39,26 +35,11 @@ def reference(model, classes, X, y, q, tau0=0.05, df=4.0, slab=5.0, intercept_sc
     beta = z * np.sqrt(c2 * tau2 * local / (c2 + tau2 * local))
     f = b0 + X @ beta.reshape(h, k).T
 
-    def log1pexp(x):
-        positive = x.real > 0
-        return np.where(positive, x, 0) + np.log(1 + np.exp(np.where(positive, -x, x)))
-
     prior = -(b0**2).sum() / (2 * intercept_scale**2) - (z**2).sum() / 2
     prior += (eta - log1pexp(2 * eta)).sum() + t - log1pexp(2 * t) - df / 2 * (g + np.exp(-g))
-    if model == "gaussian":
-        if sigma_scale:
-            prior += log_sigma - 2 * np.log(1 + np.exp(2 * log_sigma) / (3 * sigma_scale**2))
-        return prior - n * log_sigma - ((y - f[:, 0]) ** 2).sum() / (2 * np.exp(2 * log_sigma))
-    if model == "logistic":
-        return prior - log1pexp(-(2 * y - 1) * f[:, 0]).sum()
-    top = f.real.max(1, keepdims=True)
-    picked = np.take_along_axis(f - top, y.astype(int)[:, None], 1).sum()
-    return prior + picked - np.log(np.exp(f - top).sum(1)).sum()
-
-
-def complex_step(function, q):
-    step = 1e-30
-    return np.array([function(q + 1j * step * unit).imag / step for unit in np.eye(len(q))])
+    if model == "gaussian" and sigma_scale:
+        prior += log_sigma - 2 * np.log(1 + np.exp(2 * log_sigma) / (3 * sigma_scale**2))
+    return prior + log_likelihood(model, y, f, log_sigma)
 
 
 @pytest.mark.parametrize(("model", "classes"), SIZES)

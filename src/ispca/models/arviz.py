@@ -12,11 +12,11 @@ from .posterior import Posterior
 def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     """Return InferenceData (ArviZ 0.x) or a DataTree (ArviZ 1.x) with named dimensions."""
     arviz = load_extra("Exporting to ArviZ", "arviz")
-    draws = {name: getattr(posterior, name) for name in ("intercept", "coef", "tau", "local_scale", "slab")}
-    if posterior.sigma is not None:
-        draws["sigma"] = posterior.sigma
+    names = ("intercept", "coef", "tau", "local_scale", "slab", "sigma")
+    draws = {name: getattr(posterior, name) for name in names if getattr(posterior, name) is not None}
     by_class = ["class"] if FAMILIES[posterior.family].per_class else []
     dims = {"intercept": by_class, "coef": [*by_class, "feature"], "local_scale": [*by_class, "feature"]}
+    dims = {name: axes for name, axes in dims.items() if name in draws}
     coords = {"feature": list(features)} | ({"class": list(classes)} if by_class else {})
     groups = {"posterior": draws, "sample_stats": {"diverging": posterior.divergent}}
     from_dict: Any = arviz.from_dict

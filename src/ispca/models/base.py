@@ -1,4 +1,4 @@
-"""The common part of the horseshoe estimators: parameters, checks, sampling, and export to ArviZ."""
+"""The common part of the Bayesian estimators: parameters, checks, sampling, and export to ArviZ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..families import Family
 from ..reduction.records import Floats
 from ..reduction.user_warnings import notify
 from .arviz import to_arviz
-from .sampling import Problem, Settings, prior_scale, sample_posterior, thread_count
+from .sampling import Problem, Settings, prior_scale, ridge_scale, sample_posterior, thread_count
 
 # Columns whose spreads differ by more than this factor get a warning: they share one global scale.
 LARGEST_SCALE_RATIO = 100.0
@@ -27,6 +27,7 @@ class Horseshoe(BaseEstimator):
     """Base class of both estimators."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "prior": [StrOptions({"horseshoe", "ridge"})],
         "p0": [Interval(Real, 0, None, closed="neither")],
         "slab_df": [Interval(Real, 0, None, closed="neither")],
         "slab_scale": [Interval(Real, 0, None, closed="neither")],
@@ -44,6 +45,7 @@ class Horseshoe(BaseEstimator):
     def __init__(
         self,
         *,
+        prior: str = "horseshoe",
         p0: float = 1,
         slab_df: float = 4,
         slab_scale: float = 5,
@@ -57,6 +59,7 @@ class Horseshoe(BaseEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
+        self.prior = prior
         self.p0 = p0
         self.slab_df = slab_df
         self.slab_scale = slab_scale
@@ -74,9 +77,14 @@ class Horseshoe(BaseEstimator):
         return check_training_data(self, X, y, **DENSE, ensure_min_samples=2)
 
     def _sample(self, family: Family, Z: Floats, y: Any) -> None:
-        _warn_about_scales(Z)
+        if self.prior == "ridge":
+            scale = ridge_scale(Z, family.pseudo_deviation)
+        else:
+            _warn_about_scales(Z)
+            scale = prior_scale(self.p0, Z.shape[1], len(Z), family.pseudo_deviation)
         prior = {
-            "tau0": prior_scale(self.p0, Z.shape[1], len(Z), family.pseudo_deviation),
+            "prior": self.prior,
+            "tau0": scale,
             "slab_df": float(self.slab_df),
             "slab_scale": float(self.slab_scale),
             "intercept_scale": float(self.intercept_scale),

@@ -25,10 +25,14 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
 
     Parameters
     ----------
+    prior : {"horseshoe", "ridge"}, default="horseshoe"
+        Prior of the coefficients. "ridge" is ``beta ~ N(0, tau^2)`` with half-Cauchy tau of scale
+        ``2 / sqrt(sum_j var(z_j))``: all features contribute a little, in proportion to their spread. It
+        suits all principal components in their natural scale, ``ISPCA(n - 1, n_supervised=0)`` for n samples.
     p0 : float, default=1
-        Prior guess of the number of relevant features.
+        Prior guess of the number of relevant features, used only by the horseshoe.
     slab_df, slab_scale : float, default=4 and 5
-        Degrees of freedom and scale of the Student-t slab that regularizes large coefficients.
+        Degrees of freedom and scale of the Student-t slab that regularizes large coefficients under the horseshoe.
     intercept_scale : float, default=10
         Standard deviation of the normal prior of the intercept.
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000

@@ -1,4 +1,4 @@
-"""Draws from the posterior of a horseshoe model, and what follows from them."""
+"""Draws from the posterior of a Bayesian model, and what follows from them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ class Posterior:
         Intercepts.
     coef : ndarray of shape (chain, draw, feature) or (chain, draw, class, feature)
         Coefficients.
-    tau, slab : ndarray of shape (chain, draw)
-        Global scale, and scale c of the slab.
-    local_scale : ndarray, shaped like coef
-        The lambda of each coefficient.
+    tau : ndarray of shape (chain, draw)
+        Global scale.
+    slab : ndarray of shape (chain, draw) or None
+        Scale c of the slab, only under the horseshoe prior.
+    local_scale : ndarray, shaped like coef, or None
+        The lambda of each coefficient, only under the horseshoe prior.
     sigma : ndarray of shape (chain, draw) or None
         Noise standard deviation of a Gaussian model.
     divergent : ndarray of shape (chain, draw)
@@ -42,8 +44,8 @@ class Posterior:
     intercept: Floats
     coef: Floats
     tau: Floats
-    slab: Floats
-    local_scale: Floats
+    slab: Floats | None
+    local_scale: Floats | None
     divergent: Mask
     sigma: Floats | None = None
 
@@ -59,8 +61,8 @@ class Posterior:
             intercept=shaped(result["intercept"]),
             coef=shaped(result["coef"]),
             tau=np.exp(result["log_tau"]),
-            slab=np.exp(0.5 * result["log_c2"]),
-            local_scale=np.exp(shaped(result["log_lambda"])),
+            slab=np.exp(0.5 * result["log_c2"]) if "log_c2" in result else None,
+            local_scale=np.exp(shaped(result["log_lambda"])) if "log_lambda" in result else None,
             divergent=result["divergent"],
             sigma=result.get("sigma"),
         )
@@ -82,7 +84,7 @@ class Posterior:
             intercept=center + spread * self.intercept,
             coef=spread * self.coef,
             tau=spread * self.tau,
-            slab=spread * self.slab,
+            slab=None if self.slab is None else spread * self.slab,
             sigma=spread * self.sigma,
         )
 

@@ -30,7 +30,7 @@ class Problem:
     family: Family
     Z: Floats
     y: Any
-    prior: dict[str, float]
+    prior: dict[str, Any]  # its name and constants, as the engine names them
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,17 @@ def prior_scale(p0: float, n_features: int, n_samples: int, pseudo_deviation: fl
     """
     irrelevant = n_features - p0
     return p0 / (irrelevant if irrelevant > 0 else 1.0) * pseudo_deviation / np.sqrt(n_samples)
+
+
+def ridge_scale(Z: Floats, pseudo_deviation: float) -> float:
+    """Return the scale of tau under the ridge prior: ``pseudo_deviation / sqrt(sum_j var(z_j))``.
+
+    Over the training samples, ``sum_j (z_ij - mean_j) beta_j`` then has a standard deviation whose root mean
+    square is half-Cauchy with scale ``pseudo_deviation``: signal and noise are equally large in the prior median.
+    """
+    spread = float(np.linalg.norm(Z.std(axis=0)))
+    # Constant features carry no signal at any scale; the engine accepts no scales beyond these.
+    return float(np.clip(pseudo_deviation / spread, 1e-30, 1e30)) if spread > 0 else pseudo_deviation
 
 
 def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:

@@ -232,13 +232,14 @@ def _check_horseshoe(estimator: Any, sizes: Sizes) -> None:
     if len(draws) != 2 or 0 in draws:
         raise ContentError("it has no posterior draws")
     outputs = (*draws, many) if family.per_class else draws
+    ridge = estimator.prior == "ridge"
     expected = {
         "intercept": rules.finite(*outputs),
         "coef": rules.finite(*outputs, WIDTH),
         # These are not used for prediction, and a prior scale may have overflowed.
-        "local_scale": rules.numbers(*outputs, WIDTH),
+        "local_scale": rules.among(None) if ridge else rules.numbers(*outputs, WIDTH),
         "tau": rules.numbers(*draws),
-        "slab": rules.numbers(*draws),
+        "slab": rules.among(None) if ridge else rules.numbers(*draws),
         "divergent": rules.flags(*draws),
         "sigma": rules.finite(*draws) if family.noise_scale else rules.among(None),
     }
