@@ -1,6 +1,7 @@
 """Fixtures for all tests: reference values, real data, and every container X may come in."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -17,6 +18,10 @@ from ispca import ISPCA, SPCA
 HERE = Path(__file__).parent
 # The literal transcription of the paper (naive.py) is a plain module beside the tests.
 sys.path.insert(0, str(HERE))
+
+# A shell starts background jobs with Ctrl-C ignored, which the processes that the tests interrupt would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ispca", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("ispca")

@@ -18,7 +18,7 @@ LICENSES = {"LICENSE", "nanobind.txt", "robin-map.txt"}
 
 
 def imported_modules():
-    """Return the top-level modules that any file of the package imports, also by its loaders of extras, except its own."""
+    """Return the top-level modules of other packages that any file imports, also by its loaders of extras."""
     found = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
