@@ -18,7 +18,7 @@ from .ridge_coordinates import make_keeper
 FEWEST_PER_FOLD = 3
 # Ratio of neighboring penalties beyond glmnet's path and of those that are averaged: three per decade.
 SPACING = 10 ** (1 / 3)
-# A path is long enough when the deviance has been larger than its minimum for so many penalties, one decade.
+# A path is long enough when this number of penalties, one decade, follows the one with the smallest deviance.
 RISING = 3
 # The deviance is level if, over the last decade, it falls by less than this fraction of its standard error.
 LEVEL = 0.01
@@ -90,7 +90,7 @@ def _joined(path: Path, fit: Fit, mean: Floats, error: Floats) -> Path:
 
 
 def _grid(lambdas: Floats) -> Indices:
-    """Return every so many positions, counted from the last, so that penalties are about ``SPACING`` apart."""
+    """Return evenly spaced positions up to the last, at penalties with a ratio of about ``SPACING``."""
     if lambdas[-1] <= 0:  # constant features: every penalty gives the same model
         return np.zeros(1, dtype=np.intp)
     every = max(1, round(float(np.log(SPACING) / np.log(lambdas[0] / lambdas[1]))))
