@@ -98,7 +98,7 @@ class NormalErrors(RegressorMixin, BaseEstimator):
 
 
 def standard_methods(*, regression: bool = False, random_state: Any = None) -> dict[str, Any]:
-    """Return standard methods from scikit-learn by name, with ordinary settings that are not tuned to any data.
+    """Return standard methods from scikit-learn by name, with ordinary settings, the same for all data.
 
     For classes:
 
