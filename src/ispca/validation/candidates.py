@@ -84,6 +84,6 @@ def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
         ("ISPCA", reduced(ISPCA(count, **options | RECOMMENDED), model)),
         ("ISPCA-small-residual", reduced(ISPCA(**options | RECOMMENDED | {"test": "residual"}), model)),
         ("lasso", linear(penalty="lasso", choice="best")),
-        ("ridge", linear(penalty="ridge", choice="best")),
+        ("ridge", linear(penalty="ridge", choice="average")),
         ("base rate", BaseRateRegressor() if regression else DummyClassifier(strategy="prior")),
     ]
