@@ -181,7 +181,7 @@ def test_a_lasso_without_data_or_with_odd_settings_is_refused(shape, settings, m
         engine.lasso_path("gaussian", np.ones((1, n)), np.ones(n), X=np.ones(shape), **settings)
 
 
-HEADER, RANDOM, STEP = 6, 4, 1
+HEADER, RANDOM, STEP = 7, 4, 1
 
 
 @pytest.mark.parametrize("sampler", ["nuts", "blocked"])
