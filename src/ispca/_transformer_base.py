@@ -203,7 +203,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
     def _fold_splits(self, X: Any, groups: Any, response: Response) -> list[tuple[Indices, Indices]] | None:
         """Return training and held-out samples of each fold; None, with a warning, if two folds are impossible."""
         cv, classification = self.cross_fit, response.family.classification
-        target = response.columns[:, 0]
+        target: Any = response.columns[:, 0]
         if classification:
             target = np.unique(response.columns, axis=0, return_inverse=True)[1].ravel()
         if isinstance(cv, Integral):
