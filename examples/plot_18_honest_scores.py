@@ -27,8 +27,8 @@ axes[0].set_ylabel("target: noise")
 
 # %%
 # Classes show it in the score plot. On the left, two labels drawn at random are perfectly separated by the
-# components of the fit; on the right, the same samples are projected on components that were found without them. The
-# data of the fit are recognized, so that ``plot_scores`` shows cross-fitted scores by itself and marks them.
+# components of the fit; on the right, the same samples are projected on components that were found without them.
+# ``plot_scores`` recognizes the data of the fit, shows their cross-fitted scores, and marks them.
 
 labels = rng.permutation(np.repeat(["heads", "tails"], 30))
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4), sharex=True, sharey=True, layout="constrained")
@@ -37,8 +37,8 @@ for ax, cross_fit in zip(axes, (None, 10), strict=True):
     plot_scores(ispca, X, labels, ax=ax)
 
 # %%
-# One seed proves little. Over fifty of them, the scores of the fit always follow the noise, and the cross-fitted ones
-# scatter around zero.
+# One seed proves little. Over fifty of them, the scores of the fit always follow the noise, and the cross-fitted
+# ones scatter around zero.
 
 found = []
 for seed in range(50):
@@ -48,6 +48,5 @@ for seed in range(50):
     found.append([np.corrcoef(Z[:, 0], y)[0, 1] for Z in (ispca.transform(X), ispca.training_scores_)])
 for name, values in zip(views, np.transpose(found), strict=True):
     inside = np.count_nonzero(np.abs(values) < 0.3)
-    print(
-        f"{name}: correlation {values.min():.2f} to {values.max():.2f}, mean {values.mean():.2f}, {inside} below 0.3"
-    )
+    print(f"{name}: correlation {values.min():.2f} to {values.max():.2f}, mean {values.mean():.2f}")
+    print(f"    between -0.3 and 0.3 for {inside} of 50 seeds")
