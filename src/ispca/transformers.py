@@ -29,10 +29,9 @@ from .reduction.user_warnings import notify
 class ISPCA(SupervisedComponents):
     """Iterative supervised principal components (Piironen and Vehtari, 2018).
 
-    Each step screens the features by their correlation with the target, takes the first principal
-    component of the best-scoring ones, and subtracts what it explains from all features. The steps
-    continue while a permutation test finds signal; unsupervised components are then added up to
-    ``n_components``.
+    Each step screens the features by their correlation with the target, takes the first principal component of
+    the best-scoring ones, and subtracts what it explains from all features. The steps continue while a
+    permutation test finds signal; unsupervised components are then added up to ``n_components``.
 
     Parameters
     ----------
@@ -88,10 +87,9 @@ class ISPCA(SupervisedComponents):
     explained_variance_ : ndarray of shape (n_components_,)
         Variance of the new features (before whitening).
     explained_variance_ratio_ : ndarray of shape (n_components_,)
-        Fraction of the total variance of the standardized training features (without ``center``, of their
-        sum of squares) that their regression on each component explains. Components are orthogonal, so
-        the fractions add up, to 1 at full rank; without supervised components they equal those of
-        scikit-learn's PCA.
+        Fraction of the total variance of the standardized training features (without ``center``, of their sum of
+        squares) that their regression on each component explains. Components are orthogonal, so the fractions
+        add up, to 1 at full rank; without supervised components they equal those of scikit-learn's PCA.
     training_scores_ : ndarray of shape (n_samples, n_components_)
         What ``fit_transform`` returned, if it was cross-fitted; unsupervised components are those of the fit.
     mean_, scale_ : ndarray of shape (n_features,)
@@ -100,10 +98,8 @@ class ISPCA(SupervisedComponents):
         False for features left out: excluded, constant, or with one value alone on its side of the mean.
     classes_ : ndarray
         Class labels of a classification target.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X has them.
+    n_features_in_, feature_names_in_
+        Number of features seen in ``fit``, and their names, if X has them.
 
     Notes
     -----
@@ -229,11 +225,9 @@ class ISPCA(SupervisedComponents):
         if not self.verbose:
             return
         p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)
-        outcome = (
-            f"component of {step.n_features} features, score {step.component_score:.3f}"
-            if step.accepted
-            else "no signal left"
-        )
+        outcome = "no signal left"
+        if step.accepted:
+            outcome = f"component of {step.n_features} features, score {step.component_score:.3f}"
         print(f"[ISPCA] largest score {step.score:.3f}, {p_value}: {outcome}")
 
 
