@@ -23,7 +23,7 @@ def test_the_recommended_settings_are_defined_in_one_place(monkeypatch):
     monkeypatch.setitem(methods.RECOMMENDED, "n_permutations", 77)
     paper, recommended = paper_methods(10), recommended_methods(10)
     changed = {name for name in paper if settings(paper[name]) != settings(recommended[name])}
-    assert changed == {"ISPCA", "ISPCA-small"}
+    assert changed == {"ISPCA", "ISPCA-small", "ISPCA-residual"}
     assert recommended["ISPCA"][0].n_permutations == 77
     candidates = dict(default_candidates(2))
     found = {name for name, item in candidates.items() if settings(item).get("n_permutations") == 77}

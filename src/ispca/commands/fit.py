@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     methods = f"reduction: {', '.join(METHODS)}"
     parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
     add_options(parser, "--paper", "--components", "--draws")
-    tests = "permutations per test, or auto: until the outcome is safe (default; 1000 with --paper, SPCA, PSPCA)"
+    tests = "permutations per test (default auto: until it is safe)"
     parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
     cv = "cross-validate in N splits for the report"
     parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
