@@ -288,12 +288,19 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+def accept_interrupts():
+    """Let a new process be interrupted: background jobs ignore interrupts, and some libraries block them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
 def test_a_kill_while_writing(data, tmp_path, kill):
     out = tmp_path / "out"
     command = ["fit", str(data), *TARGET, "--out", str(out), *SHORT]
-    process = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, *command], stdout=subprocess.PIPE, text=True)
+    writer = [sys.executable, "-c", SLOW_WRITER, *command]
+    process = subprocess.Popen(writer, stdout=subprocess.PIPE, text=True, preexec_fn=accept_interrupts)
     assert process.stdout.readline() == "writing\n"
     process.send_signal(kill)
     code = process.wait(timeout=60)
