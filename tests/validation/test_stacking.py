@@ -12,45 +12,30 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import ARDRegression, BayesianRidge, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier, StackedRegressor
+from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier
 from ispca.validation import compare
 from ispca.validation.candidates import BaseRateRegressor, default_candidates
 from ispca.validation.stacking_base import in_fold
 from ispca.validation.stacking_weights import stacking_weights
 from odd_methods import GroupsNoted, Noted
-
-QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
-NORMAL = [("ridge", BayesianRidge()), ("ard", ARDRegression()), ("base rate", BaseRateRegressor())]
-
-
-def classifier(estimators=QUICK, **options):
-    return StackedClassifier(estimators, **{"n_jobs": 1, "random_state": 0, **options})
-
-
-def regressor(estimators=NORMAL, **options):
-    return StackedRegressor(estimators, **{"n_jobs": 1, "random_state": 0, **options})
+from stacks import NORMAL, QUICK, classifier, make_classes, make_values, regressor
 
 
 @pytest.fixture
 def data(rng):
-    """The first feature is the number of the sample."""
-    X = rng.normal(size=(60, 6))
-    y = np.where(X[:, 1] + 0.5 * rng.normal(size=60) > 0, "sick", "healthy")
-    X[:, 0] = np.arange(60)
-    return X, y
+    return make_classes(rng)
 
 
 @pytest.fixture
 def values(rng):
-    X = rng.normal(size=(80, 4))
-    return X, 3 + X[:, 0] + 0.5 * rng.normal(size=80)
+    return make_values(rng)
 
 
 @pytest.mark.parametrize("cv", [4, GroupKFold(3)])

@@ -2,40 +2,22 @@
 
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import ARDRegression, BayesianRidge, LinearRegression, LogisticRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
-from ispca import StackedClassifier, StackedRegressor
-from ispca.validation.candidates import BaseRateRegressor
+from ispca import StackedRegressor
 from odd_methods import Fragile, Impossible, ImpossibleValues, InColumns, NotANumber
-
-QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
-NORMAL = [("ridge", BayesianRidge()), ("ard", ARDRegression()), ("base rate", BaseRateRegressor())]
-
-
-def classifier(estimators=QUICK, **options):
-    return StackedClassifier(estimators, **{"n_jobs": 1, "random_state": 0, **options})
-
-
-def regressor(estimators=NORMAL, **options):
-    return StackedRegressor(estimators, **{"n_jobs": 1, "random_state": 0, **options})
+from stacks import NORMAL, QUICK, classifier, make_classes, make_values, regressor
 
 
 @pytest.fixture
 def data(rng):
-    """The first feature is the number of the sample."""
-    X = rng.normal(size=(60, 6))
-    y = np.where(X[:, 1] + 0.5 * rng.normal(size=60) > 0, "sick", "healthy")
-    X[:, 0] = np.arange(60)
-    return X, y
+    return make_classes(rng)
 
 
 @pytest.fixture
 def values(rng):
-    X = rng.normal(size=(80, 4))
-    return X, 3 + X[:, 0] + 0.5 * rng.normal(size=80)
+    return make_values(rng)
 
 
 def test_a_candidate_that_fails_is_left_out(data):
