@@ -22,8 +22,8 @@ from ispca import StackedClassifier
 from ispca.datasets import load
 from ispca.models.base import Horseshoe
 from ispca.validation import Comparison, compare, paper_methods, standard_methods
-from ispca.validation.candidates import N_COMPONENTS, N_COMPONENTS_MANY_CLASSES, default_candidates
 from ispca.validation.corrected_interval import interval
+from ispca.validation.stacking_candidates import N_COMPONENTS, N_COMPONENTS_MANY_CLASSES, default_candidates
 
 SMALL = ["ovarian", "colon", "prostate", "leukemia", "gravier", "glioma-4c", "chowdary", "gordon"]
 SETS = [*SMALL, "arcene", "lung-5c-1543", "dexter", "pcmac", "basehock"]

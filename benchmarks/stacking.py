@@ -21,8 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from ispca import StackedClassifier
 from ispca.datasets import load
-from ispca.validation.candidates import default_candidates
 from ispca.validation.corrected_interval import interval
+from ispca.validation.stacking_candidates import default_candidates
 from ispca.validation.stacking_weights import fit_inverse_temperature, stacking_weights, tempered
 
 SMALL = ["ovarian", "colon", "prostate", "leukemia", "gravier", "glioma-4c", "chowdary", "gordon"]

@@ -304,7 +304,7 @@ NB_MODULE(_engine, m) {
   m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "X"_a = nb::none(),
         "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(), "lambdas"_a = std::vector<double>(),
         "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,
-        "Lasso solutions over decreasing penalties, standardised inside, in the units of X. X is features x samples,\n"
+        "Lasso solutions over decreasing penalties, standardized inside, in the units of X. X is features x samples,\n"
         "or CSC; y outputs x samples; weights sum to one, and samples of weight 0 are only predicted.");
   m.def(
       "simd", [] { return std::string(ispca::choose_kernels("").name); },

@@ -3,7 +3,7 @@
 
 #include "chain.hpp"
 #include "gaussian_block.hpp"
-#include "noise.hpp"
+#include "noise_prior.hpp"
 #include "slice.hpp"
 
 namespace ispca {
@@ -70,7 +70,7 @@ void run_blocked_gaussian(const Problem& problem, const Settings& settings, Chai
                           const ChainOutput& output, const Poll& poll) {
   Random random(chain.random);
   const bool fresh = !(chain.step > 0);
-  CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);
+  CentredState state(problem, fresh ? centered_start(problem, random) : chain.position);
   GaussianSweep sweep(problem, poll);
   for (std::size_t i = 0; fresh && i < settings.n_warmup; ++i) {
     poll();
@@ -79,7 +79,7 @@ void run_blocked_gaussian(const Problem& problem, const Settings& settings, Chai
   for (std::size_t d = 0; d < settings.n_draws; ++d) {
     poll();
     sweep(random, state);
-    write_centred(problem, state, output.draw(d, problem));
+    write_centered(problem, state, output.draw(d, problem));
     output.accept[d] = 1;
     output.divergent[d] = false;
     output.treedepth[d] = output.n_leapfrog[d] = 0;

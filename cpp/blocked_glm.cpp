@@ -4,7 +4,7 @@
 
 #include "adaptation.hpp"
 #include "beta_hmc.hpp"
-#include "glm.hpp"
+#include "family_glm.hpp"
 #include "slice.hpp"
 
 namespace ispca {
@@ -70,7 +70,7 @@ void GlmFamily::run_blocked(const Problem& problem, const Settings& settings, Ch
                             const ChainOutput& output, const Poll& poll) const {
   Random random(chain.random);
   const bool fresh = !(chain.step > 0);
-  CentredState state(problem, fresh ? centred_start(problem, random) : chain.position);
+  CentredState state(problem, fresh ? centered_start(problem, random) : chain.position);
   BetaHmc hmc(problem, poll);
   const std::unique_ptr<ScaleUpdates> scales = problem.prior.kind->updates(problem);
   Tuning tuning;
@@ -83,7 +83,7 @@ void GlmFamily::run_blocked(const Problem& problem, const Settings& settings, Ch
   }
   for (std::size_t d = 0; d < settings.n_draws; ++d) {
     const BetaUpdate result = sweep(random, hmc, *scales, state, tuning);
-    write_centred(problem, state, output.draw(d, problem));
+    write_centered(problem, state, output.draw(d, problem));
     output.accept[d] = result.accept;
     output.divergent[d] = result.divergent;
     output.treedepth[d] = static_cast<std::int32_t>(std::ceil(std::log2(result.leapfrogs + 1)));

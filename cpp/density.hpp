@@ -1,4 +1,4 @@
-// The log posterior of the non-centred parameters and its gradient.
+// The log posterior of the non-centered parameters and its gradient.
 #pragma once
 #include <memory>
 

@@ -5,7 +5,7 @@
 #include "family.hpp"
 #include "lasso_likelihood.hpp"
 #include "likelihood.hpp"
-#include "noise.hpp"
+#include "noise_prior.hpp"
 
 namespace ispca {
 namespace {
@@ -35,7 +35,7 @@ void fill_gram(const RawData& raw, const Poll& poll, GaussianData& data) {
   }
 }
 
-// A Householder reflection of each column takes the unit vector of means to the first axis: what is left of a centred
+// A Householder reflection of each column takes the unit vector of means to the first axis: what is left of a centered
 // column c is c_i - c_0 / (1 + sqrt(n)), i > 0.
 void fill_rows(const RawData& raw, GaussianData& data) {
   const std::size_t n = raw.n, K = raw.columns;
@@ -43,10 +43,10 @@ void fill_rows(const RawData& raw, GaussianData& data) {
   data.rows = Buffer<double>(n * K);
   data.response = Buffer<double>(n);
   data.numbers.resize(n);
-  const auto rotate = [&](const double* from, std::size_t stride, double centre, double* to) {
-    to[0] = root * centre;
-    const double first = (from[0] - centre) / (1 + root);
-    for (std::size_t i = 1; i < n; ++i) to[i * stride] = from[i * stride] - centre - first;
+  const auto rotate = [&](const double* from, std::size_t stride, double center, double* to) {
+    to[0] = root * center;
+    const double first = (from[0] - center) / (1 + root);
+    for (std::size_t i = 1; i < n; ++i) to[i * stride] = from[i * stride] - center - first;
   };
   for (std::size_t j = 0; j < K; ++j) rotate(raw.x + j, K, mean(n, raw.x + j, K), data.rows.data() + j);
   rotate(raw.y, 1, data.y_mean, data.response.data());
@@ -58,7 +58,7 @@ class GramLikelihood final : public Likelihood {
   explicit GramLikelihood(const Problem& problem)
       : problem_(problem), data_(problem.gaussian), product_(problem.columns) {}
 
-  // With centred X, y and the mean residual d = mean(y) - b0 - mean(x) beta:
+  // With centered X, y and the mean residual d = mean(y) - b0 - mean(x) beta:
   // rss = |yc|^2 - 2 (Xc^T yc) beta + beta Xc^T Xc beta + n d^2, log p = -n log sigma - rss / (2 sigma^2).
   double value(const double* intercept, const double* beta, double log_sigma, Slopes& slopes) override {
     const std::size_t K = problem_.columns;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "glm.hpp"
+#include "family_glm.hpp"
 #include "lasso_likelihood.hpp"
 
 namespace ispca {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "noise.hpp"
+#include "noise_prior.hpp"
 
 namespace ispca {
 namespace {

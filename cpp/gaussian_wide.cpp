@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "gaussian_block.hpp"
-#include "noise.hpp"
+#include "noise_prior.hpp"
 #include "slice.hpp"
 
 namespace ispca {

@@ -1,12 +1,12 @@
 // Fills one kernel table; compiled once per instruction set with ISPCA_KERNELS set to its name.
 #include "kernels.hpp"
 
-#include "kernels_dense.hpp"
+#include "kernels_cholesky.hpp"
 #include "kernels_design.hpp"
 #include "kernels_lasso.hpp"
+#include "kernels_leapfrog.hpp"
 #include "kernels_likelihood.hpp"
 #include "kernels_prior.hpp"
-#include "kernels_vector.hpp"
 
 #define ISPCA_JOIN_(a, b) a##b
 #define ISPCA_JOIN(a, b) ISPCA_JOIN_(a, b)

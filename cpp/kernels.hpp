@@ -38,7 +38,7 @@ struct GlmKernels {
 
 // Vectors of the prior, all padded to kWideBlock with zeros.
 struct PriorArrays {
-  double *z, *eta;            // in: standardised coefficients, log local scales
+  double *z, *eta;            // in: standardized coefficients, log local scales
   double *sd, *shrink, *tanh;  // out: sigma_j, w_j, tanh(eta_j)
   double* beta;               // out: z_j sigma_j
 };
@@ -69,7 +69,7 @@ struct Kernels {
                      double* momentum, double* position);
   // p += step/2 g; returns p M^-1 p / 2
   double (*kick)(std::size_t size, double step, const double* inverse_metric, const double* gradient, double* momentum);
-  // the generalised U-turn criterion for two adjacent trajectories; adds rho_second to rho_first
+  // the generalized U-turn criterion for two adjacent trajectories; adds rho_second to rho_first
   bool (*keeps_going)(std::size_t size, const double* inverse_metric, const double* const* momenta, double* rho_first,
                       const double* rho_second);
   // out = A x for a dense row-major square matrix

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "kernels_dense.hpp"
+#include "kernels_cholesky.hpp"
 
 namespace {
 using std::size_t;

@@ -1,4 +1,4 @@
-// The regularised-horseshoe prior and its chain rule, one exp, one division and one sqrt per coefficient.
+// The regularized-horseshoe prior and its chain rule, one exp, one division and one sqrt per coefficient.
 #pragma once
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The design of the lasso by columns: dense (column-major) or sparse (CSC), never centred or scaled in memory.
+// The design of the lasso by columns: dense (column-major) or sparse (CSC), never centered or scaled in memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -69,9 +69,9 @@ struct Columns {
 };
 
 // Weighted mean of each column and the inverse of its weighted standard deviation; 0 for a constant column.
-struct Standardisation {
+struct Standardization {
   std::vector<double> mean, inverse_sd;
-  Standardisation(const Columns& x, const double* weight, const Poll& poll);
+  Standardization(const Columns& x, const double* weight, const Poll& poll);
 };
 
 }  // namespace ispca

@@ -15,7 +15,7 @@ constexpr double kSmallSteps = 4e-7;  // product of the last step and the drift 
 constexpr double kSmallSoftmaxStep = 1e-4;  // of a predictor; classes in turn converge linearly only
 constexpr double kFarDrift = 0.5;  // of a predictor, after which the curvature is taken anew
 constexpr double kOptimal = 1e-6;  // relative excess of a gradient over lambda that is no violation
-constexpr double kGramTolerance = 1e-1;  // relative to the naive one: the last digits cost one factorisation
+constexpr double kGramTolerance = 1e-1;  // relative to the naive one: the last digits cost one factorization
 constexpr std::size_t kGramFeatures = 2000;
 constexpr std::size_t kGramSparse = 150;  // the same for sparse columns and one output
 constexpr double kGramNumbers = 3e7;  // held by the rows of the Hessian
@@ -131,7 +131,7 @@ void LassoFit::newton(double lambda) {
     const bool gram = use_gram() || (!frozen_eta_.empty() && gram_.memory() >= kGramNumbers);
     const double undone = gram ? gram_step(lambda) : naive_step(lambda);
     likelihood_->update_all();
-    if (family_.per_class) centre();
+    if (family_.per_class) center();
     if (family_.quadratic || undone < kSmallSteps) return;
   }
 }
@@ -211,7 +211,7 @@ double LassoFit::shorten(double lambda) {
 }
 
 // A shift common to all classes changes no probability; the median makes the penalty least.
-void LassoFit::centre() {
+void LassoFit::center() {
   std::vector<double> values(outputs_);
   const std::size_t size = set_.size();
   for (std::size_t k = 0; k < size; ++k) {

@@ -39,19 +39,19 @@ class LassoFit {
                  const std::vector<double>& b0);
   void remember();
   double largest_change(const std::vector<double>& since);
-  void centre();
+  void center();
 
   const LassoProblem& problem_;
   const Family& family_;
   const Poll& poll_;
   const std::size_t rows_, count_, outputs_;
   double tolerance_, threshold_ = 0;
-  Standardisation standard_;
+  Standardization standard_;
   const std::unique_ptr<LassoLikelihood> likelihood_;
   NaiveDescent naive_;
   GramDescent gram_;
   std::vector<Screen> screens_;
-  std::vector<double> b_, b0_;  // standardised units
+  std::vector<double> b_, b0_;  // standardized units
   std::vector<std::size_t> set_;
   std::vector<char> member_;
   double last_lambda_ = 0;                            // the penalty before the previous one, and its solution

@@ -213,7 +213,7 @@ void GramDescent::finish(double* b, double* intercepts) {
       offset[c] -= change * shift[c];
       intercepts[c] -= change * shift[c];
     }
-    intercepts[output] += change * mean;  // that of standardised columns, though the shift is for raw ones
+    intercepts[output] += change * mean;  // that of standardized columns, though the shift is for raw ones
     x_.add(j, change * scale, likelihood_.eta(output));
     b[slots_[k]] = b_[k];
   }

@@ -13,7 +13,7 @@ namespace ispca {
 // the Hessian, the expensive part, serves many steps and several penalties. Intercepts are profiled out.
 class GramDescent {
  public:
-  GramDescent(const Columns& x, const Standardisation& standard, LassoLikelihood& likelihood, const Poll& poll)
+  GramDescent(const Columns& x, const Standardization& standard, LassoLikelihood& likelihood, const Poll& poll)
       : x_(x), standard_(standard), likelihood_(likelihood), poll_(poll), outputs_(likelihood.outputs()),
         by_output_(outputs_) {}
 
@@ -43,7 +43,7 @@ class GramDescent {
   void finish(double* b, double* intercepts);
 
   const Columns& x_;
-  const Standardisation& standard_;
+  const Standardization& standard_;
   LassoLikelihood& likelihood_;
   const Poll& poll_;
   std::size_t outputs_;

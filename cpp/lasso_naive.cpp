@@ -49,19 +49,19 @@ double NaiveDescent::solve(const std::vector<std::size_t>& set, double lambda, d
 
 // In terms of raw columns, d_eta = offset + sum_k d_k x_k / sd_k: the mean of the columns drops out.
 double NaiveDescent::finish(double* b, double* eta) const {
-  double offset = initial_, standardised = initial_;
+  double offset = initial_, standardized = initial_;
   for (std::size_t k = 0; k < b_.size(); ++k) {
     const std::size_t j = (*set_)[k];
     const double change = b_[k] - b[j];
     if (change == 0) continue;
     const double scale = standard_.inverse_sd[j];
     offset -= change * first_[k] / total_;
-    standardised -= change * (first_[k] / total_ - standard_.mean[j] * scale);
+    standardized -= change * (first_[k] / total_ - standard_.mean[j] * scale);
     x_.add(j, change * scale, eta);
     b[j] = b_[k];
   }
   for (std::size_t i = 0; i < x_.rows; ++i) eta[i] += offset;
-  return standardised;
+  return standardized;
 }
 
 // The constant part of d_eta (intercept and centring) is implied: it makes the working residual sum to zero.

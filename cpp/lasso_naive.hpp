@@ -16,11 +16,11 @@ inline double soft_threshold(double value, double lambda) {
 // where d_eta is the change of the predictor since b = start. The intercept is profiled out.
 class NaiveDescent {
  public:
-  NaiveDescent(const Columns& x, const Standardisation& standard, const Poll& poll)
+  NaiveDescent(const Columns& x, const Standardization& standard, const Poll& poll)
       : x_(x), standard_(standard), poll_(poll) {}
 
-  // Changes b (of all features, standardised units) and eta; returns the change of the intercept that goes with
-  // standardised columns. The largest squared step of a last cycle, in units of the loss, is below `tolerance`.
+  // Changes b (of all features, standardized units) and eta; returns the change of the intercept that goes with
+  // standardized columns. The largest squared step of a last cycle, in units of the loss, is below `tolerance`.
   double solve(const std::vector<std::size_t>& set, double lambda, double tolerance, const double* residual,
                const double* curvature, double* b, double* eta);
 
@@ -35,7 +35,7 @@ class NaiveDescent {
   double finish(double* b, double* eta) const;
 
   const Columns& x_;
-  const Standardisation& standard_;
+  const Standardization& standard_;
   const Poll& poll_;
   const std::vector<std::size_t>* set_ = nullptr;
   double lambda_ = 0, total_ = 0, initial_ = 0;   // total_: sum of the curvatures; initial_: first intercept step

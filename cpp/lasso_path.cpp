@@ -13,7 +13,7 @@ constexpr std::size_t kColumnsPerPoll = 32;
 
 }  // namespace
 
-Standardisation::Standardisation(const Columns& x, const double* weight, const Poll& poll)
+Standardization::Standardization(const Columns& x, const double* weight, const Poll& poll)
     : mean(x.count), inverse_sd(x.count) {
   for (std::size_t j = 0; j < x.count; ++j) {
     if (j % kColumnsPerPoll == 0) poll();

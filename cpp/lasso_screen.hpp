@@ -9,12 +9,12 @@
 
 namespace ispca {
 
-// A standardised column has norm one under the weights, so by Cauchy-Schwarz its gradient x . residual changes by
+// A standardized column has norm one under the weights, so by Cauchy-Schwarz its gradient x . residual changes by
 // at most the weighted norm of the change of the residual. A feature whose last gradient plus that change stays
 // below lambda satisfies its optimality condition and need not be looked at: most features, most of the time.
 class Screen {
  public:
-  Screen(const Columns& x, const Standardisation& standard, const double* weight)
+  Screen(const Columns& x, const Standardization& standard, const double* weight)
       : x_(x), standard_(standard), weight_(weight), gradient_(x.count), seen_(x.count) {
     const double affordable = x.entries() / (8.0 * static_cast<double>(std::max<std::size_t>(x.rows, 1)));
     most_ = static_cast<std::size_t>(std::min(std::max(affordable, 2.0), 60.0));
@@ -66,7 +66,7 @@ class Screen {
   }
 
   const Columns& x_;
-  const Standardisation& standard_;
+  const Standardization& standard_;
   const double* weight_;
   std::size_t most_;
   std::vector<double> gradient_, moved_, products_;

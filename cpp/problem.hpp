@@ -46,8 +46,8 @@ struct GlmData {
 // What the Gaussian model needs of X and y. K <= n: sufficient statistics in K x K numbers. K > n: n rows of [X y],
 // rotated so that row 0 is sqrt(n) times the means and the others, contrasts of samples, are free of them.
 struct GaussianData {
-  double n = 0, y_mean = 0, y_squares = 0;  // centred sum of squares of y
-  double sigma_floor = 0;                   // below it sigma is penalized, see noise.hpp
+  double n = 0, y_mean = 0, y_squares = 0;  // centered sum of squares of y
+  double sigma_floor = 0;                   // below it sigma is penalized, see noise_prior.hpp
   Buffer<double> gram, cross, x_mean;       // K <= n: Xc^T Xc, Xc^T yc, column means
   Buffer<double> rows, response;            // K > n
   std::vector<std::size_t> numbers;         // K > n: 0, 1, ..., n - 1

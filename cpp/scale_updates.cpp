@@ -8,7 +8,7 @@
 
 namespace ispca {
 
-std::vector<double> centred_start(const Problem& problem, Random& random) {
+std::vector<double> centered_start(const Problem& problem, Random& random) {
   const Layout layout(problem);
   std::vector<double> values(layout.size());
   for (double& value : values) value = 2 * random.uniform() - 1;
@@ -17,7 +17,7 @@ std::vector<double> centred_start(const Problem& problem, Random& random) {
   return values;
 }
 
-void write_centred(const Problem& problem, CentredState& state, const DrawView& draw) {
+void write_centered(const Problem& problem, CentredState& state, const DrawView& draw) {
   std::copy_n(state.intercept(), state.layout.outputs, draw.intercept);
   std::copy_n(state.beta(), state.layout.coefficients, draw.coef);
   *draw.log_tau = log_global_scale(problem, state.t(), state.noise());

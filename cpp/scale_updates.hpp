@@ -36,7 +36,7 @@ class ScaleUpdates {
 };
 
 // Draws a start from the middle of the prior.
-std::vector<double> centred_start(const Problem& problem, Random& random);
-void write_centred(const Problem& problem, CentredState& state, const DrawView& draw);
+std::vector<double> centered_start(const Problem& problem, Random& random);
+void write_centered(const Problem& problem, CentredState& state, const DrawView& draw);
 
 }  // namespace ispca

@@ -48,8 +48,8 @@ def _examine_table(path: Path, options: dict[str, Any]) -> None:
 
 
 def _examine_model(path: Path) -> None:
+    from ispca.fitted_parts import take_apart
     from ispca.persistence import load_model, read_details
-    from ispca.pipelines import take_apart
 
     assert isinstance(read_details(path), dict)
     model = load_model(path)

@@ -26,7 +26,7 @@ from ispca import (
     StackedRegressor,
 )
 from ispca.persistence import save_model
-from ispca.validation.candidates import BaseRateRegressor
+from ispca.validation.stacking_candidates import BaseRateRegressor
 
 
 def make_models() -> list[bytes]:

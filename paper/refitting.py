@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ispca.reduction.records import Mask
+from ispca._array_types import Mask
 from ispca.validation import Comparison, compare
 from ispca.validation.prediction import Prediction
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student_t
 
-from ispca.reduction.records import Floats
+from ispca._array_types import Floats
 from ispca.validation import Comparison
 from ispca.validation.corrected_interval import CONFIDENCE, interval
 

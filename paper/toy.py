@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ispca import ISPCA
+from ispca._array_types import Floats
 from ispca.datasets import make_toy
 from ispca.plots.canvas import FAINT, INK, load_pyplot
-from ispca.reduction.records import Floats
 
 from .class_points import draw_classes
 from .context import Context

@@ -14,7 +14,7 @@ from benchmarks.predictions import (
     stack_is_safe,
     verdicts,
 )
-from ispca.validation.candidates import default_candidates
+from ispca.validation.stacking_candidates import default_candidates
 
 
 @pytest.mark.parametrize(

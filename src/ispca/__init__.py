@@ -1,13 +1,18 @@
 """Iterative supervised principal components for few samples and very many features."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
+from .ispca_transformer import ISPCA
 from .models import Diagnostics, HorseshoeClassifier, HorseshoeRegressor, Posterior, original_coefficients
 from .penalized import PenalizedClassifier, PenalizedRegressor
 from .reduction.records import Step
 from .screening import ScoreTest, feature_scores, score_test
-from .transformers import ISPCA, SPCA
-from .validation import StackedClassifier, StackedRegressor
+from .spca_transformer import SPCA
+
+if TYPE_CHECKING:
+    from .validation import StackedClassifier, StackedRegressor
 
 __version__ = version("ispca")
 __all__ = [
@@ -27,3 +32,10 @@ __all__ = [
     "original_coefficients",
     "score_test",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Validation and plots take a tenth of the time of ``import ispca``, so they are loaded when used.
+    if name in ("StackedClassifier", "StackedRegressor"):
+        return getattr(import_module("ispca.validation"), name)
+    raise AttributeError(f"module 'ispca' has no attribute {name!r}")

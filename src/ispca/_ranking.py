@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .reduction.records import Floats, Indices
+from ._array_types import Floats, Indices
 
 
 def largest_first(values: Floats, count: int | None = None) -> Indices:

@@ -19,8 +19,8 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
+from ._array_types import Indices
 from ._messages import count
-from .reduction.records import Indices
 
 # The paper holds out one fifth.
 TEST_FRACTION = 0.2

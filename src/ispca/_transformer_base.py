@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ._array_types import Floats, Indices, Mask
 from ._checks import (
     check_new_data,
     check_training_data,
@@ -19,16 +20,16 @@ from ._checks import (
     integer_seed,
 )
 from ._splits import checked_groups, make_fold_splits
+from ._warnings import notify
 from .families.target_kind import is_category
 from .reduction.cross_fitting import Fold, FoldComponents, cross_fitted_scores, make_folds
 from .reduction.deflation import constant_basis
 from .reduction.design import Design, make_design, make_subset_design
 from .reduction.permutation import Permutations
-from .reduction.records import Floats, Indices, Mask, Reduction
+from .reduction.records import Reduction
 from .reduction.response import FAMILY_CHOICES, Response, make_response
 from .reduction.reuse import Reuse, reused
 from .reduction.threads import Workers, workers
-from .reduction.user_warnings import notify
 
 # Scores this close, compared with the largest, are those of the same sample.
 SAME_SAMPLE = 1e-4

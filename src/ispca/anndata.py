@@ -9,8 +9,8 @@ import numpy as np
 from ._checks import check_container, integer_seed
 from ._messages import suggestion
 from .families import choose_family
+from .ispca_transformer import ISPCA
 from .reduction.records import Step
-from .transformers import ISPCA
 
 
 def ispca(

@@ -13,11 +13,11 @@ from ._atomic import whole_file
 from ._csv import open_csv, write_labelled
 from ._messages import count, p_value_text
 from .datasets import make_expression
+from .ispca_transformer import ISPCA
 from .models import HorseshoeClassifier
 from .plots import coefficient_table
 from .report import summarize, to_html
 from .report.html import load_templates
-from .transformers import ISPCA
 from .validation import compare_with_baselines
 
 

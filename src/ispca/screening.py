@@ -14,7 +14,7 @@ from .reduction.design import make_design
 from .reduction.permutation import Permutations
 from .reduction.response import FAMILY_CHOICES, make_response
 from .reduction.screening import feature_exceedances, maximum_exceedances
-from .reduction.statistics import STATISTICS, check_container, make_statistic
+from .reduction.screening_statistics import STATISTICS, check_container, make_statistic
 from .reduction.threads import workers
 
 

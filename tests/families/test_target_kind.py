@@ -12,7 +12,7 @@ from ispca.plots.input_checks import all_classes
 from ispca.readers.target import classify
 from ispca.reduction.response import make_response
 from ispca.validation import stability
-from ispca.validation.candidates import default_candidates
+from ispca.validation.stacking_candidates import default_candidates
 
 FEW, MANY = np.arange(60) % FEW_VALUES, np.arange(60) % (FEW_VALUES + 1)
 TARGETS = {

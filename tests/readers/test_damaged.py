@@ -18,7 +18,7 @@ from ispca.datasets.arrays import read_npz
 from ispca.datasets.records import DatasetError
 from ispca.readers import TableError, h5ad_probe, read_table, reading
 from ispca.readers.limits import Limit
-from ispca.readers.sparse import checked_csr
+from ispca.readers.sparse_checks import checked_csr
 
 X = np.array([[1, 0, 2.5], [3, 0, 5], [0, 4, 0], [0, -1, 0.5]])
 LABELS = ["ill", "well", "ill", "well"]

@@ -1,7 +1,7 @@
 """The methods of the paper, and the recommended settings."""
 
 from ispca.validation import methods, paper_methods, recommended_methods
-from ispca.validation.candidates import default_candidates
+from ispca.validation.stacking_candidates import default_candidates
 
 
 def settings(method):

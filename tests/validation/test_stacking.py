@@ -21,8 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier
 from ispca.validation import compare
-from ispca.validation.candidates import BaseRateRegressor, default_candidates
 from ispca.validation.stacking_base import in_fold
+from ispca.validation.stacking_candidates import BaseRateRegressor, default_candidates
 from ispca.validation.stacking_weights import stacking_weights
 from odd_methods import GroupsNoted, Noted
 from stacks import NORMAL, QUICK, classifier, make_classes, make_values, regressor

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._csv import open_csv, write_labelled
+from ..fitted_parts import take_apart
 from ..models import original_coefficients
 from ..models.coefficients import feature_spreads, rank_coefficients
 from ..persistence import save_model
-from ..pipelines import take_apart
 from ..readers import Table
 from ..report import write_report
 from ..report.input_checks import Context

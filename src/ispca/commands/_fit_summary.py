@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._messages import borderline_text, count, listing, p_value_text
-from ..pipelines import take_apart
+from ..fitted_parts import take_apart
 from ..readers import Table
 from ._fit_files import written_files
 

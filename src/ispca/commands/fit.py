@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._progress import waiting
+from ..ispca_transformer import ISPCA
 from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
 from ..report.html import load_templates
-from ..transformers import ISPCA
 from ..validation import compare_with_baselines, paper_methods, recommended_methods
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files

@@ -16,8 +16,8 @@ from .._csv import open_csv, write_table
 from .._messages import count, listing
 from .._progress import waiting
 from .._terminal import show
+from ..fitted_parts import FittedParts, take_apart
 from ..persistence import ModelFileError, load_model
-from ..pipelines import FittedParts, take_apart
 from ..readers import Table, TableError, read_table
 from ..readers.missing import fill
 from ._console import Console, finite

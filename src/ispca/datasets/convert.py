@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..readers.limits import Limit, limit_for
-from ..readers.sparse import checked_csr
+from ..readers.sparse_checks import checked_csr
 from .arrays import Arrays, survival_target
 from .records import Dataset, DatasetError, load_package
 

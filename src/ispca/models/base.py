@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._array_types import Floats
 from .._checks import check_new_data, check_training_data, integer_seed
+from .._warnings import notify
 from ..families import Family
-from ..reduction.records import Floats
-from ..reduction.user_warnings import notify
 from .arviz import to_arviz
 from .sampling import Problem, Settings, prior_scale, ridge_scale, sample_posterior, thread_count
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 
+from .._array_types import Floats
 from .._checks import class_codes, observed_codes
 from ..families import class_family
-from ..reduction.records import Floats
 from .base import Horseshoe
 from .posterior import log_predictive_density
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._array_types import Floats, Indices
 from .._ranking import largest_first
-from ..pipelines import Columns, FittedParts, fold, take_apart
-from ..reduction.records import Floats, Indices
+from ..fitted_parts import Columns, FittedParts, fold, take_apart
 from ..reduction.threads import workers
 from .base import Horseshoe
 

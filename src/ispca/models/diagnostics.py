@@ -12,7 +12,7 @@ import numpy as np
 from scipy import fft, special
 from scipy.stats import rankdata
 
-from ..reduction.records import Floats
+from .._array_types import Floats
 
 LARGEST_R_HAT = 1.01
 SMALLEST_ESS = 400

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from .._array_types import Floats, Mask
 from ..families import FAMILIES, Family
-from ..reduction.records import Floats, Mask
 
 # Linear predictors are computed in blocks of about this many numbers.
 BLOCK_NUMBERS = 2**21

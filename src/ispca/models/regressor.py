@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 
+from .._array_types import Floats
 from .._checks import integer_seed, numeric_target, observed_values
 from ..families import GAUSSIAN
-from ..reduction.records import Floats
 from .base import Horseshoe
 from .posterior import log_predictive_density
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .._array_types import Floats
 from .._engine_loader import load_engine
+from .._warnings import notify
 from ..families import Family
-from ..reduction.records import Floats
 from ..reduction.threads import available_threads
-from ..reduction.user_warnings import notify
 from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, bulk_ess, r_hat, tail_ess
 from .posterior import Posterior, log_likelihood
 

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._array_types import Floats
 from .._checks import check_new_data, integer_seed
+from .._warnings import notify
 from ..families import Family
-from ..reduction.records import Floats
 from ..reduction.reuse import Reuse, reused
-from ..reduction.user_warnings import notify
 from .folds import make_folds
 from .path import averaging_weights, cross_validated_path, extended_path
 from .records import Path

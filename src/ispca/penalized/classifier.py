@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, _fit_context
 
+from .._array_types import Floats
 from .._checks import check_training_data, class_codes, observed_codes
 from ..families import class_family
-from ..reduction.records import Floats
 from ..reduction.reuse import Reuse
 from .base import Penalized
 

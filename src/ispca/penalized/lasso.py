@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._array_types import Floats
 from .._engine_loader import load_engine
-from ..reduction.records import Floats
 from .records import Fit, Problem
 
 # Of a coordinate's squared step, relative to the null model's loss; on sparse data, where each digit costs cycles,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._array_types import Floats
 from ..families import Family
-from ..reduction.records import Floats
 from .ridge_coordinates import Space
 
 MAX_NEWTON_STEPS = 50

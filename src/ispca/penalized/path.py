@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._array_types import Floats, Indices
 from ..families import Family
-from ..reduction.records import Floats, Indices
 from ..reduction.threads import workers
 from . import lasso, ridge
 from .records import Fit, Path, PathFit, Problem

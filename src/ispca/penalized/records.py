@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._array_types import Floats, Indices
 from ..families import Family
-from ..reduction.records import Floats, Indices
 
 
 @dataclass(frozen=True)

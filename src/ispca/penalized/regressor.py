@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import RegressorMixin, _fit_context
 
+from .._array_types import Floats
 from .._checks import check_training_data, numeric_target, observed_values
 from ..families import GAUSSIAN
-from ..reduction.records import Floats
 from ..reduction.reuse import Reuse
 from .base import Penalized
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reduction.records import Floats
+from .._array_types import Floats
 from .newton import Batch, minimize
 from .records import Fit, Problem
 from .ridge_coordinates import Space, standardization

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from .._array_types import Floats
 from ..reduction.design import feature_blocks
-from ..reduction.records import Floats
 
 # What a nonzero and a feature cost in dense multiplications when the sparse matrix is used as it is.
 NONZERO_COST, FEATURE_COST = 4, 20

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._record_array import as_table
+from .._recarray import as_table
+from ..fitted_parts import take_apart
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
-from ..pipelines import take_apart
 from ..reduction.records import Step
 from .archive import STORABLE
 from .limits import ContentError, check_memory

@@ -18,17 +18,18 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from .._transformer_base import SupervisedComponents
 from ..families import GAUSSIAN, class_family
+from ..fitted_parts import linear_columns, take_apart
+from ..ispca_transformer import ISPCA
 from ..models.classifier import HorseshoeClassifier
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
 from ..models.regressor import HorseshoeRegressor
 from ..penalized import PenalizedClassifier, PenalizedRegressor
-from ..pipelines import linear_columns, take_apart
 from ..reduction.records import Step
-from ..transformers import ISPCA, SPCA
+from ..spca_transformer import SPCA
 from ..validation import StackedClassifier, StackedRegressor
-from ..validation.candidates import BaseRateRegressor
 from ..validation.stacking_base import Stacked
+from ..validation.stacking_candidates import BaseRateRegressor
 from . import rules
 from .limits import ContentError, check_memory
 from .rules import Rule, Sizes, check_attributes

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..fitted_parts import take_apart
 from ..models.coefficients import feature_columns, feature_spreads, original_coefficients, rank_coefficients
-from ..pipelines import take_apart
 from .canvas import ACCENT, FAINT, Style, class_legend, named_axes, shorten, text_styles
 from .input_checks import check_length, check_positive, make_table
 

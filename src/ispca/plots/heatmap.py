@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.cluster.hierarchy import leaves_list, linkage
 
+from .._array_types import Floats, Indices
 from .._checks import check_new_data
-from ..pipelines import take_apart
-from ..reduction.records import Floats, Indices
+from ..fitted_parts import take_apart
 from .canvas import class_legend, class_style, new_axes, short_names, shorten
 from .input_checks import check_target, class_codes, component_name, fitted_reduction, make_table, table_classes
 from .input_checks import sample_names as _sample_names
@@ -82,7 +81,7 @@ def heatmap_table(
     values = (values - reduction.mean_[chosen]) / reduction.scale_[chosen]
     columns = _feature_order(values)
     if 3 <= len(values) <= MOST_CLUSTERED:
-        rows = leaves_list(linkage(values, "ward", optimal_ordering=True))
+        rows = _clustered(values, "ward")
     else:
         rows = np.argsort(values @ leading["direction"])
     fields: dict[str, Any] = {"sample": samples[rows]}
@@ -104,7 +103,15 @@ def _feature_order(values: Floats) -> Indices:
     centered = values - values.mean(axis=0)
     unit = centered / np.maximum(np.linalg.norm(centered, axis=0), 1e-300)
     distance = np.clip(1 - np.abs(unit.T @ unit), 0.0, None)[np.triu_indices(n_features, 1)]
-    return leaves_list(linkage(distance, "average", optimal_ordering=True)).astype(np.intp)
+    return _clustered(distance, "average")
+
+
+def _clustered(values: Floats, linkage: str) -> Indices:
+    """Return the order of the leaves of a hierarchical clustering of samples or of pairwise distances."""
+    # Imported here, because the command line would start later.
+    from scipy.cluster import hierarchy
+
+    return hierarchy.leaves_list(hierarchy.linkage(values, linkage, optimal_ordering=True)).astype(np.intp)
 
 
 def plot_heatmap(

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._array_types import Indices
 from .._messages import count
-from .._record_array import as_table
+from .._recarray import as_table
 from ..families.target_kind import guess_kind
-from ..pipelines import take_apart
-from ..reduction.records import Indices
+from ..fitted_parts import take_apart
 
 
 def make_table(columns: Mapping[str, Any]) -> np.recarray:

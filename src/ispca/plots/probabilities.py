@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.utils.validation import check_is_fitted
 
-from ..reduction.records import Floats
+from .._array_types import Floats
 from .canvas import FAINT, INK, class_legend, class_style, new_axes, point_look, short_names, shorten, text_styles
 from .input_checks import check_positive, check_target, class_codes, make_table, stack_tables
 from .input_checks import sample_names as _sample_names

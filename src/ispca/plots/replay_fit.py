@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_new_data
-from ..pipelines import take_apart
+from ..fitted_parts import take_apart
+from ..ispca_transformer import ISPCA
 from ..reduction.deflation import Deflation, constant_basis, deflate, project_off, start_deflation
 from ..reduction.design import Design, make_design
 from ..reduction.null_distribution import tested_scores
@@ -18,7 +19,6 @@ from ..reduction.permutation import Permutations
 from ..reduction.records import Step
 from ..reduction.response import Response, make_response
 from ..reduction.threads import Workers, workers
-from ..transformers import ISPCA
 from .input_checks import check_target, fitted_reduction
 
 # Tolerance for rounding, which depends on the container of X.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, f
 
-from ..reduction.records import Floats, Indices
+from .._array_types import Floats, Indices
 from .canvas import MANY_POINTS, Style, class_style, halo, numbered_style, place_labels, point_look, shorten
 from .input_checks import class_codes, component_fields, make_table
 

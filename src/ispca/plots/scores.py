@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from .._array_types import Floats
 from .._transformer_base import displayed_scores
-from ..pipelines import take_apart
-from ..reduction.records import Floats
+from ..fitted_parts import take_apart
 from .canvas import INK, Style, class_legend, class_style, load_pyplot, new_axes
 from .input_checks import (
     all_classes,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._array_types import Floats
 from .._messages import p_value_text
 from ..reduction.max_score_test import TIE
 from ..reduction.null_distribution import null_maxima, tested_scores
-from ..reduction.records import Floats
 from ..reduction.scores import correlation_scores
 from ..reduction.threshold import SearchSettings, threshold_path
 from .canvas import ACCENT, FAINT, INK, PALE, SECOND, class_legend, new_axes, shorten, text_styles

@@ -16,7 +16,7 @@ from .h5ad_probe import can_be_opened
 from .limits import Limit
 from .npz import checked_dense
 from .records import Raw, Request, TableError, unknown_column
-from .sparse import checked_csr
+from .sparse_checks import checked_csr
 
 # The largest expansion by deflate, and the smallest number of strings read at a time.
 DEFLATE_RATIO = 1032

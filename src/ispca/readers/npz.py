@@ -13,7 +13,7 @@ from .._messages import count
 from .files import ZIP, check_magic, zip_members
 from .limits import Limit
 from .records import Raw, Request, TableError, unknown_column
-from .sparse import checked_csr
+from .sparse_checks import checked_csr
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,

@@ -12,7 +12,7 @@ from .files import open_bytes
 from .limits import Limit
 from .npz import feature_names
 from .records import Raw, Request, TableError, unknown_column
-from .sparse import checked_csr
+from .sparse_checks import checked_csr
 
 
 def read_svmlight(path: Path, request: Request) -> Raw:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from .._array_types import Floats, Indices
 from .components import principal_components
 from .deflation import Deflation, carried_roundings, deflate, start_deflation
 from .design import Design
 from .max_score_test import MaxScoreTest, ResidualTest
 from .projection import projection_matrix
-from .records import Floats, Indices, Reduction, Step, TestResult
+from .records import Reduction, Step, TestResult
 from .response import Response
 from .scores import correlation_scores
 from .threads import Workers

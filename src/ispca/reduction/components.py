@@ -10,12 +10,12 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from .._array_types import Floats, Indices
+from .._warnings import notify
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
-from .records import Floats, Indices
 from .threads import Workers
-from .user_warnings import notify
 
 # Up to this size LAPACK is faster than Lanczos iterations.
 SMALL_GRAM = 800

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._array_types import Floats, Indices
 from .components import principal_components
 from .deflation import deflate, start_deflation
 from .design import Design
 from .projection import projection_matrix
-from .records import Floats, Indices
 from .response import Response, subset_response
 from .scores import correlation_scores
 from .threads import Workers

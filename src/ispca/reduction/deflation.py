@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._array_types import Floats, Indices, Mask
 from .design import Design, feature_blocks
-from .records import Floats, Indices, Mask
 from .threads import Workers
 
 # A column with less than this fraction of its own variance left counts as gone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from .records import Floats
+from .._array_types import Floats
 
 # Up to this size LAPACK is faster than an iteration driven from Python.
 SMALL_MATRIX = 48

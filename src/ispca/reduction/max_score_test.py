@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from .._array_types import Floats, Indices, Mask
 from .deflation import Deflation, project_off, varying_columns
 from .design import Design
 from .null_distribution import tested_scores, unit_columns
 from .permutation import Permutations
-from .records import Floats, Indices, Mask, TestResult
+from .records import TestResult
 from .scores import correlation_scores
 from .stopping_rule import PASSED, UNDECIDED, StoppingRule, is_borderline, p_value_interval
 from .threads import Workers

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._array_types import Floats
 from .deflation import Deflation, project_off
 from .design import Design
 from .permutation import Permutations
-from .records import Floats
 from .scores import correlation_scores
 from .threads import Workers
 

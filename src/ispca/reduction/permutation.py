@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .records import Floats, Indices
+from .._array_types import Floats, Indices
 from .reuse import Reuse, reused
 from .threads import Workers
 

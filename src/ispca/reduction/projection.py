@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .records import Floats
+from .._array_types import Floats
 
 
 def projection_matrix(directions: Floats, loadings: Floats) -> Floats:

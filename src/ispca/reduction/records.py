@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Floats as Floats
-from .._array_types import Indices as Indices
-from .._array_types import Mask as Mask
+from .._array_types import Floats, Indices
 
 
 @dataclass(frozen=True)

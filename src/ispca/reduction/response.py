@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._array_types import Floats
+from .._warnings import notify
 from ..families import FAMILIES, Family, choose_family
 from ..families.target_kind import has_fractions
-from .records import Floats
-from .user_warnings import notify
 
 FAMILY_CHOICES = ("auto", *FAMILIES)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._array_types import Floats, Indices
 from .deflation import Deflation
-from .records import Floats, Indices
 
 # Scores below this count as zero (a convention of the authors' program).
 ZERO_SCORE = 1e-6

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._array_types import Floats, Indices
 from .max_score_test import TIE
 from .permutation import Permutations
-from .records import Floats, Indices
 from .scores import best_features
-from .statistics import Statistic
+from .screening_statistics import Statistic
 from .stopping_rule import exceedance_limit
 from .threads import Workers
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._array_types import Floats, Indices
 from .deflation import Deflation, deflated_columns, project_off
 from .design import Design
 from .eigen import leading_eigenvector
-from .records import Floats, Indices
 from .scores import best_features
 from .threads import Workers
 

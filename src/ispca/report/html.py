@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 from .._extras import load_extra
+from .contents import SECTIONS
 from .forest_plot import forest_layout
-from .summary import SECTIONS
 
 SCRIPTS = ("tables.js", "axes.js", "score_plot.js", "loading_profile.js", "main.js")
 DASH, MINUS = "\u2013", "\u2212"

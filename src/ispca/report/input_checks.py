@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._transformer_base import displayed_scores
+from ..fitted_parts import FittedParts, take_apart
 from ..models.base import Horseshoe
-from ..pipelines import FittedParts, take_apart
 from ..plots.input_checks import all_classes, check_target, feature_names, sample_names
 from ..validation.comparison import Comparison
 from .formatting import clean_all

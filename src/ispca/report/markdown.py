@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .summary import SECTIONS
+from .contents import SECTIONS
 
 # Limits on the rows of a table and the tables of a section.
 MOST_ROWS, MOST_TABLES = 20, 5

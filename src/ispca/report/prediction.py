@@ -8,7 +8,7 @@ import numpy as np
 
 from .._messages import count
 from ..plots.comparison import TITLES
-from ..validation.baselines import MODEL
+from ..validation.baseline_comparison import MODEL
 from ..validation.comparison import Comparison
 from ..validation.corrected_interval import interval
 from ..validation.failed_fits import NEVER, RULE

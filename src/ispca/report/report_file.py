@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from .._atomic import whole_file
+from .contents import summarize
 from .html import load_templates, to_html
 from .markdown import to_markdown
-from .summary import summarize
 
 SUFFIXES = {"html": ".html", "markdown": ".md", "json": ".json"}
 _BY_SUFFIX = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown", ".json": "json"}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..validation.baselines import BASE_RATE, LASSO, MODEL
+from ..validation.baseline_comparison import BASE_RATE, LASSO, MODEL
 from ..validation.comparison import Comparison
 from .formatting import printable, section
 from .input_checks import Inputs

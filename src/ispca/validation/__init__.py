@@ -1,6 +1,6 @@
 """Validation of whole procedures: comparison, stacking, stability."""
 
-from .baselines import compare_with_baselines
+from .baseline_comparison import compare_with_baselines
 from .comparison import Comparison, compare
 from .methods import paper_methods, recommended_methods
 from .stability import Stability, stability

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._record_array import as_table
+from .._array_types import Floats
+from .._recarray import as_table
 from .._splits import Split, describe_splits, make_splits
+from .._warnings import notify
 from ..plots.comparison import plot_comparison
-from ..reduction.records import Floats
-from ..reduction.user_warnings import notify
 from .comparison_text import comparison_text
 from .corrected_interval import interval
 from .failed_fits import NEVER, RULE, fair_scores

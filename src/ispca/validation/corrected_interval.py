@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import t as student_t
 
-from ..reduction.records import Floats
+from .._array_types import Floats
 
 CONFIDENCE = 0.95
 

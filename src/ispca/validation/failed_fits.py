@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.dummy import DummyClassifier
 
+from .._array_types import Floats
 from .._splits import Split
-from ..reduction.records import Floats
-from .candidates import BaseRateRegressor
 from .metrics import Measure, score_all
 from .prediction import Prediction, fit_and_predict
 from .prediction_checks import ImpossiblePrediction
+from .stacking_candidates import BaseRateRegressor
 
 RULE = "Where a method failed, it gets the scores of the base rate"
 NEVER = "A method that failed in every split is not ranked"

@@ -7,10 +7,11 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from .._transformer_base import SupervisedComponents
+from ..ispca_transformer import ISPCA
 from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
 from ..penalized import PenalizedClassifier, PenalizedRegressor
-from ..transformers import ISPCA, SPCA
+from ..spca_transformer import SPCA
 
 # Where the settings of ISPCA that the command line and stacking use differ from those of the paper.
 RECOMMENDED: dict[str, Any] = {"n_permutations": "auto"}

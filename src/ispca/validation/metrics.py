@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
 
-from ..reduction.records import Floats
+from .._array_types import Floats
 from .prediction import INTERVAL_PROBABILITY, Prediction
 from .stacking_weights import SMALLEST_PROBABILITY
 

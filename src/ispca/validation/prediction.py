@@ -16,13 +16,13 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._array_types import Floats, Indices
 from .._transformer_base import SupervisedComponents
+from ..fitted_parts import take_apart
 from ..models.base import Horseshoe
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood
 from ..penalized.base import Penalized
-from ..pipelines import take_apart
-from ..reduction.records import Floats, Indices
 from ..reduction.reuse import Reuse
 from .prediction_checks import (
     ImpossiblePrediction,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reduction.records import Floats, Indices
+from .._array_types import Floats, Indices
 
 # In single precision, row sums differ from 1 by at most this much, and probabilities are at most this far below 0.
 SUM_TOLERANCE = 1e-3

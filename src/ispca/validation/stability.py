@@ -14,16 +14,16 @@ from scipy.stats import hypergeom
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from .._array_types import Floats, Mask
 from .._checks import integer_seed
-from .._record_array import as_table
+from .._recarray import as_table
 from .._splits import Split, make_splits
 from .._transformer_base import SupervisedComponents, component_names
 from ..families import choose_family
 from ..families.target_kind import is_category
+from ..ispca_transformer import ISPCA
 from ..plots.stability import plot_stability
-from ..reduction.records import Floats, Mask
 from ..reduction.reuse import Reuse
-from ..transformers import ISPCA
 from .input_checks import checked_data
 from .prediction import prepared, rows
 

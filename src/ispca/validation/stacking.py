@@ -11,12 +11,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from .._array_types import Floats
 from .._checks import observed_codes
-from ..reduction.records import Floats
-from .candidates import default_candidates
 from .prediction import class_probabilities, n_rows, predict_values
 from .prediction_checks import possible_values
 from .stacking_base import Stacked, normal_part
+from .stacking_candidates import default_candidates
 from .stacking_weights import SMALLEST_PROBABILITY, fit_inverse_temperature, tempered
 
 BISECTIONS = 60

@@ -17,12 +17,12 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
+from .._array_types import Floats
 from .._checks import check_training_data
-from .._record_array import as_table
+from .._recarray import as_table
 from .._splits import checked_groups, make_fold_splits
+from .._warnings import notify
 from ..models.base import Horseshoe
-from ..reduction.records import Floats
-from ..reduction.user_warnings import notify
 from .fit_store import Failure
 from .input_checks import checked_data, named_estimators, resumable_seed, target_is_classes
 from .prediction import INTERVAL_PROBABILITY, Prediction, fit_timed, prepared

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-from ..reduction.records import Floats
+from .._array_types import Floats
 
 ITERATIONS = 10_000
 TOLERANCE = 1e-10

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.cross_decomposition import PLSRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from .._array_types import Floats
 from ..families import class_family
-from ..reduction.records import Floats
 
 N_TREES = 500
 N_FOLDS = 5
@@ -43,6 +42,8 @@ class PLSDiscriminant(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> PLSDiscriminant:
         """Fit the regression of the indicators."""
+        from sklearn.cross_decomposition import PLSRegression
+
         self.classes_, codes = np.unique(y, return_inverse=True)
         indicators = class_family(len(self.classes_)).outputs(codes).T
         self.regression_ = PLSRegression(self.n_components, scale=False).fit(X, indicators)
@@ -157,6 +158,7 @@ def _classifiers(seed: Any) -> dict[str, Any]:
 
 def _regressors(seed: Any) -> dict[str, Any]:
     from sklearn.compose import TransformedTargetRegressor
+    from sklearn.cross_decomposition import PLSRegression
     from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
     from sklearn.svm import SVR
 

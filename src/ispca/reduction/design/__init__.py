@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..records import Indices
+from ..._array_types import Indices
 from ..threads import Workers
 from .base import Design, feature_blocks
 from .dense import Samples, dense_design

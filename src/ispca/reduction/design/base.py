@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ..records import Floats, Indices, Mask
+from ..._array_types import Floats, Indices, Mask
 from ..threads import Workers
 
 Result = TypeVar("Result")

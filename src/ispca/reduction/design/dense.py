@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..records import Floats, Indices
+from ..._array_types import Floats, Indices
 from ..threads import Workers
 from .base import BLOCK_FEATURES, MEAN_TOLERANCE, Block, Design, Moments, Reducer, Result, feature_blocks
 

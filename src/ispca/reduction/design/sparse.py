@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..records import Floats, Indices
+from ..._array_types import Floats, Indices
 from ..threads import Workers
 from .base import MEAN_TOLERANCE, Block, Design, Moments, Reducer, Result, feature_blocks
 

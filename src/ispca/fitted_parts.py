@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from ._array_types import Floats, Indices
 from ._transformer_base import SupervisedComponents
-from .reduction.records import Floats, Indices
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def take_apart(fitted: Any) -> FittedParts:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from ispca import ISPCA, HorseshoeClassifier
-    >>> from ispca.pipelines import take_apart
+    >>> from ispca.fitted_parts import take_apart
     >>> parts = take_apart(make_pipeline(StandardScaler(), ISPCA(), HorseshoeClassifier()))
     >>> parts.before, parts.reduction, parts.between, parts.model
     ((StandardScaler(),), ISPCA(), (), HorseshoeClassifier())

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report import summarize, to_json
+from ispca.report.contents import SECTIONS
 from ispca.report.input_checks import Context
 from ispca.report.reproducibility import estimator_code
-from ispca.report.summary import SECTIONS
 from ispca.validation import compare, compare_with_baselines
 
 

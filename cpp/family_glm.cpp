@@ -1,5 +1,5 @@
 // Data and likelihood of the families in glm.hpp: products with the design here, the rest from the family.
-#include "glm.hpp"
+#include "family_glm.hpp"
 
 #include <algorithm>
 #include <cmath>

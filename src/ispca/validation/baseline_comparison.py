@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from .candidates import default_candidates
 from .comparison import Comparison, compare
+from .stacking_candidates import default_candidates
 
 MODEL, LASSO, BASE_RATE = "this model", "lasso", "base rate"
 

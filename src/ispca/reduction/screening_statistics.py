@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
+from .._array_types import Floats, Indices
 from .design import Design, feature_blocks, make_design
-from .records import Floats, Indices
 from .response import Response
 from .scores import SCORE_DECIMALS
 from .threads import Workers

@@ -14,7 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler
 
 from ispca import ISPCA, HorseshoeClassifier, original_coefficients
 from ispca.datasets import make_expression
-from ispca.pipelines import fold, take_apart
+from ispca.fitted_parts import fold, take_apart
 from ispca.plots import heatmap_table, loading_table, permutation_table, plot_coefficients, score_table
 from ispca.report import summarize
 from ispca.validation import compare

@@ -11,12 +11,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._array_types import Floats
 from ..families import GAUSSIAN, class_family
+from ..ispca_transformer import ISPCA
 from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
 from ..penalized import PenalizedClassifier, PenalizedRegressor
-from ..reduction.records import Floats
-from ..transformers import ISPCA, SPCA
+from ..spca_transformer import SPCA
 from .methods import RECOMMENDED, reduced
 from .prediction import n_rows
 
