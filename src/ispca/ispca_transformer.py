@@ -61,8 +61,9 @@ class ISPCA(SupervisedComponents):
         Whether to scale the new features to unit variance, as the models expect.
     cross_fit : int, splitter or None, default=None
         Number of (stratified) folds, or how to make them, for the supervised scores that ``fit_transform``
-        returns: those of each fold come from components found without it, so that a model which learns from
-        them is less overconfident. None, the paper's method, returns the scores of the fit itself.
+        returns: those of each fold come from components found without it, for the same classes and with as many
+        features as the fit's, so that a model which learns from them is less overconfident. None, the paper's
+        method, returns the scores of the fit itself.
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
@@ -216,8 +217,8 @@ class ISPCA(SupervisedComponents):
     def _fold_components(
         self, X: Any, design: Design, fold: Fold, basis: Floats, threads: Workers
     ) -> FoldComponents:
-        settings = SearchSettings(self.max_features, self.n_thresholds)
-        return iterated_components(design, threads, fold, settings, count=self.n_supervised_, basis=basis)
+        accepted = [step for step in self.steps_ if step.accepted]
+        return iterated_components(design, threads, fold, accepted, basis=basis)
 
     def _report(self, step: Step) -> None:
         if not self.verbose:

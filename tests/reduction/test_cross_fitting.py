@@ -9,6 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedK
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
+import naive
 from ispca import ISPCA, SPCA
 from ispca.reduction.cross_fitting import make_folds, rotation
 
@@ -30,20 +31,41 @@ def procrustes(source, target):
 
 
 def literal(estimator, X, y, splits):
-    """Fit to each fold's training samples, project the others, and turn them to the axes of the full fit."""
+    """Find the components of each fold's training samples, project the others, and turn them to the fit's axes."""
     full = clone(estimator).set_params(cross_fit=None).fit(X, y)
     lengths = np.ones(full.n_components_) if full.whiten else np.sqrt(full.explained_variance_)
     honest, count = np.array(full.transform(X)), full.n_supervised_
     target = (honest / lengths)[:, :count]
-    forced = {"n_components": count, "n_supervised": count, "whiten": True}
-    forced |= (
-        {"alpha": None} if isinstance(full, ISPCA) else {"n_features": len(full.selected_), "threshold": None}
-    )
     for train, test in splits:
-        part = clone(full).set_params(**forced).fit(X[train], y[train])
-        turn = procrustes(part.transform(X[train]), target[train])
-        honest[test, :count] = part.transform(X[test]) @ turn * lengths[:count]
+        inside, outside = (literal_ispca if isinstance(full, ISPCA) else literal_spca)(full, X, y, train, test)
+        spread = inside.std(axis=0, ddof=1)
+        honest[test, :count] = outside / spread @ procrustes(inside / spread, target[train]) * lengths[:count]
     return honest
+
+
+def literal_spca(full, X, y, train, test):
+    """Fit to the training samples with as many features, and return the scores of both parts."""
+    count = full.n_supervised_
+    forced = {"n_components": count, "n_supervised": count, "n_features": len(full.selected_), "threshold": None}
+    part = clone(full).set_params(**forced).fit(X[train], y[train])
+    return part.transform(X[train]), part.transform(X[test])
+
+
+def literal_ispca(full, X, y, train, test):
+    """Deflate the samples step by step, each for the class and with as many features as in the fit."""
+    standard = ISPCA(1, n_supervised=0, center=full.center, scale=full.scale, exclude=full.exclude).fit(X[train])
+    values = np.where(standard.feature_mask_, (X - standard.mean_) / standard.scale_, 0.0)
+    inside, outside, targets = values[train], values[test], naive.target_columns(y[train])
+    scores = []
+    for step in full.steps_[: full.n_supervised_]:
+        column = 0 if targets.shape[1] == 1 else list(full.classes_).index(step.target_class)
+        correlations = naive.correlation_scores(inside, targets)[:, [column]]
+        direction, component = naive.best_component(inside, correlations, targets[:, [column]], step.n_features, 1)
+        explained = inside.T @ component / (component @ component)
+        scores.append((component, outside @ direction))
+        inside = naive.drop_vanished(inside - np.outer(component, explained))
+        outside = outside - np.outer(outside @ direction, explained)
+    return tuple(np.column_stack(columns) for columns in zip(*scores, strict=True))
 
 
 ESTIMATORS = {

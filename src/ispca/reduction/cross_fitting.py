@@ -14,6 +14,7 @@ from .components import principal_components
 from .deflation import deflate, start_deflation
 from .design import Design
 from .projection import projection_matrix
+from .records import Step
 from .response import Response, subset_response
 from .scores import correlation_scores
 from .threads import Workers
@@ -134,20 +135,26 @@ def _standardized(X: Any, samples: Indices, design: Design, features: Indices) -
 
 
 def iterated_components(
-    design: Design, workers: Workers, fold: Fold, settings: SearchSettings, *, count: int, basis: Floats
+    design: Design, workers: Workers, fold: Fold, steps: Sequence[Step], *, basis: Floats
 ) -> FoldComponents:
-    """Return ``count`` components of ISPCA, or as many as there are, without any test."""
+    """Return a component for each step of the full fit, for the same class and with as many features.
+
+    A search in every fold would find other components where several thresholds or classes are almost equally good,
+    and a model that learns from other components than the fit's is too cautious about the fit's.
+    """
     responses = fold.response.columns
     state = start_deflation(design, workers, responses, basis, fold.products * design.weight[:, None])
     found: list[Candidate] = []
-    while len(found) < count:
+    for step in steps:
         if found:
             last = found[-1]
             state = deflate(design, workers, state, last.component, (last.features, last.direction), responses)
         scores = correlation_scores(state)
+        others = np.arange(scores.shape[1]) != fold.response.column_classes.index(step.target_class)
+        scores[:, others] = 0.0
         if not scores.any():
             break
-        found.append(search(design, workers, state, scores, settings))
+        found.append(search(design, workers, state, scores, SearchSettings(step.n_features, n_thresholds=1)))
     if not found:
         return FoldComponents(np.empty(0, np.intp), np.empty((0, 0)), np.empty((len(responses), 0)))
     features = np.unique(np.concatenate([best.features for best in found]))
