@@ -1,19 +1,20 @@
-"""The rules of benchmarks/predictions.py on made-up numbers."""
+"""The rules and tables of benchmarks/predictions.py on made-up numbers."""
 
 import numpy as np
 import pytest
 
-from benchmarks.predictions import (
+from benchmarks.prediction_rules import (
     PAPER,
-    RECOMMENDED,
     STACK,
-    methods_for,
-    recipe_gains,
+    pooled_calibration_error,
+    report,
     stack_improves,
     stack_is_best,
     stack_is_safe,
     verdicts,
 )
+from benchmarks.predictions import methods_for
+from benchmarks.recipe import verdict
 from ispca.validation.stacking_candidates import default_candidates
 
 
@@ -21,8 +22,7 @@ from ispca.validation.stacking_candidates import default_candidates
     ("gains", "met"), [((0.03, -0.009), True), ((0.03, -0.02), False), ((0.015, 0.0), False), ((0.02, 0.02), True)]
 )
 def test_the_recipe_must_gain_on_average_and_lose_little(gains, met):
-    means = {PAPER: np.full(2, -0.4), RECOMMENDED: -0.4 + np.array(gains)}
-    assert recipe_gains(means)[0] is met
+    assert ("**met**" in verdict(np.array(gains), complete=True)) is met
 
 
 def test_the_stack_must_improve_win_and_be_safe():
@@ -37,14 +37,37 @@ def test_the_stack_must_improve_win_and_be_safe():
 
 def test_rules_without_their_methods_are_not_judged():
     text = verdicts({"lasso": np.array([-0.2])}, complete=False)
-    assert text.count("not judged") == 4
+    assert text.count("not judged") == 3
     assert "NOT final" in text
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_the_stack_has_the_default_candidates_and_rivals(n_classes):
-    methods = methods_for(n_classes)
+    methods = methods_for(n_classes, 0)
     names = [name for name, _ in default_candidates(n_classes)]
     assert [name for name, _ in methods[STACK].estimators] == names
-    assert {*names, PAPER, "SVM", "PLS-DA", "random-forest", "gradient-boosting"} < set(methods)
-    assert not methods["PCA"]["model"].retry
+    assert {PAPER, "SVM", "PLS-DA", "random-forest", "gradient-boosting"} < set(methods)
+    assert not dict(methods[STACK].estimators)["PCA"]["model"].retry
+
+
+def test_calibration_error_is_that_of_all_splits_together():
+    observed = np.array([1, 0])
+    half = np.full((2, 2), 0.5)
+    sure = np.array([[0.0, 1.0], [0.0, 1.0]])
+    assert pooled_calibration_error([(half, observed)]) == pytest.approx(0.0)
+    assert pooled_calibration_error([(sure, observed), (sure, observed)]) == pytest.approx(0.5)
+
+
+def test_the_report_reads_what_is_stored(tmp_path):
+    observed = np.array([0, 1, 1])
+    good, bad = np.eye(2)[observed] * 0.8 + 0.1, np.full((3, 2), 0.5)
+    for number in (0, 1):
+        np.savez(tmp_path / f"colon-{number:03d}-SVM.npz", probabilities=bad, observed=observed)
+        stack = {"candidates": ["lasso", "base rate"], "parts": np.array([good, bad])}
+        stack |= {"out_of_fold": np.array([good, bad]), "out_of_fold_observed": observed}
+        np.savez(tmp_path / f"colon-{number:03d}-{STACK}.npz", probabilities=good, observed=observed, **stack)
+    text = report(tmp_path, ["colon", "gordon"])
+    assert "| set | SVM | lasso | base rate | stacking |" in text
+    assert f"| colon | -0.693 | **{np.log(0.9):.3f}** | -0.693 |" in text
+    assert "Splits: colon 2." in text
+    assert "NOT final" in text

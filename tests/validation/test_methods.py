@@ -25,6 +25,7 @@ def test_the_recommended_settings_are_defined_in_one_place(monkeypatch):
     changed = {name for name in paper if settings(paper[name]) != settings(recommended[name])}
     assert changed == {"ISPCA", "ISPCA-small", "ISPCA-residual"}
     assert recommended["ISPCA"][0].n_permutations == 77
+    monkeypatch.setitem(methods.HONEST, "cross_fit", 7)
     candidates = dict(default_candidates(2))
-    found = {name for name, item in candidates.items() if settings(item).get("n_permutations") == 77}
-    assert found == {"ISPCA", "ISPCA-small-residual"}
+    found = {name for name, item in candidates.items() if settings(item).get("cross_fit") == 7}
+    assert found == {"ISPCA-cross-fitted", "ISPCA-small-cross-fitted"}

@@ -221,7 +221,7 @@ def test_chains_are_shorter_in_the_folds():
 
 
 def test_default_candidates():
-    names = ["PCA", "SPCA", "ISPCA", "ISPCA-small-residual", "lasso", "ridge", "base rate"]
+    names = ["PCA", "SPCA", "ISPCA-cross-fitted", "ISPCA-small-cross-fitted", "lasso", "ridge", "base rate"]
     for n_classes, n_components in ((2, 50), (5, 20), (None, 50)):
         candidates = default_candidates(n_classes)
         assert [name for name, _ in candidates] == names

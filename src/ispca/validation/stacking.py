@@ -34,9 +34,9 @@ class StackedClassifier(ClassifierMixin, Stacked):
     Parameters
     ----------
     estimators : list of (str, estimator) or dict, optional
-        The candidates. By default PCA, SPCA, ISPCA (50 components each, 20 for more than two classes)
-        and ISPCA-small-residual (``ISPCA(test="residual")``), each with the horseshoe model; lasso and
-        ridge on the original features; and the base rate.
+        The candidates. By default PCA, SPCA, ISPCA (50 components each, 20 for more than two classes) and
+        ISPCA with supervised components only, both with the residual test and cross-fitted, each with the
+        horseshoe model; lasso and ridge on the original features; and the base rate.
     cv : int, splitter or iterable, default=5
         Number of folds, a scikit-learn splitter, or pairs of training and test indices.
     concentration : float, default=1.5

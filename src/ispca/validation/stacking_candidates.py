@@ -18,7 +18,7 @@ from ..models.classifier import HorseshoeClassifier
 from ..models.regressor import HorseshoeRegressor
 from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..spca_transformer import SPCA
-from .methods import RECOMMENDED, reduced
+from .methods import HONEST, reduced
 from .prediction import n_rows
 
 # As in the paper; with many classes, each component has a coefficient per class.
@@ -82,8 +82,8 @@ def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
     return [
         ("PCA", reduced(ISPCA(count, n_supervised=0, **options), model)),
         ("SPCA", reduced(SPCA(count, **options), model)),
-        ("ISPCA", reduced(ISPCA(count, **options | RECOMMENDED), model)),
-        ("ISPCA-small-residual", reduced(ISPCA(**options | RECOMMENDED | {"test": "residual"}), model)),
+        ("ISPCA-cross-fitted", reduced(ISPCA(count, **options, **HONEST), model)),
+        ("ISPCA-small-cross-fitted", reduced(ISPCA(**options, **HONEST), model)),
         ("lasso", linear(penalty="lasso", choice="best")),
         ("ridge", linear(penalty="ridge", choice="average")),
         ("base rate", BaseRateRegressor() if regression else DummyClassifier(strategy="prior")),
