@@ -22,7 +22,14 @@ from ._checks import (
 from ._splits import checked_groups, make_fold_splits
 from ._warnings import notify
 from .families.target_kind import is_category
-from .reduction.cross_fitting import Fold, FoldComponents, cross_fitted_scores, make_folds
+from .reduction.cross_fitting import (
+    Fold,
+    FoldComponents,
+    HeldOut,
+    cross_fitted_scores,
+    held_out_scores,
+    make_folds,
+)
 from .reduction.deflation import constant_basis
 from .reduction.design import Design, make_design, make_subset_design
 from .reduction.permutation import Permutations
@@ -161,7 +168,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             reduction = self._reduce(X, design, constant_basis(X.shape[0], self.center), response, threads, reuse)
             Z = self._keep(reduction, design, response)
             if self.cross_fit is not None:
-                Z = self._cross_fit(X, groups, whole, excluded, response, Z, threads)
+                Z = self._cross_fit(X, groups, whole, excluded, response, Z, threads, reuse)
         return Z.astype(_output_dtype(X), copy=False)
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
@@ -176,6 +183,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         response: Response | None,
         Z: Floats,
         threads: Workers,
+        reuse: Reuse | None,
     ) -> Floats:
         """Return the scores with those on supervised components replaced by held-out ones, and store both."""
         honest, count = Z.copy(), self.n_supervised_
@@ -193,8 +201,14 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
             def find(fold: Fold, part: Design) -> FoldComponents:
                 return self._fold_components(X, part, fold, constant_basis(part.shape[0], self.center), threads)
 
-            folds = make_folds(design, response, splits, threads)
-            found = cross_fitted_scores(rows, Z[:, :count] / lengths, folds, make, find, threads)
+            def held_out() -> tuple[list[Fold], list[HeldOut]]:
+                folds = make_folds(design, response, splits, threads)
+                return folds, held_out_scores(rows, folds, make, find, threads)
+
+            indices = tuple(part.tobytes() for split in splits for part in split)
+            key = (response.columns.tobytes(), excluded.tobytes(), indices, count, self._fold_settings())
+            folds, parts = reused(reuse, design, ("held-out scores", type(self), *key), held_out)
+            found = cross_fitted_scores(Z[:, :count] / lengths, folds, parts)
             honest[:, :count] = found * lengths
         # Training samples are recognized by their scores on the first component.
         self._first_scores = Z[:, 0].copy()

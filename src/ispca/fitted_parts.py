@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -12,7 +13,8 @@ from ._array_types import Floats, Indices
 from ._transformer_base import SupervisedComponents
 
 
-class Columns(NamedTuple):
+@dataclass(frozen=True)
+class Columns:
     """A linear step that works column by column: output j is ``slope[j] * input[source[j]] + shift[j]``."""
 
     source: Indices
@@ -38,7 +40,8 @@ class Columns(NamedTuple):
         return original, intercept + coef @ self.shift
 
 
-class FittedParts(NamedTuple):
+@dataclass(frozen=True)
+class FittedParts:
     """The parts of a fitted object in the order in which samples pass through them.
 
     Attributes

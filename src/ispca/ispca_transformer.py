@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,13 +13,13 @@ from ._array_types import Floats, Mask
 from ._messages import p_value_text
 from ._transformer_base import SupervisedComponents
 from ._warnings import notify
-from .reduction.algorithm import iterate, screened
+from .reduction.algorithm import iterate, screened, start_steps
 from .reduction.cross_fitting import Fold, FoldComponents, iterated_components
 from .reduction.design import Design
 from .reduction.max_score_test import MaxScoreTest, ResidualTest
 from .reduction.records import Reduction, Step
 from .reduction.response import Response
-from .reduction.reuse import Reuse
+from .reduction.reuse import Reuse, reused
 from .reduction.stopping_rule import stopping_rule
 from .reduction.threads import Workers
 from .reduction.threshold import SearchSettings
@@ -194,21 +195,22 @@ class ISPCA(SupervisedComponents):
         if response is None:
             nothing = np.empty(0, np.intp)
             return screened(design, threads, nothing, n_supervised=0, n_components=self.n_components, basis=basis)
-        test = None
+        test, seed = None, None
         if self.alpha is not None:
             kind = MaxScoreTest if self.test == "paper" else ResidualTest
             rule = stopping_rule(self.n_permutations, self.alpha)
-            test = kind(design, response.columns, self._permutations(n, rule.most, reuse), rule)
+            permutations = self._permutations(n, rule.most, reuse)
+            test, seed = kind(design, response.columns, permutations, rule), permutations.seed
+        settings = SearchSettings(self.max_features, self.n_thresholds)
+        most = self._most_supervised(basis, n_features)
+        start = partial(start_steps, design, threads, response, test, settings, basis)
+        tested = (self.test, self.alpha, self.n_permutations, self.memory_budget, seed)
+        key = ("supervised steps", response.columns.tobytes(), tested, settings)
+        steps = reused(reuse, design, key, start)
+        if len(steps.extracted) > most:  # those of a fit that wanted more components
+            steps = start()
         reduction = iterate(
-            design,
-            threads,
-            response,
-            test,
-            SearchSettings(self.max_features, self.n_thresholds),
-            max_supervised=self._most_supervised(basis, n_features),
-            n_components=self.n_components,
-            basis=basis,
-            listen=self._report,
+            steps, threads, max_supervised=most, n_components=self.n_components, listen=self._report
         )
         if reduction.n_supervised == 0 and self.n_components is None:
             notify("No signal: no supervised component passed the test; ISPCA returns one unsupervised component.")
@@ -219,6 +221,9 @@ class ISPCA(SupervisedComponents):
     ) -> FoldComponents:
         accepted = [step for step in self.steps_ if step.accepted]
         return iterated_components(design, threads, fold, accepted, basis=basis)
+
+    def _fold_settings(self) -> tuple[Any, ...]:
+        return tuple((step.target_class, step.n_features) for step in self.steps_ if step.accepted)
 
     def _report(self, step: Step) -> None:
         if not self.verbose:

@@ -190,3 +190,6 @@ class SPCA(SupervisedComponents):
         scores = make_statistic(self.statistic, samples, design, fold.response, threads).observed(threads)
         features = np.sort(best_features(scores, len(self.selected_)))
         return screened_components(design, threads, features, count=self.n_supervised_, basis=basis)
+
+    def _fold_settings(self) -> tuple[str, int]:
+        return self.statistic, len(self.selected_)

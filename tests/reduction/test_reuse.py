@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from ispca import ISPCA, SPCA, _transformer_base
-from ispca.reduction import permutation
+from ispca import ISPCA, SPCA, _transformer_base, ispca_transformer
+from ispca.reduction import algorithm, permutation
 from ispca.reduction.design.dense import DenseDesign
 from ispca.reduction.design.sparse import SparseDesign
 from ispca.reduction.reuse import Reuse
@@ -24,6 +24,13 @@ REDUCTIONS = [
     ISPCA(5, exclude=[0, 1], random_state=3),
     ISPCA(5, center=False, random_state=3),
     ISPCA(5, random_state=4),
+    ISPCA(5, test="residual", cross_fit=4, random_state=3),
+    ISPCA(test="residual", cross_fit=4, random_state=3),
+    ISPCA(1, test="residual", cross_fit=4, random_state=3),
+    ISPCA(5, cross_fit=4, whiten=True, random_state=3),
+    ISPCA(5, cross_fit=3, random_state=3),
+    SPCA(5, cross_fit=4, random_state=3),
+    SPCA(5, n_features=30, cross_fit=4, random_state=3),
 ]
 
 
@@ -86,6 +93,38 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     assert calls.count("make_design") == 4
     assert calls.count("_sample_gram") >= 2
     assert calls.count("draw_permutations") > drawn
+
+
+def test_reductions_with_the_same_supervised_steps_share_them(monkeypatch, expression):
+    X, y, _ = expression
+    calls = []
+    counted(monkeypatch, algorithm, "supervised_step", calls)
+    counted(monkeypatch, ispca_transformer, "iterated_components", calls)
+    options = {"cross_fit": 4, "random_state": 3}
+    reuse = Reuse()
+    small = ISPCA(**options).fit(X, y, reuse=reuse)
+    assert small.n_supervised_ > 0
+    assert calls.count("supervised_step") == len(small.steps_)
+    assert calls.count("iterated_components") == 4
+    ISPCA(small.n_supervised_ + 2, **options).fit(X, y, reuse=reuse)
+    assert calls.count("supervised_step") == len(small.steps_)
+    assert calls.count("iterated_components") == 4
+    ISPCA(max_features=20, **options).fit(X, y, reuse=reuse)
+    assert calls.count("supervised_step") > len(small.steps_)
+    assert calls.count("iterated_components") == 8
+
+
+def test_later_fits_continue_the_steps_of_earlier_ones(monkeypatch, expression):
+    X, y, _ = expression
+    calls = []
+    counted(monkeypatch, algorithm, "supervised_step", calls)
+    alone = ISPCA(4, alpha=None, random_state=3).fit(X, y)
+    calls.clear()
+    reuse = Reuse()
+    for count in (2, 4):
+        found = ISPCA(count, alpha=None, random_state=3).fit(X, y, reuse=reuse)
+        assert len(calls) == count
+    np.testing.assert_array_equal(found.components_, alone.components_)
 
 
 def test_copies_are_other_data(expression):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ispca.reduction.algorithm import iterate, screened
+from ispca.reduction.algorithm import iterate, screened, start_steps
 from ispca.reduction.deflation import start_deflation
 from ispca.reduction.design import make_design
 from ispca.reduction.max_score_test import MaxScoreTest, ResidualTest
@@ -74,8 +74,10 @@ def test_components_are_orthogonal_to_the_start_basis(problem, kind):
     test = (
         None if kind is None else kind(design, response.columns, PERMUTATIONS, FixedNumber(0.95, N_PERMUTATIONS))
     )
-    options = {"max_supervised": 3, "n_components": 6, "basis": basis, "listen": lambda step: None}
-    found = iterate(design, threads, response, test, SearchSettings(20, 10), **options)
+    options = {"max_supervised": 3, "n_components": 6, "listen": lambda step: None}
+    found = iterate(
+        start_steps(design, threads, response, test, SearchSettings(20, 10), basis), threads, **options
+    )
     assert found.n_supervised > 0
     np.testing.assert_allclose(basis.T @ found.scores, 0, atol=1e-9)
     np.testing.assert_allclose(left @ found.projection.T, found.scores, atol=1e-8)
@@ -84,9 +86,9 @@ def test_components_are_orthogonal_to_the_start_basis(problem, kind):
 def test_later_tests_count_as_naive_ones(problem):
     design, threads, response, basis, left = problem
     test = MaxScoreTest(design, response.columns, PERMUTATIONS, FixedNumber(1.0, N_PERMUTATIONS))
-    options = {"max_supervised": 4, "n_components": None, "basis": basis, "listen": lambda step: None}
+    options = {"max_supervised": 4, "n_components": None, "listen": lambda step: None}
     # One feature per component leaves signal for later tests.
-    found = iterate(design, threads, response, test, SearchSettings(1, 1), **options)
+    found = iterate(start_steps(design, threads, response, test, SearchSettings(1, 1), basis), threads, **options)
     columns = response.columns[PERMUTATIONS.indices(0, N_PERMUTATIONS), 0].T
     assert len({step.p_value for step in found.steps} - {0.0, 1.0}) > 1
     for step, component in zip(found.steps, found.scores.T, strict=False):
@@ -108,8 +110,10 @@ def test_screened_components_are_those_of_the_projected_features(problem):
 def test_new_samples_can_be_projected_off_the_start_basis(problem):
     """The scores of a sample need its row of Q0 and the regression of the scores on Q0, K numbers per column."""
     design, threads, response, basis, _ = problem
-    options = {"max_supervised": 2, "n_components": 4, "basis": basis, "listen": lambda step: None}
-    found = iterate(design, threads, response, None, SearchSettings(20, 10), **options)
+    options = {"max_supervised": 2, "n_components": 4, "listen": lambda step: None}
+    found = iterate(
+        start_steps(design, threads, response, None, SearchSettings(20, 10), basis), threads, **options
+    )
     unadjusted = design.dot(found.projection.T, np.arange(design.shape[1]))
     coefficients = basis.T @ unadjusted
     assert np.abs(coefficients).max() > 0.1

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier
+from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier, _transformer_base
 from ispca.validation import compare
 from ispca.validation.stacking_base import in_fold
 from ispca.validation.stacking_candidates import BaseRateRegressor, default_candidates
@@ -168,6 +168,15 @@ def test_any_number_of_workers(data):
     one, two = (classifier(models, n_jobs=n_jobs).fit(*data) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.weights_, two.weights_)
     np.testing.assert_array_equal(one.predict_proba(data[0]), two.predict_proba(data[0]))
+
+
+def test_the_candidates_of_a_fold_and_the_final_fits_share_their_design(data, monkeypatch):
+    made = []
+    make = _transformer_base.make_design
+    monkeypatch.setattr(_transformer_base, "make_design", lambda *args, **kw: made.append(1) or make(*args, **kw))
+    both = [(str(count), make_pipeline(ISPCA(count, n_supervised=0), LogisticRegression())) for count in (1, 2)]
+    classifier(both, cv=3).fit(*data)
+    assert len(made) == 3 + 1
 
 
 def test_resuming(data, tmp_path):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 
-class Preprocessing(NamedTuple):
+@dataclass(frozen=True)
+class Preprocessing:
     """A function of the values, with its formula and the reason for it."""
 
     formula: str

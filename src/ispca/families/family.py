@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from .._array_types import Floats
 
 
-class Contrasts(NamedTuple):
+@dataclass(frozen=True)
+class Contrasts:
     """The columns that the features are scored against, before centering; for classes also the labels."""
 
     columns: Floats  # samples x contrasts

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -89,7 +90,8 @@ def feature_spreads(model: Any) -> Floats:
     return spreads
 
 
-class _Chain(NamedTuple):
+@dataclass(frozen=True)
+class _Chain:
     """A fitted object with its first steps sorted: those that are not linear, and the others as one step."""
 
     parts: FittedParts

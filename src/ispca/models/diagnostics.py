@@ -89,9 +89,15 @@ def rank_normalize(draws: Floats) -> Floats:
 
 def r_hat(draws: Floats) -> Floats:
     """Return the larger of the R-hats of location and of spread (folded draws)."""
+    return r_hat_and_bulk_ess(draws)[0]
+
+
+def r_hat_and_bulk_ess(draws: Floats) -> tuple[Floats, Floats]:
+    """Return both, which use the same ranks."""
     halves = split_chains(draws)
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
-    return np.maximum(_plain_r_hat(rank_normalize(halves)), _plain_r_hat(rank_normalize(folded)))
+    ranks = rank_normalize(halves)
+    return np.maximum(_plain_r_hat(ranks), _plain_r_hat(rank_normalize(folded))), _ess(ranks)
 
 
 def _plain_r_hat(draws: Floats) -> Floats:

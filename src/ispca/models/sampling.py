@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .._engine_loader import load_engine
 from .._warnings import notify
 from ..families import Family
 from ..reduction.threads import available_threads
-from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, bulk_ess, r_hat, tail_ess
+from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, r_hat_and_bulk_ess, tail_ess
 from .posterior import Posterior, log_likelihood
 
 # Chains that have not converged are extended up to this multiple of the requested draws.
@@ -23,7 +23,8 @@ RETRY_TARGET = 0.99
 WATCHED_SAMPLES = 500
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True)
+class Problem:
     """Data and prior of one model."""
 
     family: Family
@@ -123,8 +124,7 @@ def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diag
     draws = np.concatenate(list(watched.values()), axis=2)
     names = tuple(name for name, values in watched.items() for _ in range(values.shape[2]))
     return Diagnostics(
-        r_hat(draws),
-        bulk_ess(draws),
+        *r_hat_and_bulk_ess(draws),
         tail_ess(draws),
         names,
         posterior.n_draws,

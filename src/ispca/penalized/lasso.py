@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,8 @@ from .records import Fit, Problem
 SPARSE_TOLERANCE = 1e-11
 
 
-class Design(NamedTuple):
+@dataclass(frozen=True)
+class Design:
     """X as the engine wants it: by columns, the dense one standardized to keep rounding small."""
 
     arguments: dict[str, Any]

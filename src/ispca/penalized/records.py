@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from .._array_types import Floats, Indices
 from ..families import Family
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True)
+class Problem:
     """Data and family of a penalized regression."""
 
     X: Any
@@ -30,7 +32,8 @@ class Problem(NamedTuple):
         return 0.01 if self.X.shape[0] < self.X.shape[1] else 1e-4
 
 
-class Fit(NamedTuple):
+@dataclass(frozen=True)
+class Fit:
     """Solutions over a sequence of penalties."""
 
     lambdas: Floats
@@ -42,7 +45,8 @@ class Fit(NamedTuple):
 PathFit = Callable[[np.ndarray, Floats | None], Fit]
 
 
-class Path(NamedTuple):
+@dataclass(frozen=True)
+class Path:
     """A cross-validated path of penalties; for numbers the deviance is the squared error."""
 
     lambdas: Floats

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -20,7 +21,8 @@ NEGLIGIBLE = 1e-13
 KEPT_BYTES = 2**26
 
 
-class Space(NamedTuple):
+@dataclass(frozen=True)
+class Space:
     """A map Z from coordinates to samples that spans the standardized features, with orthonormal penalty.
 
     A ridge solution lies in the span of the samples (Hastie and Tibshirani, 2004), so min(n, D) rotated

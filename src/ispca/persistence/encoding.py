@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -117,7 +117,8 @@ def _encode_parameters(value: Any, arrays: list[np.ndarray]) -> dict[str, Any]:
     return encoded
 
 
-class Content(NamedTuple):
+@dataclass(frozen=True)
+class Content:
     """The arrays that a description refers to, and the memory limit in bytes."""
 
     arrays: list[np.ndarray]

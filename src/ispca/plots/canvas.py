@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,8 @@ MANY_POINTS = 5000
 NAME_LENGTH = 32
 
 
-class Style(NamedTuple):
+@dataclass(frozen=True)
+class Style:
     """Color, marker and line style of a class in every plot."""
 
     color: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,8 @@ FEWEST_PERMUTATIONS = 1000
 OTHER_DATA = "X and y differ from the data the reduction was fitted to: pass the same samples in the same order."
 
 
-class Trace(NamedTuple):
+@dataclass(frozen=True)
+class Trace:
     """A fit whose steps can be replayed; the permutations are those of the fit if its seed was an integer."""
 
     reduction: ISPCA

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from .records import TableError
@@ -12,7 +13,8 @@ SMALLEST, LARGEST, EXPANSION = 256 * 10**6, 8 * 10**9, 200
 CELL, ENTRY, NAME = 8, 16, 256
 
 
-class Limit(NamedTuple):
+@dataclass(frozen=True)
+class Limit:
     """The number of bytes that the content of a file may take in memory."""
 
     bytes: int

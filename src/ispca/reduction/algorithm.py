@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -61,32 +62,59 @@ def _tested(result: TestResult | None) -> dict[str, Any]:
     return {name: getattr(result, name) for name in names}
 
 
-def iterate(
+@dataclass
+class SupervisedSteps:
+    """The supervised steps taken so far: a fit that wants more components continues those of another fit."""
+
+    design: Design
+    response: Response
+    test: Test | None
+    settings: SearchSettings
+    state: Deflation
+    steps: list[Step] = field(default_factory=list)
+    extracted: list[Candidate] = field(default_factory=list)
+
+    def up_to(self, max_supervised: int, workers: Workers) -> Iterator[Step]:
+        """Yield the steps until a test fails or there are enough components."""
+        yield from self.steps
+        while len(self.extracted) < max_supervised and (not self.steps or self.steps[-1].accepted):
+            self.state, step, best = supervised_step(
+                self.design, workers, self.state, self.response, self.test, self.settings
+            )
+            self.steps.append(step)
+            if best is None:
+                self.test = None  # it may hold many permutations
+            else:
+                self.extracted.append(best)
+            yield step
+
+
+def start_steps(
     design: Design,
     workers: Workers,
     response: Response,
     test: Test | None,
     settings: SearchSettings,
+    basis: Floats,
+) -> SupervisedSteps:
+    """Return the state before the first step; ``basis`` is the orthonormal start basis Q0, projected off first."""
+    state = start_deflation(design, workers, response.columns, basis)
+    return SupervisedSteps(design, response, test, settings, state)
+
+
+def iterate(
+    supervised: SupervisedSteps,
+    workers: Workers,
     *,
     max_supervised: int,
     n_components: int | None,
-    basis: Floats,
     listen: Listener,
 ) -> Reduction:
-    """Extract supervised components while the test passes, then add unsupervised ones.
-
-    ``basis`` is the orthonormal start basis Q0, which everything is projected off first.
-    """
-    state = start_deflation(design, workers, response.columns, basis)
-    steps: list[Step] = []
-    extracted: list[Candidate] = []
-    while len(extracted) < max_supervised:
-        state, step, best = supervised_step(design, workers, state, response, test, settings)
-        steps.append(step)
+    """Extract supervised components while the test passes, then add unsupervised ones."""
+    for step in supervised.up_to(max_supervised, workers):
         listen(step)
-        if best is None:
-            break
-        extracted.append(best)
+    design, state, extracted = supervised.design, supervised.state, supervised.extracted
+    steps = supervised.steps
     directions = np.zeros((len(extracted), design.shape[1]))
     for row, best in zip(directions, extracted, strict=True):
         row[best.features] = best.direction

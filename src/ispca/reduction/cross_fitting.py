@@ -74,22 +74,27 @@ def make_folds(
     return [Fold(train, test, of_train, product) for (train, test), of_train, product in parts]
 
 
-def cross_fitted_scores(
+@dataclass(frozen=True)
+class HeldOut:
+    """Scores on the components of one fold, scaled to unit variance over its training samples."""
+
+    train: Floats
+    test: Floats
+
+
+def held_out_scores(
     X: Any,
-    scores: Floats,
     folds: Sequence[Fold],
     make_fold_design: Callable[[Indices], Design],
     find: Callable[[Fold, Design], FoldComponents],
     workers: Workers,
-) -> Floats:
-    """Return held-out scores of all samples, on the axes of the full fit.
+) -> list[HeldOut]:
+    """Return the scores of every fold on its own components.
 
     Parameters
     ----------
     X : array-like or csr_array of shape (n, D)
         The features.
-    scores : ndarray of shape (n, K)
-        Scores of the full fit on its supervised components, of unit variance.
     folds : sequence of Fold
         They hold out every sample once.
     make_fold_design : callable
@@ -98,22 +103,28 @@ def cross_fitted_scores(
         Returns the components of a fold, from the fold and its design.
     """
 
-    def held_out(fold: Fold) -> Floats:
+    def scores(fold: Fold) -> HeldOut:
         design = make_fold_design(fold.train)
         found = find(fold, design)
         if not found.scores.shape[1]:
-            return np.zeros((len(fold.test), scores.shape[1]))
+            return HeldOut(found.scores, np.empty((len(fold.test), 0)))
         # Only at unit variance do components of few and of many features mean the same in every fold.
         lengths = found.scores.std(axis=0, ddof=1)
-        turn = rotation(found.scores / lengths, scores[fold.train])
         values = _standardized(X, fold.test, design, found.features)
-        return values @ (found.weights / lengths) @ turn
+        return HeldOut(found.scores / lengths, values @ (found.weights / lengths))
 
-    work = float(X.shape[0]) * X.shape[1] * len(folds)
-    parts = workers.map(held_out, folds, work)
-    honest = np.empty_like(scores)
+    return workers.map(scores, folds, float(X.shape[0]) * X.shape[1] * len(folds))
+
+
+def cross_fitted_scores(scores: Floats, folds: Sequence[Fold], parts: Sequence[HeldOut]) -> Floats:
+    """Return held-out scores of all samples, on the axes of the full fit.
+
+    ``scores`` are those of the full fit on its supervised components, of unit variance.
+    """
+    honest = np.zeros_like(scores)
     for fold, part in zip(folds, parts, strict=True):
-        honest[fold.test] = part
+        if part.train.shape[1]:
+            honest[fold.test] = part.test @ rotation(part.train, scores[fold.train])
     return honest
 
 

@@ -6,7 +6,7 @@ feature that the scores need are stored. See the algorithm page of the documenta
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +20,8 @@ REMAINING_SHARE = 1e-12
 FAINT_SHARE = 1e-6
 
 
-class Deflation(NamedTuple):
+@dataclass(frozen=True)
+class Deflation:
     """What has been subtracted so far.
 
     Attributes

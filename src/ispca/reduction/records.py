@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._array_types import Floats, Indices
 
 
-class TestResult(NamedTuple):
+@dataclass(frozen=True)
+class TestResult:
     """Outcome of one permutation test of the largest score."""
 
     score: float
@@ -72,7 +73,8 @@ class Step:
     component_score: float | None = None
 
 
-class Reduction(NamedTuple):
+@dataclass(frozen=True)
+class Reduction:
     """A finished reduction: ``Z = P0 X_s @ projection.T``, where P0 projects off the start basis.
 
     Attributes

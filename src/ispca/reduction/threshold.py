@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,14 +18,16 @@ from .threads import Workers
 TIE = 1e-12
 
 
-class SearchSettings(NamedTuple):
+@dataclass(frozen=True)
+class SearchSettings:
     """How many of the best-scoring features are considered, and how many thresholds are tried."""
 
     max_features: int
     n_thresholds: int
 
 
-class Candidate(NamedTuple):
+@dataclass(frozen=True)
+class Candidate:
     """The best component of one response column."""
 
     score: float

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
@@ -20,7 +21,8 @@ UNIT: Limits = (0.0, 1.0)
 UNLIMITED: Limits = (-np.inf, np.inf)
 
 
-class Measure(NamedTuple):
+@dataclass(frozen=True)
+class Measure:
     """A function of the observed classes or values, the prediction and the number of classes, and its limits."""
 
     score: Callable[[Any, Prediction, int], float | None]

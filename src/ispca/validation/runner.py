@@ -7,10 +7,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import joblib
 import numpy as np
@@ -29,7 +30,8 @@ from .time_limit import run_limited
 _in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
 
-class Work(NamedTuple):
+@dataclass(frozen=True)
+class Work:
     """The methods, data, splits and seed that a worker needs."""
 
     estimators: dict[str, Any]
@@ -126,9 +128,10 @@ def _directory(resume: Any) -> Iterator[Path]:
 
 
 def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list[tuple[int, str]]]:
-    """Divide the fits into pieces of work: complete splits, whose fits share computations, then single fits.
+    """Divide the fits into pieces of work: complete splits, whose fits share computations, then pairs of fits.
 
-    The last splits are divided, so that no worker waits long for another one to finish a complete split.
+    The last splits are divided, so that no worker waits long for another one to finish a complete split. Similar
+    methods, which share the most, usually follow each other.
     """
     by_split: dict[int, list[tuple[int, str]]] = {}
     for place in places:
@@ -137,7 +140,7 @@ def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list
     whole = max(0, len(pieces) - len(pieces) % n_workers - n_workers) if n_workers > 1 else len(pieces)
     yield from pieces[:whole]
     for piece in pieces[whole:]:
-        yield from ([place] for place in piece)
+        yield from (piece[start : start + 2] for start in range(0, len(piece), 2))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import joblib
 import numpy as np
@@ -70,7 +70,8 @@ class Stability:
         return plot_stability(self, n_features, ax)
 
 
-class _Fit(NamedTuple):
+@dataclass(frozen=True)
+class _Fit:
     """The features that each component of one split uses, its scores for all samples, and scores by chance."""
 
     used: Mask

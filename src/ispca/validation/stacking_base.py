@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any
 
@@ -23,11 +24,12 @@ from .._recarray import as_table
 from .._splits import checked_groups, make_fold_splits
 from .._warnings import notify
 from ..models.base import Horseshoe
+from ..reduction.reuse import Reuse
 from .fit_store import Failure
 from .input_checks import checked_data, named_estimators, resumable_seed, target_is_classes
 from .prediction import INTERVAL_PROBABILITY, Prediction, fit_timed, prepared
 from .prediction_checks import ImpossiblePrediction
-from .runner import Work, run
+from .runner import Work, portions, run
 from .stacking_weights import stacking_weights
 
 # Weights do not need long chains: out-of-fold predictions are averages over the draws.
@@ -97,10 +99,16 @@ class Stacked(BaseEstimator):
         log_density = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
         self.weights_ = stacking_weights(log_density, self.concentration)
         self.cv_table_ = _table(list(named), predictions, log_density, self.weights_)
-        final = [prepared(item, work.split_seed(len(splits))) for item in named.values()]
-        fits = (joblib.delayed(_fit_alone)(estimator, X, y, groups) for estimator in final)
-        self.estimators_ = dict(zip(named, joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True))
+        self.estimators_ = self._fit_finally(named, X, y, groups, work.split_seed(len(splits)))
         return predictions
+
+    def _fit_finally(self, named: dict[str, Any], X: Any, y: Any, groups: Any, seed: int) -> dict[str, Any]:
+        """Fit the candidates to all samples; neighbors in one worker share computations."""
+        pieces = list(portions([(0, name) for name in named], joblib.effective_n_jobs(self.n_jobs)))
+        final = [[prepared(named[name], seed) for _, name in piece] for piece in pieces]
+        fits = (joblib.delayed(_fit_together)(estimators, X, y, groups) for estimators in final)
+        fitted = joblib.Parallel(n_jobs=self.n_jobs)(fits)
+        return dict(zip(named, chain.from_iterable(fitted), strict=True))
 
     def _of_each(self, predict: Callable[[Any], Any]) -> list[Any]:
         """Return the predictions of every candidate; impossible ones are an error that names the candidate."""
@@ -139,12 +147,14 @@ def in_fold(estimator: Any) -> Any:
     return estimator
 
 
-def _fit_alone(estimator: Any, X: Any, y: Any, groups: Any) -> Any:
+def _fit_together(estimators: list[Any], X: Any, y: Any, groups: Any) -> list[Any]:
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
         # For candidates, n_components is an upper limit; data of a lower rank need no warning.
         warnings.filterwarnings("ignore", message="n_components=")
-        fit_timed(estimator, X, y, groups)
-    return estimator
+        reuse = Reuse()
+        for estimator in estimators:
+            fit_timed(estimator, X, y, groups, reuse)
+    return estimators
 
 
 def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
