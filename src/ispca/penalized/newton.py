@@ -19,14 +19,14 @@ CONVERGED = 1e-13
 class Batch:
     """Likelihood of one target under k coefficient vectors: arrays are (samples or coordinates, outputs, k)."""
 
-    def __init__(self, space: Space, family: Family, target: Floats, train: np.ndarray) -> None:
+    def __init__(self, space: Space, family: Family, target: Floats) -> None:
         self.space, self.family = space, family
-        self.target, self.train = target[:, :, None], train
+        self.target = target[:, :, None]
         self.n_samples = len(target)
 
     def forward(self, theta: Floats) -> Floats:
         """Return Z theta for the training samples."""
-        flat = self.space.forward(theta.reshape(len(theta), -1))[self.train]
+        flat = self.space.trained(theta.reshape(len(theta), -1))
         return flat.reshape(self.n_samples, *theta.shape[1:])
 
     def adjoint(self, residual: Floats) -> Floats:

@@ -39,7 +39,7 @@ def fit_ridge(
         lambdas = first * problem.ratio ** np.linspace(0, 1, problem.n_lambdas)
     # glmnet standardizes a numeric target too and measures the penalty there: solutions scale with the target.
     unit = target.std() if problem.family.noise_scale else 1.0
-    batch = Batch(space, problem.family, target, train)
+    batch = Batch(space, problem.family, target)
     theta = np.zeros((len(space.variances), target.shape[1], len(lambdas)))
     intercept = np.repeat(null[:, None], len(lambdas), axis=1)
     null_loss = float(batch.loss(np.broadcast_to(null[:, None], (*target.shape, 1)))[0])

@@ -30,6 +30,7 @@ class Space:
     """
 
     forward: Callable[[Floats], Floats]  # coordinates x k -> all samples x k
+    trained: Callable[[Floats], Floats]  # coordinates x k -> training samples x k
     adjoint: Callable[[Floats], Floats]  # training samples x k -> coordinates x k
     variances: Floats  # the diagonal of Z'Z / n over the training samples
     original: Callable[[Floats], tuple[Floats, Floats]]  # coordinates x k -> coefficients k x D, shift k
@@ -107,6 +108,7 @@ def _sparse_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) ->
 
     return Space(
         lambda theta: scaled @ theta - shift.T @ theta,
+        lambda theta: transposed.T @ theta - shift.T @ theta,
         lambda residual: transposed @ residual - shift * residual.sum(axis=0),
         (inverse > 0).astype(np.float64),
         original,
@@ -160,4 +162,10 @@ def _tall_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> S
 
 def _rotated(Z: Floats, train: np.ndarray, values: Floats, original: Any) -> Space:
     transposed = np.ascontiguousarray(Z[train].T)
-    return Space(lambda theta: Z @ theta, lambda residual: transposed @ residual, values / train.sum(), original)
+    return Space(
+        lambda theta: Z @ theta,
+        lambda theta: transposed.T @ theta,
+        lambda residual: transposed @ residual,
+        values / train.sum(),
+        original,
+    )
