@@ -135,7 +135,8 @@ def stability(
     seed = integer_seed(random_state)
     family = choose_family(reduction.family, y, labels)
     # Chosen once: a training part may have fewer distinct integers than all samples.
-    reduction = clone(reduction).set_params(family=family.name)
+    # Only components are compared here, which cross-fitting does not change.
+    reduction = clone(reduction).set_params(family=family.name, cross_fit=None)
     splits = make_splits(cv, X, y, groups, family.classification, seed)
     seeds = np.random.SeedSequence(seed).generate_state(len(splits))
     # The splits share one permuted target, as they share the true one.
