@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -90,8 +89,7 @@ def feature_spreads(model: Any) -> Floats:
     return spreads
 
 
-@dataclass(frozen=True)
-class _Chain:
+class _Chain(NamedTuple):
     """A fitted object with its first steps sorted: those that are not linear, and the others as one step."""
 
     parts: FittedParts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ RETRY_TARGET = 0.99
 WATCHED_SAMPLES = 500
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """Data and prior of one model."""
 
     family: Family

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -70,8 +70,7 @@ class Stability:
         return plot_stability(self, n_features, ax)
 
 
-@dataclass(frozen=True)
-class _Fit:
+class _Fit(NamedTuple):
     """The features that each component of one split uses, its scores for all samples, and scores by chance."""
 
     used: Mask
