@@ -13,7 +13,7 @@ from ispca.cli import main
 from ispca.datasets import list_datasets
 from ispca.datasets.arrays import Arrays, checksum, write_npz
 from ispca.datasets.records import Dataset
-from ispca.datasets.registry import DATASETS
+from ispca.datasets.registry import all_datasets
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def folders(tmp_path, monkeypatch):
     write_npz(data / "tiny.npz", arrays)
     words = {"title": "small", "origin": "made here", "study": "none", "scale": "ones"}
     record = Dataset(name="tiny", n=3, D=2, target="binary", counts=(1, 2), checksum=checksum(arrays), **words)
-    monkeypatch.setitem(DATASETS, "tiny", record)
+    monkeypatch.setitem(all_datasets(), "tiny", record)
     monkeypatch.setenv("ISPCA_DATA", str(data))
     monkeypatch.setenv("ISPCA_CACHE", str(cache))
     return data, cache

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -13,8 +12,7 @@ from ._array_types import Floats, Indices
 from ._transformer_base import SupervisedComponents
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """A linear step that works column by column: output j is ``slope[j] * input[source[j]] + shift[j]``."""
 
     source: Indices
@@ -40,8 +38,7 @@ class Columns:
         return original, intercept + coef @ self.shift
 
 
-@dataclass(frozen=True)
-class FittedParts:
+class FittedParts(NamedTuple):
     """The parts of a fitted object in the order in which samples pass through them.
 
     Attributes

@@ -12,7 +12,7 @@ from scipy.io import savemat
 
 from ispca.datasets.arrays import Arrays, checksum
 from ispca.datasets.records import Dataset, Source
-from ispca.datasets.registry import DATASETS
+from ispca.datasets.registry import all_datasets
 
 
 @dataclass
@@ -121,7 +121,7 @@ def tiny(server, monkeypatch, mat_bytes):
         sources=(Source(server.url("TINY.mat"), "mat"),),
         checksum=checksum(Arrays(X, y - 1, np.array(["1", "2"]))),
     )
-    monkeypatch.setitem(DATASETS, "tiny", record)
+    monkeypatch.setitem(all_datasets(), "tiny", record)
     return record
 
 
@@ -130,8 +130,8 @@ def register(monkeypatch):
     """Change a record of the registry for one test."""
 
     def change(name, **changes):
-        record = replace(DATASETS[name], **changes)
-        monkeypatch.setitem(DATASETS, name, record)
+        record = replace(all_datasets()[name], **changes)
+        monkeypatch.setitem(all_datasets(), name, record)
         return record
 
     return change

@@ -144,10 +144,10 @@ PROGRAM = textwrap.dedent("""
     import sys
     from ispca.datasets import load
     from ispca.datasets.records import Dataset, Source
-    from ispca.datasets.registry import DATASETS
+    from ispca.datasets.registry import all_datasets
 
     url, checksum = sys.argv[1:]
-    DATASETS["tiny"] = Dataset(
+    all_datasets()["tiny"] = Dataset(
         name="tiny", title="", n=12, D=5, target="binary", origin="", study="", scale="", counts=(5, 7),
         sources=(Source(url, "mat"),), checksum=checksum,
     )

@@ -111,15 +111,17 @@ def test_chains_apart_are_continued_then_retried_with_small_steps(engine, kind):
     assert model.diagnostics_.n_draws == 4000, "no draw of the bad chains is left"
 
 
-def test_in_the_end_a_warning_says_what_to_do(engine):
+@pytest.mark.parametrize("prior", ["horseshoe", "ridge"])
+def test_in_the_end_a_warning_says_what_to_do(engine, prior):
     stand_in = engine(lambda options: {"apart": 2.0})
     with pytest.warns(UserWarning, match="NOT converged") as caught:
-        model = fit()
+        model = fit(prior=prior)
     assert len(stand_in.calls) == 2 * sampling.LARGEST_EXTENSION, "the work is bounded"
     assert len(caught) == 1
     message = str(caught[0].message)
     for word in ("Do not rely", "R-hat", "n_warmup", "n_draws", "random_state"):
         assert word in message
+    assert ("whitened" in message) == (prior == "horseshoe"), "the ridge prior is for unscaled components"
     assert caught[0].filename == __file__, "the warning points at the user's line"
     assert not model.diagnostics_.converged
     assert "NOT converged" in str(model.diagnostics_)

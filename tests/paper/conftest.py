@@ -8,7 +8,7 @@ import pytest
 
 from ispca.datasets import make_expression, make_text
 from ispca.datasets.arrays import Arrays, checksum, write_npz
-from ispca.datasets.registry import DATASETS
+from ispca.datasets.registry import all_datasets
 from paper.scores import SetScores
 
 SHAPES = {"ovarian": 2, "colon": 2, "glioma-4c": 4, "leukemia": 2, "lung-5c": 5, "lung-5c-1543": 5, "gravier": 2}
@@ -41,8 +41,8 @@ def simulate(tmp_path, monkeypatch):
                 "counts": tuple(np.bincount(target)),
                 "checksum": checksum(arrays),
             }
-            record = replace(DATASETS[name], preprocessing="none", sparse=False, **changes)
-            monkeypatch.setitem(DATASETS, name, record)
+            record = replace(all_datasets()[name], preprocessing="none", sparse=False, **changes)
+            monkeypatch.setitem(all_datasets(), name, record)
         return folder
 
     return make

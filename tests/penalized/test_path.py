@@ -1,7 +1,5 @@
 """The extended ridge path and the weights of penalties: the minimum inside, plain fits, and weights by hand."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -112,7 +110,7 @@ def test_weights_by_hand():
     few = averaging_weights(path, GAUSSIAN, 3)[path.grid]
     np.testing.assert_allclose(few[0] / few[1], (0.5 / 0.1) ** -1.5)
     np.testing.assert_array_equal(
-        averaging_weights(replace(path, mean=np.zeros(6)), GAUSSIAN, 3)[path.grid], 1 / 3
+        averaging_weights(path._replace(mean=np.zeros(6)), GAUSSIAN, 3)[path.grid], 1 / 3
     )
 
 

@@ -107,6 +107,17 @@ def test_names_sparse_and_workers(module):
         np.testing.assert_allclose(other.components.similarity, plain.components.similarity)
 
 
+@pytest.mark.parametrize("kind", [ISPCA, SPCA])
+def test_nothing_is_cross_fitted(module, kind, monkeypatch):
+    X, y, _ = module
+    monkeypatch.setattr(kind, "_cross_fit", None)
+    plain, crossed = (
+        stability(kind(n_permutations=50, cross_fit=cross_fit), X, y, cv=2, n_jobs=1) for cross_fit in (None, 4)
+    )
+    np.testing.assert_array_equal(plain.table, crossed.table)
+    np.testing.assert_array_equal(plain.components, crossed.components)
+
+
 def test_noise_warns_not(rng, recwarn):
     stability(ISPCA(n_permutations=50), rng.normal(size=(40, 20)), np.tile([0, 1], 20), **OPTIONS)
     assert not [warning for warning in recwarn if "No signal" in str(warning.message)]

@@ -92,10 +92,10 @@ def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]]
     Intercepts come first, then the original features in decreasing order of effect per standard deviation.
     """
     spreads = feature_spreads(model)
-    spread = np.concatenate([[0.0], spreads])
-    per_sd = table["mean"] * np.tile(spread, len(table) // len(spread))
+    order, places = rank_coefficients(table, spreads)
     # Each class starts with its intercept. Names do not tell, because a feature may be called the same.
-    intercept = np.arange(len(table)) % len(spread) == 0
-    order = np.concatenate([np.flatnonzero(intercept), rank_coefficients(table, spreads)])
-    columns = [table["feature"], table["target_class"], per_sd, *(table[name] for name in COLUMNS[3:])]
-    return list(zip(*(column[order].tolist() for column in columns), strict=True)), int(intercept.sum())
+    intercepts = np.arange(0, len(table), len(spreads) + 1)
+    per_sd = np.concatenate([np.zeros(len(intercepts)), table["mean"][order] * spreads[places]])
+    rows = table[np.concatenate([intercepts, order])]
+    columns = [rows["feature"], rows["target_class"], per_sd, *(rows[name] for name in COLUMNS[3:])]
+    return list(zip(*(column.tolist() for column in columns), strict=True)), len(intercepts)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class Preprocessing:
+class Preprocessing(NamedTuple):
     """A function of the values, with its formula and the reason for it."""
 
     formula: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -16,8 +17,11 @@ def _record(name: str, fields: dict[str, Any]) -> Dataset:
     return Dataset(name, counts=counts, sources=sources, **fields)
 
 
-_DESCRIPTIONS = tomllib.loads(files(__package__).joinpath("descriptions.toml").read_text(encoding="utf-8"))
-DATASETS = {name: _record(name, fields) for name, fields in _DESCRIPTIONS.items()}
+@cache
+def all_datasets() -> dict[str, Dataset]:
+    """Return the records of all data sets by name."""
+    descriptions = tomllib.loads(files(__package__).joinpath("descriptions.toml").read_text(encoding="utf-8"))
+    return {name: _record(name, fields) for name, fields in descriptions.items()}
 
 
 def list_datasets() -> tuple[Dataset, ...]:
@@ -29,7 +33,7 @@ def list_datasets() -> tuple[Dataset, ...]:
     >>> [record.name for record in list_datasets() if record.target == "multiclass"]
     ['glioma-4c', 'lung-5c', 'lung-5c-1543']
     """
-    return tuple(DATASETS.values())
+    return tuple(all_datasets().values())
 
 
 def find(name: str) -> Dataset:
@@ -41,6 +45,7 @@ def find(name: str) -> Dataset:
     Traceback (most recent call last):
     ValueError: There is no data set 'prostata'. Did you mean prostate?
     """
-    if name in DATASETS:
-        return DATASETS[name]
-    raise ValueError(f"There is no data set {name!r}. {suggestion(name, list(DATASETS))}")
+    datasets = all_datasets()
+    if name in datasets:
+        return datasets[name]
+    raise ValueError(f"There is no data set {name!r}. {suggestion(name, list(datasets))}")

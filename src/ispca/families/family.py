@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._array_types import Floats
 
 
-@dataclass(frozen=True)
-class Contrasts:
+class Contrasts(NamedTuple):
     """The columns that the features are scored against, before centering; for classes also the labels."""
 
     columns: Floats  # samples x contrasts

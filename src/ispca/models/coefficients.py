@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -63,18 +62,13 @@ def original_coefficients(model: Any) -> np.recarray:
     return np.concatenate(tables).view(np.recarray)
 
 
-def feature_columns(table: Any, n_features: int) -> Indices:
-    """Return the feature that each row of a table of coefficients belongs to, and -1 for intercepts."""
-    # By place: a feature may be named like the intercept.
-    columns: Indices = np.arange(len(table)) % (n_features + 1) - 1
-    return columns
-
-
-def rank_coefficients(table: Any, scale: Floats) -> Indices:
-    """Return the rows of the features, by decreasing size of the effect per standard deviation."""
-    columns = feature_columns(table, len(scale))
+def rank_coefficients(table: Any, scale: Floats) -> tuple[Indices, Indices]:
+    """Return the rows of the features by decreasing effect per standard deviation, and the features themselves."""
+    # Intercepts are found by place, because a feature may be named like them.
+    columns = np.arange(len(table)) % (len(scale) + 1) - 1
     order = largest_first(np.where(columns < 0, 0.0, table["mean"] * scale[columns]))
-    return order[columns[order] >= 0]
+    order = order[columns[order] >= 0]
+    return order, columns[order]
 
 
 def feature_spreads(model: Any) -> Floats:
@@ -90,8 +84,7 @@ def feature_spreads(model: Any) -> Floats:
     return spreads
 
 
-@dataclass(frozen=True)
-class _Chain:
+class _Chain(NamedTuple):
     """A fitted object with its first steps sorted: those that are not linear, and the others as one step."""
 
     parts: FittedParts

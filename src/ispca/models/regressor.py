@@ -82,7 +82,7 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Features, preferably whitened components.
+            Features, preferably components: whitened for the horseshoe, unscaled for the ridge.
         y : array-like of shape (n_samples,)
             Target values.
 

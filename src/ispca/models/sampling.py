@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ RETRY_TARGET = 0.99
 WATCHED_SAMPLES = 500
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """Data and prior of one model."""
 
     family: Family
@@ -84,9 +83,11 @@ def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple
         if again[1].converged or again[1].r_hat.max() < worst:
             posterior, diagnostics = again
     if not diagnostics.converged:
+        # Under the ridge prior, features keep their own scale, and one scale of the coefficients serves them all.
+        features = "" if problem.prior["prior"] == "ridge" else "use fewer or whitened features, "
         notify(
             f"{diagnostics.summary} Do not rely on this posterior: raise n_warmup and n_draws, "
-            "use fewer or whitened features, or another random_state."
+            f"{features}or try another random_state."
         )
     return posterior, diagnostics
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +16,7 @@ from .records import Fit, Problem
 SPARSE_TOLERANCE = 1e-11
 
 
-@dataclass(frozen=True)
-class Design:
+class Design(NamedTuple):
     """X as the engine wants it: by columns, the dense one standardized to keep rounding small."""
 
     arguments: dict[str, Any]

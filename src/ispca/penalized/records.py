@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from .._array_types import Floats, Indices
 from ..families import Family
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """Data and family of a penalized regression."""
 
     X: Any
@@ -32,8 +30,7 @@ class Problem:
         return 0.01 if self.X.shape[0] < self.X.shape[1] else 1e-4
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """Solutions over a sequence of penalties."""
 
     lambdas: Floats
@@ -45,8 +42,7 @@ class Fit:
 PathFit = Callable[[np.ndarray, Floats | None], Fit]
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """A cross-validated path of penalties; for numbers the deviance is the squared error."""
 
     lambdas: Floats

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -21,8 +20,7 @@ NEGLIGIBLE = 1e-13
 KEPT_BYTES = 2**26
 
 
-@dataclass(frozen=True)
-class Space:
+class Space(NamedTuple):
     """A map Z from coordinates to samples that spans the standardized features, with orthonormal penalty.
 
     A ridge solution lies in the span of the samples (Hastie and Tibshirani, 2004), so min(n, D) rotated

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -117,8 +117,7 @@ def _encode_parameters(value: Any, arrays: list[np.ndarray]) -> dict[str, Any]:
     return encoded
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(NamedTuple):
     """The arrays that a description refers to, and the memory limit in bytes."""
 
     arrays: list[np.ndarray]

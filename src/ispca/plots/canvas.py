@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,7 @@ MANY_POINTS = 5000
 NAME_LENGTH = 32
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """Color, marker and line style of a class in every plot."""
 
     color: str

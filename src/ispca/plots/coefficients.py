@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..fitted_parts import take_apart
-from ..models.coefficients import feature_columns, feature_spreads, original_coefficients, rank_coefficients
+from ..models.coefficients import feature_spreads, original_coefficients, rank_coefficients
 from .canvas import ACCENT, FAINT, Style, class_legend, named_axes, shorten, text_styles
 from .input_checks import check_length, check_positive, make_table
 
@@ -60,14 +60,14 @@ def coefficient_table(
     if feature_names is not None:
         check_length(feature_names, count, "feature_names", "feature")
     names = np.array(table["feature"][1 : count + 1] if feature_names is None else feature_names, dtype=str)
-    order = rank_coefficients(table, scale)
+    order, places = rank_coefficients(table, scale)
     if target_class is not None:
         known = np.unique(table["target_class"]).tolist()
         if str(target_class) not in known:
             raise ValueError(f"target_class={target_class!r} has no coefficients: choose from {', '.join(known)}.")
-        order = order[table["target_class"][order] == str(target_class)]
-    order = order[:n_features]
-    places = feature_columns(table, count)[order]
+        of_class = table["target_class"][order] == str(target_class)
+        order, places = order[of_class], places[of_class]
+    order, places = order[:n_features], places[:n_features]
     factor = scale[places] if standardize else 1.0
     return make_table(
         {

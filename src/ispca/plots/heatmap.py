@@ -11,7 +11,7 @@ from .._array_types import Floats, Indices
 from .._checks import check_new_data
 from ..fitted_parts import take_apart
 from .canvas import class_legend, class_style, new_axes, short_names, shorten
-from .input_checks import check_target, class_codes, component_name, fitted_reduction, make_table, table_classes
+from .input_checks import check_target, component_name, fitted_reduction, make_table, table_classes
 from .input_checks import sample_names as _sample_names
 from .loadings import loading_table
 from .scatter import present_styles
@@ -194,7 +194,7 @@ def _strip(ax: Any, table: np.recarray, classes: Any) -> None:
     else:
         styles = class_style(classes)
         colors = ListedColormap([style.color for style in styles.values()])
-        codes = class_codes(table["target"], np.asarray(classes))[None, :]
+        codes = np.searchsorted(classes, table["target"])[None, :]
         strip.imshow(codes, aspect="auto", cmap=colors, vmin=-0.5, vmax=len(styles) - 0.5, interpolation="nearest")
         class_legend(ax, present_styles(table, classes))
     strip.set_axis_off()

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._array_types import Indices
 from .._messages import count
 from .._recarray import as_table
 from ..families.target_kind import guess_kind
@@ -119,8 +118,3 @@ def all_classes(model: Any, y: Any) -> np.ndarray | None:
 def table_classes(reduction: Any, table: np.recarray) -> np.ndarray | None:
     """Return the classes of the target of a table, or None without a target or for a continuous one."""
     return all_classes(reduction, table["target"]) if "target" in (table.dtype.names or ()) else None
-
-
-def class_codes(y: np.ndarray, classes: np.ndarray) -> Indices:
-    """Return the index of each label among the sorted classes."""
-    return np.searchsorted(classes, y)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats
 from .canvas import FAINT, INK, class_legend, class_style, new_axes, point_look, short_names, shorten, text_styles
-from .input_checks import check_positive, check_target, class_codes, make_table, stack_tables
+from .input_checks import check_positive, check_target, make_table, stack_tables
 from .input_checks import sample_names as _sample_names
 
 INTERVAL_PROBABILITY = 0.95
@@ -71,7 +71,7 @@ def probability_table(model: Any, X: Any, y: Any, *, sample_names: Any = None) -
     ([0.1, 0.6], [True, True])
     """
     probabilities, classes, y = predicted_probabilities(model, X, y)
-    codes = class_codes(y, classes)
+    codes = np.searchsorted(classes, y)
     column = np.ones(len(y), dtype=np.intp) if len(classes) == 2 else codes
     best = probabilities.argmax(axis=1)
     return make_table(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ FEWEST_PERMUTATIONS = 1000
 OTHER_DATA = "X and y differ from the data the reduction was fitted to: pass the same samples in the same order."
 
 
-@dataclass(frozen=True)
-class Trace:
+class Trace(NamedTuple):
     """A fit whose steps can be replayed; the permutations are those of the fit if its seed was an integer."""
 
     reduction: ISPCA

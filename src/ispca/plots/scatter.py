@@ -9,7 +9,7 @@ from scipy.stats import chi2, f
 
 from .._array_types import Floats, Indices
 from .canvas import MANY_POINTS, Style, class_style, halo, numbered_style, place_labels, point_look, shorten
-from .input_checks import class_codes, component_fields, make_table
+from .input_checks import component_fields, make_table
 
 # Classes with fewer samples get no ellipse and no outliers, because their covariance is unknown.
 FEWEST_SAMPLES = 5
@@ -93,7 +93,7 @@ def draw_points(ax: Any, x: Floats, y: Floats, table: np.recarray, classes: Any,
     # With many classes, markers must be large enough to distinguish.
     look["s"] *= small * (1.0 if classes is None or len(classes) <= 6 else 1.5)
     if classes is not None:
-        _draw_classes(ax, x, y, class_codes(table["target"], np.asarray(classes)), classes, look)
+        _draw_classes(ax, x, y, np.searchsorted(classes, table["target"]), classes, look)
     elif "target" in (table.dtype.names or ()):
         points = ax.scatter(x, y, c=table["target"], cmap="viridis", **look)
         if small == 1.0:

@@ -17,7 +17,6 @@ from .input_checks import (
     check_component,
     check_positive,
     check_target,
-    class_codes,
     component_fields,
     fitted_reduction,
     make_table,
@@ -78,7 +77,7 @@ def score_table(
     if y is not None:
         y = check_target(y, len(Z))
         classes = all_classes(reduction, y)
-        codes = codes if classes is None else class_codes(y, classes)
+        codes = codes if classes is None else np.searchsorted(classes, y)
         columns["target"] = y
     columns |= dict(zip(reduction.get_feature_names_out()[places], Z.T, strict=True))
     columns["distance"], columns["p_value"] = deleted_distances(Z, codes)

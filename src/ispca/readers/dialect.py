@@ -6,8 +6,8 @@ import codecs
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .files import data_suffix, open_bytes
 from .limits import NAME, Limit
@@ -26,8 +26,7 @@ _DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?\s*")
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
-@dataclass(frozen=True)
-class Dialect:
+class Dialect(NamedTuple):
     """How to split a file into fields.
 
     ``header`` contains the names of all columns; the first is empty if rows have one field more than the header,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .records import TableError
 
@@ -13,8 +13,7 @@ SMALLEST, LARGEST, EXPANSION = 256 * 10**6, 8 * 10**9, 200
 CELL, ENTRY, NAME = 8, 16, 256
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """The number of bytes that the content of a file may take in memory."""
 
     bytes: int

@@ -6,7 +6,7 @@ feature that the scores need are stored. See the algorithm page of the documenta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ REMAINING_SHARE = 1e-12
 FAINT_SHARE = 1e-6
 
 
-@dataclass(frozen=True)
-class Deflation:
+class Deflation(NamedTuple):
     """What has been subtracted so far.
 
     Attributes

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._array_types import Floats, Indices
 
 
-@dataclass(frozen=True)
-class TestResult:
+class TestResult(NamedTuple):
     """Outcome of one permutation test of the largest score."""
 
     score: float
@@ -73,8 +72,7 @@ class Step:
     component_score: float | None = None
 
 
-@dataclass(frozen=True)
-class Reduction:
+class Reduction(NamedTuple):
     """A finished reduction: ``Z = P0 X_s @ projection.T``, where P0 projects off the start basis.
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,14 @@ from .threads import Workers
 TIE = 1e-12
 
 
-@dataclass(frozen=True)
-class SearchSettings:
+class SearchSettings(NamedTuple):
     """How many of the best-scoring features are considered, and how many thresholds are tried."""
 
     max_features: int
     n_thresholds: int
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """The best component of one response column."""
 
     score: float

@@ -9,7 +9,6 @@ import numpy as np
 from .._messages import borderline_text, count, p_value_text
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
-from ..plots.input_checks import class_codes
 from .features import leading
 from .formatting import clean, number, numbers, section, table
 from .input_checks import Inputs, column
@@ -150,7 +149,7 @@ def _colors(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
         if inputs.classes is None:
             choices.append({"label": name, "kind": "quantity", "values": numbers(inputs.y[shown])})
         else:
-            codes = class_codes(inputs.y[shown], inputs.classes).tolist()
+            codes = np.searchsorted(inputs.classes, inputs.y[shown]).tolist()
             colors = [numbered_style(code).color for code in range(len(inputs.labels))]
             choices.append({"label": name, "kind": "classes", "values": codes})
             choices[0] |= {"classes": inputs.labels, "colors": colors}

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._messages import count
 from .._ranking import largest_first
-from ..models.coefficients import feature_columns, feature_spreads, original_coefficients, rank_coefficients
+from ..models.coefficients import feature_spreads, original_coefficients, rank_coefficients
 from .formatting import clean, clean_all, number, numbers, section, table
 from .input_checks import Inputs, column
 
@@ -111,8 +111,7 @@ def _largest(inputs: Inputs) -> tuple[Any, list[str], list[float], int]:
     found = inputs.context.coefficients
     found = original_coefficients(inputs.fitted) if found is None else found
     spreads = feature_spreads(inputs.fitted)
-    order = rank_coefficients(found, spreads)[:MOST_COEFFICIENTS]
-    columns = feature_columns(found, len(spreads))[order]
+    order, columns = (ranked[:MOST_COEFFICIENTS] for ranked in rank_coefficients(found, spreads))
     # Without earlier steps the names are those of the report, which may have been given by the user.
     names = clean_all(found["feature"][order])[0] if inputs.before else [inputs.features[j] for j in columns]
     return found[order], names, spreads[columns].tolist(), len(spreads)

@@ -40,8 +40,8 @@ def forest_layout(panel: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round tick values that span a range.
+def nice_ticks(low: float, high: float) -> list[float]:
+    """Return about six round tick values that span a range.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """
     if not high > low:
         low, high = low - 0.5, high + 0.5
-    rough = (high - low) / (most - 1)
+    rough = (high - low) / 5
     power = 10.0 ** np.floor(np.log10(rough))
     step = next(float(factor * power) for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
     first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))

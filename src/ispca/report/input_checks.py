@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,8 +42,7 @@ class Context:
     coefficients: Any = None
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """Checked inputs of all sections.
 
     ``X`` and ``features`` are what the reduction sees; ``original_X`` is what the first step takes. ``Z`` are the

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import platform
+import re
 from importlib.metadata import version
 from itertools import takewhile
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ PRIOR = (
 )
 # Longer parameter values, such as a list of excluded features, are omitted from the code.
 LONGEST_VALUE = 1000
+# A call with numbers, None, True and False as its only arguments.
+PLAIN_CALL = re.compile(r"\w+\((\w+=(None|True|False|[-+.e\d]+)(, )?)*\)")
 PACKAGES = ("ispca", "numpy", "scipy", "scikit-learn")
 
 
@@ -49,33 +53,47 @@ def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
 
 def _code(inputs: Inputs) -> str:
     lines = [f"# ispca {version('ispca')}, Python {platform.python_version()}"]
-    call = "" if inputs.comparison is None else _comparison_code(inputs.comparison)
+    call, imports = ("", []) if inputs.comparison is None else _comparison_code(inputs.comparison)
     if inputs.reduction is None:
-        lines += ["from ispca.validation import compare", "", f"result = {call}", "print(result)"]
-        return "\n".join(lines)
-    imports = [(_module(step), type(step).__name__) for step in inputs.steps]
-    ours = sorted({name for module, name in imports if module == "ispca"})
-    lines += [f"from ispca import {', '.join(ours)}", "from ispca.report import write_report"]
+        return "\n".join([*lines, *imports, "", f"result = {call}", "print(result)"])
+    classes = [(_module(step), type(step).__name__) for step in inputs.steps]
+    ours = sorted({name for module, name in classes if module == "ispca"})
+    lines += [f"from ispca import {', '.join(ours)}", "from ispca.report import write_report", *imports]
     fit, report = ["model.fit(X, y)"], 'write_report(model, X, y, "report.html")'
     if call:
-        lines.append(f"from ispca.validation import {call.partition('(')[0]}")
         fit.append(f"validation = {call}")
         report = report.replace(")", ", validation=validation)")
     calls = [estimator_code(step) for step in inputs.steps]
     if len(calls) == 1:
         return "\n".join([*lines, "", f"model = {calls[0]}", *fit, report])
-    others = {f"from {module} import {name}" for module, name in imports if module != "ispca"}
+    others = {f"from {module} import {name}" for module, name in classes if module != "ispca"}
     lines += sorted({*others, "from sklearn.pipeline import make_pipeline"})
     lines += ["", "model = make_pipeline(", *(f"    {call}," for call in calls), ")"]
     return "\n".join([*lines, *fit, report])
 
 
-def _comparison_code(comparison: Comparison) -> str:
-    n_splits = len(comparison.splits)
-    if comparison.methods == [MODEL, LASSO, BASE_RATE]:
-        return f"compare_with_baselines(model, X, y, cv={n_splits})"
-    methods = ", ".join(f"{name!r}: ..." for name in comparison.methods)
-    return f"compare({{{methods}}}, X, y, cv={n_splits})"
+def _comparison_code(comparison: Comparison) -> tuple[str, list[str]]:
+    """Return the call that made a comparison and the imports it needs."""
+    grouped = comparison.splits[0].train_groups is not None
+    cv, imports = _splitter_code(comparison.splitter)
+    options = f"cv={cv}{', groups=groups' if grouped else ''}, random_state={comparison.seed}"
+    with_baselines = comparison.methods == [MODEL, LASSO, BASE_RATE] and comparison.baseline == BASE_RATE
+    if with_baselines and not grouped:
+        function, call = "compare_with_baselines", f"compare_with_baselines(model, X, y, {options})"
+    else:
+        methods = ", ".join(f"{name!r}: ..." for name in comparison.methods)
+        function, call = "compare", f"compare({{{methods}}}, X, y, {options}, baseline={comparison.baseline!r})"
+    return call, [f"from ispca.validation import {function}", *imports]
+
+
+def _splitter_code(splitter: Any) -> tuple[str, list[str]]:
+    """Return a splitter as code and its import; "..." for what code cannot say in a line, such as indices."""
+    if isinstance(splitter, Integral):
+        return str(splitter), []
+    kind, text = type(splitter), repr(splitter)
+    if kind.__module__.startswith("sklearn.model_selection") and PLAIN_CALL.fullmatch(text):
+        return text, [f"from sklearn.model_selection import {kind.__name__}"]
+    return "...", []
 
 
 def _module(step: Any) -> str:

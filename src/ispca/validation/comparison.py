@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,8 @@ class Comparison:
         How the splits were made, in words.
     seed : int or None
         The seed that they were made with; pass it as ``random_state`` to repeat the comparison.
+    splitter : int, splitter or None
+        The number of random splits or the splitter that was given; None for lists of indices.
     """
 
     methods: list[str]
@@ -66,6 +69,7 @@ class Comparison:
     limits: dict[str, Limits] = field(default_factory=dict, repr=False)
     cv: str = ""
     seed: int | None = None
+    splitter: Any = field(default=None, repr=False)
 
     @property
     def main_metric(self) -> str:
@@ -227,4 +231,5 @@ def compare(
     scores = fair_scores(predictions, y, splits, measures, classes)
     limits = {name: measure.limits for name, measure in measures.items()}
     words = describe_splits(cv, len(splits), groups, classification)
-    return Comparison(list(named), base, scores, predictions, splits, errors, limits, words, seed)
+    splitter = cv if isinstance(cv, Integral) or hasattr(cv, "split") else None
+    return Comparison(list(named), base, scores, predictions, splits, errors, limits, words, seed, splitter)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
@@ -21,8 +20,7 @@ UNIT: Limits = (0.0, 1.0)
 UNLIMITED: Limits = (-np.inf, np.inf)
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(NamedTuple):
     """A function of the observed classes or values, the prediction and the number of classes, and its limits."""
 
     score: Callable[[Any, Prediction, int], float | None]

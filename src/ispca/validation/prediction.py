@@ -150,8 +150,10 @@ def fit_and_predict(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         reduction, model = fit_timed(estimator, X, y, groups, reuse)
-        predict = predict_values if classes is None else predict_classes
-        prediction = predict(estimator, X_new, y_new, classes)
+        if classes is None:
+            prediction = predict_values(estimator, X_new, y_new)
+        else:
+            prediction = predict_classes(estimator, X_new, y_new, classes)
     messages = tuple(dict.fromkeys(str(warning.message) for warning in caught))
     return replace(
         prediction,
@@ -202,7 +204,7 @@ def class_probabilities(estimator: Any, X: Any, classes: Any, n_samples: int) ->
     return probabilities
 
 
-def predict_values(estimator: Any, X: Any, y: Any, classes: None = None) -> Prediction:
+def predict_values(estimator: Any, X: Any, y: Any) -> Prediction:
     """Return values and, if there is a predictive distribution, its log density and interval."""
     n_samples = len(y)
     parts = take_apart(estimator)

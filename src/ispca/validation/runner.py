@@ -7,11 +7,10 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -30,8 +29,7 @@ from .time_limit import run_limited
 _in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """The methods, data, splits and seed that a worker needs."""
 
     estimators: dict[str, Any]

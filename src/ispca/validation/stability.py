@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -70,8 +70,7 @@ class Stability:
         return plot_stability(self, n_features, ax)
 
 
-@dataclass(frozen=True)
-class _Fit:
+class _Fit(NamedTuple):
     """The features that each component of one split uses, its scores for all samples, and scores by chance."""
 
     used: Mask
@@ -135,7 +134,8 @@ def stability(
     seed = integer_seed(random_state)
     family = choose_family(reduction.family, y, labels)
     # Chosen once: a training part may have fewer distinct integers than all samples.
-    reduction = clone(reduction).set_params(family=family.name)
+    # Only components are compared here, which cross-fitting does not change.
+    reduction = clone(reduction).set_params(family=family.name, cross_fit=None)
     splits = make_splits(cv, X, y, groups, family.classification, seed)
     seeds = np.random.SeedSequence(seed).generate_state(len(splits))
     # The splits share one permuted target, as they share the true one.
