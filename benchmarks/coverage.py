@@ -1,0 +1,324 @@
+"""Coverage of 90% credible intervals in simulations, with and without cross-fitting.
+
+    python -m benchmarks.coverage --out DIR [--count 100] [--jobs 2]
+
+Simulates data whose true coefficients are known, fits ISPCA with a horseshoe model, and prints Markdown tables:
+how often intervals contain the truth, how wide they are, and how well new samples are predicted (about 12 minutes
+on one core). The quantities are defined in docs/coverage.md. Finished designs are stored in DIR, so that an
+interrupted run continues.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.optimize import brentq
+from scipy.special import expit
+from scipy.stats import norm
+from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_limits
+
+from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
+from ispca.validation.metrics import calibration_error
+from ispca.validation.prediction import Prediction
+
+N_SAMPLES, N_NEW = 60, 200
+N_FEATURES, N_FACTORS, FACTOR_SIZE, N_RELEVANT = 600, 10, 30, 2
+N_COMPONENTS = 50
+CHAINS: dict[str, Any] = {"n_chains": 2, "n_warmup": 500, "n_draws": 500, "retry": False, "n_jobs": 1}
+TAILS = [0.05, 0.95]
+# Nodes and weights for expectations over a standard normal variable.
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(100)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+
+TRUTH = "truth"
+PAPER = "paper"
+METHODS: dict[str, dict[str, Any]] = {
+    PAPER: {},
+    "cross-fitted": {"cross_fit": 10},
+    "cross-fitted, residual": {"cross_fit": 10, "test": "residual"},
+}
+COVERED = {
+    "mean": "mean of new samples",
+    "best_mean": "best mean of the components",
+    "supervised": "supervised components",
+    "unsupervised": "unsupervised components",
+    "effect": "features with an effect",
+    "no_effect": "features without",
+}
+
+
+@dataclass(frozen=True)
+class Design:
+    """One kind of data: the standard deviation of the linear predictor; a Gaussian target has variance 1."""
+
+    name: str
+    classes: bool
+    signal: float
+    # One supervised component without a test, as a test would refuse it in noise.
+    forced: bool = False
+
+    def methods(self) -> dict[str, dict[str, Any]]:
+        """Return the options of ISPCA; without a test, there is one cross-fitted method."""
+        if not self.forced:
+            return METHODS
+        options = {"alpha": None, "n_supervised": 1}
+        return {name: METHODS[name] | options for name in (PAPER, "cross-fitted")}
+
+
+DESIGNS = [
+    Design("Gaussian, strong", False, np.sqrt(0.8)),
+    Design("Gaussian, weak", False, np.sqrt(0.4)),
+    Design("Gaussian, noise", False, 0.0),
+    Design("Gaussian, noise, forced", False, 0.0, forced=True),
+    Design("classes, strong", True, 4.0),
+    Design("classes, weak", True, 1.5),
+    Design("classes, noise", True, 0.0),
+    Design("classes, noise, forced", True, 0.0, forced=True),
+]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Features are ``factors @ loadings.T + noise``, and the linear predictor is ``X @ coef``."""
+
+    design: Design
+    loadings: np.ndarray
+    coef: np.ndarray
+
+    def draw(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return n samples and their targets."""
+        n_features, n_factors = self.loadings.shape
+        X = rng.normal(size=(n, n_factors)) @ self.loadings.T + rng.normal(size=(n, n_features))
+        eta = X @ self.coef
+        y = rng.uniform(size=n) < expit(eta) if self.design.classes else eta + self.noise * rng.normal(size=n)
+        return X, y
+
+    @property
+    def noise(self) -> float:
+        return float(np.sqrt(1 - self.design.signal**2))
+
+    def best(self, reduction: ISPCA) -> tuple[np.ndarray, float, float]:
+        """Return coefficients and intercept of the best model of the components, and the fraction of signal kept.
+
+        All variables are normal, so the best linear predictor of new samples is the projection of the true one.
+        For classes it is shrunk: the part of the true predictor that the components miss acts like noise.
+        """
+        weights = (reduction.components_ / reduction.scale_).T
+        by_factor = self.loadings.T @ weights
+        covariance = by_factor.T @ by_factor + weights.T @ weights
+        with_eta = by_factor.T @ (self.loadings.T @ self.coef) + weights.T @ self.coef
+        coef = np.linalg.solve(covariance, with_eta)
+        variance, signal = float(coef @ with_eta), self.design.signal
+        if self.design.classes:
+            coef = coef * shrinkage(np.sqrt(variance), signal)
+        return coef, float(coef @ (reduction.mean_ @ weights)), variance / signal**2 if signal else np.nan
+
+
+def shrinkage(kept: float, signal: float) -> float:
+    """Return the factor c with which ``c * u`` is the best predictor if ``u`` is a part of the true logit.
+
+    The standard deviations of u and of the logit are given. At the optimum, ``E[u p(c u)] = E[u p(logit)]``, and
+    Stein's lemma makes expectations of the slope of the logistic function of both sides.
+    """
+
+    def slope(spread: float) -> float:
+        p = expit(spread * NODES)
+        return float(WEIGHTS @ (p * (1 - p)))
+
+    return float(brentq(lambda c: c * slope(c * kept) - slope(signal), 0.0, 2.0))
+
+
+def make_truth(design: Design, rng: np.random.Generator) -> Truth:
+    """Draw the loadings; the coefficients are those of the best prediction of the first factors from X."""
+    loadings = np.zeros((N_FEATURES, N_FACTORS))
+    for factor in range(N_FACTORS):
+        part = slice(factor * FACTOR_SIZE, (factor + 1) * FACTOR_SIZE)
+        loadings[part, factor] = rng.uniform(0.5, 1.0, FACTOR_SIZE) * rng.choice([-1.0, 1.0], FACTOR_SIZE)
+    covariance = loadings @ loadings.T + np.eye(N_FEATURES)
+    coef = np.linalg.solve(covariance, loadings[:, :N_RELEVANT].sum(axis=1))
+    return Truth(design, loadings, coef * design.signal / np.sqrt(coef @ covariance @ coef))
+
+
+def interval_scores(
+    name: str, ends: np.ndarray, truth: np.ndarray, change: Callable[[np.ndarray], np.ndarray] | None = None
+) -> dict[str, float]:
+    """Return coverage and mean width of intervals, NaN if there are none; ``change`` precedes the width."""
+    if not len(truth):
+        return {f"{name}_covered": np.nan, f"{name}_width": np.nan}
+    covered = (ends[0] <= truth) & (truth <= ends[1])
+    low, high = ends if change is None else change(ends)
+    return {f"{name}_covered": float(covered.mean()), f"{name}_width": float((high - low).mean())}
+
+
+def calibration(y: np.ndarray, probability: np.ndarray) -> float:
+    both = np.column_stack([1 - probability, probability])
+    found = calibration_error(y.astype(int), Prediction(value=None, probabilities=both), 2)
+    assert found is not None
+    return found
+
+
+def truth_scores(truth: Truth, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Return how well the true model predicts: nothing can do better on average."""
+    eta = X @ truth.coef
+    if truth.design.classes:
+        p = expit(eta)
+        return {"mlpd": float(np.log(np.where(y, p, 1 - p)).mean()), "calibration_error": calibration(y, p)}
+    return {"mlpd": float(norm.logpdf(y, eta, truth.noise).mean())}
+
+
+def fit_scores(model: Any, truth: Truth, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Return coverages, widths and predictive measures of a fitted pipeline."""
+    reduction, regression = model
+    Z, posterior = reduction.transform(X), regression.posterior_
+    best, intercept, kept = truth.best(reduction)
+    eta, coef = posterior.linear_predictor(Z), posterior.flat("coef").T
+    change = expit if truth.design.classes else None
+    k = reduction.n_supervised_
+    ends = np.quantile(eta, TAILS, axis=1)
+    scores = interval_scores("mean", ends, X @ truth.coef, change)
+    scores |= interval_scores("best_mean", ends, Z @ best + intercept, change)
+    ends = np.quantile(coef, TAILS, axis=1)
+    scores |= interval_scores("supervised", ends[:, :k], best[:k])
+    scores |= interval_scores("unsupervised", ends[:, k:], best[k:])
+    table, effect = original_coefficients(model)[1:], truth.coef != 0
+    ends = np.array([table["q5"], table["q95"]])
+    scores |= interval_scores("effect", ends[:, effect], truth.coef[effect])
+    scores |= interval_scores("no_effect", ends[:, ~effect], truth.coef[~effect])
+    scores |= {"n_supervised": k, "kept": kept, "converged": float(regression.diagnostics_.converged)}
+    scores["unsupervised_truth"] = float(np.abs(best[k:]).mean())
+    scores["first_truth"], scores["first_estimate"] = (best[0], coef[0].mean()) if k else (np.nan, np.nan)
+    scores["mlpd"] = float(regression.log_predictive_density(Z, y).mean())
+    if truth.design.classes:
+        scores["calibration_error"] = calibration(y, regression.predict_proba(Z)[:, 1])
+    return scores
+
+
+def measure(design: Design, seed: tuple[int, int]) -> dict[str, dict[str, float]]:
+    """Simulate one data set and return the scores of every method, and of the truth."""
+    rng = np.random.default_rng(seed)
+    truth = make_truth(design, rng)
+    X, y = truth.draw(rng, N_SAMPLES)
+    X_new, y_new = truth.draw(rng, N_NEW)
+    regression = HorseshoeClassifier if design.classes else HorseshoeRegressor
+    scores = {TRUTH: truth_scores(truth, X_new, y_new)}
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        for name, options in design.methods().items():
+            reduction = ISPCA(N_COMPONENTS, whiten=True, random_state=seed[1], **options)
+            model = make_pipeline(reduction, regression(**CHAINS, random_state=seed[1])).fit(X, y)
+            scores[name] = fit_scores(model, truth, X_new, y_new)
+    return scores
+
+
+Results = dict[str, dict[str, np.ndarray]]
+
+
+def run(design: Design, count: int, jobs: int) -> Results:
+    """Return the scores of all data sets of a design, by method and quantity."""
+    number = DESIGNS.index(design)
+    sets = Parallel(n_jobs=jobs)(delayed(measure)(design, (number, index)) for index in range(count))
+    return {
+        method: {name: np.array([scores[method][name] for scores in sets]) for name in found}
+        for method, found in sets[0].items()
+    }
+
+
+def load_or_run(design: Design, count: int, jobs: int, out: Path) -> Results:
+    """Return stored results, or run the design and store them."""
+    path = out / f"{design.name.replace(', ', '-')}-{count}.json"
+    if path.is_file():
+        stored = json.loads(path.read_text())
+        return {m: {name: np.array(values) for name, values in found.items()} for m, found in stored.items()}
+    results = run(design, count, jobs)
+    lists = {m: {name: values.tolist() for name, values in found.items()} for m, found in results.items()}
+    out.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(lists))
+    return results
+
+
+def mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    """Return the mean over data sets and its Monte Carlo error, leaving out those without a value."""
+    values = values[np.isfinite(values)]
+    if len(values) < 2:
+        return np.nan, np.nan
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def coverage_cell(scores: dict[str, np.ndarray], name: str) -> str:
+    """Return coverage, its Monte Carlo error and the mean width."""
+    mean, error = mean_and_error(scores[f"{name}_covered"])
+    width, _ = mean_and_error(scores[f"{name}_width"])
+    return "-" if np.isnan(mean) else f"{100 * mean:.0f} ± {100 * error:.1f} ({width:.2g})"
+
+
+def coverage_table(results: dict[str, Results]) -> str:
+    """Return a Markdown table of coverages in percent, with widths in parentheses."""
+    lines = [f"| data | ISPCA | {' | '.join(COVERED.values())} |", "|---" * (len(COVERED) + 2) + "|"]
+    for design, found in results.items():
+        for method, scores in found.items():
+            if method != TRUTH:
+                cells = [coverage_cell(scores, name) for name in COVERED]
+                lines.append(f"| {design} | {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def number_cell(scores: dict[str, np.ndarray], name: str, form: str) -> str:
+    mean, error = mean_and_error(scores.get(name, np.empty(0)))
+    return "-" if np.isnan(mean) else f"{mean:{form}} ± {error:.2g}"
+
+
+def prediction_table(results: dict[str, Results]) -> str:
+    """Return a Markdown table of predictive measures, and of the coefficient of the first component."""
+    names = (
+        "log density",
+        "minus paper",
+        "calibration error",
+        "supervised",
+        "found, %",
+        "kept, %",
+        "true",
+        "estimated",
+    )
+    lines = [f"| data | ISPCA | {' | '.join(names)} |", "|---" * (len(names) + 2) + "|"]
+    for design, found in results.items():
+        for method, scores in found.items():
+            difference = {"mlpd": scores["mlpd"] - found[PAPER]["mlpd"]}
+            n_supervised = scores.get("n_supervised", np.empty(0))
+            cells = [
+                number_cell(scores, "mlpd", ".3f"),
+                "-" if method == PAPER else number_cell(difference, "mlpd", "+.3f"),
+                number_cell(scores, "calibration_error", ".3f"),
+                f"{n_supervised.mean():.2f}" if len(n_supervised) else "-",
+                f"{100 * np.mean(n_supervised > 0):.0f}" if len(n_supervised) else "-",
+                f"{100 * scores['kept'].mean():.0f}" if np.isfinite(scores.get("kept", np.nan)).all() else "-",
+                number_cell(scores, "first_truth", ".2f"),
+                number_cell(scores, "first_estimate", ".2f"),
+            ]
+            lines.append(f"| {design} | {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--out", type=Path, required=True, help="folder for the results of finished designs")
+    parser.add_argument("--count", type=int, default=100, help="simulated data sets for each design")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    results = {}
+    for design in DESIGNS:
+        results[design.name] = load_or_run(design, options.count, options.jobs, options.out)
+        print(f"{design.name}: {options.count} data sets done", flush=True)
+    print("\n" + coverage_table(results) + "\n\n" + prediction_table(results))
+
+
+if __name__ == "__main__":
+    main()
