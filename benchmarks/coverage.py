@@ -14,14 +14,12 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.optimize import brentq
-from scipy.special import expit
+from scipy import special  # as a module: workers cannot load a ufunc of the main module
 from scipy.stats import norm
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
@@ -30,14 +28,12 @@ from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, original_coeff
 from ispca.validation.metrics import calibration_error
 from ispca.validation.prediction import Prediction
 
+from .factor_data import Design, Truth, make_truth
+
 N_SAMPLES, N_NEW = 60, 200
-N_FEATURES, N_FACTORS, FACTOR_SIZE, N_RELEVANT = 600, 10, 30, 2
 N_COMPONENTS = 50
 CHAINS: dict[str, Any] = {"n_chains": 2, "n_warmup": 500, "n_draws": 500, "retry": False, "n_jobs": 1}
 TAILS = [0.05, 0.95]
-# Nodes and weights for expectations over a standard normal variable.
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(100)
-WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 TRUTH = "truth"
 PAPER = "paper"
@@ -54,26 +50,6 @@ COVERED = {
     "effect": "features with an effect",
     "no_effect": "features without",
 }
-
-
-@dataclass(frozen=True)
-class Design:
-    """One kind of data: the standard deviation of the linear predictor; a Gaussian target has variance 1."""
-
-    name: str
-    classes: bool
-    signal: float
-    # One supervised component without a test, as a test would refuse it in noise.
-    forced: bool = False
-
-    def methods(self) -> dict[str, dict[str, Any]]:
-        """Return the options of ISPCA; without a test, there is one cross-fitted method."""
-        if not self.forced:
-            return METHODS
-        options = {"alpha": None, "n_supervised": 1}
-        return {name: METHODS[name] | options for name in (PAPER, "cross-fitted")}
-
-
 DESIGNS = [
     Design("Gaussian, strong", False, np.sqrt(0.8)),
     Design("Gaussian, weak", False, np.sqrt(0.4)),
@@ -86,66 +62,12 @@ DESIGNS = [
 ]
 
 
-@dataclass(frozen=True)
-class Truth:
-    """Features are ``factors @ loadings.T + noise``, and the linear predictor is ``X @ coef``."""
-
-    design: Design
-    loadings: np.ndarray
-    coef: np.ndarray
-
-    def draw(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return n samples and their targets."""
-        n_features, n_factors = self.loadings.shape
-        X = rng.normal(size=(n, n_factors)) @ self.loadings.T + rng.normal(size=(n, n_features))
-        eta = X @ self.coef
-        y = rng.uniform(size=n) < expit(eta) if self.design.classes else eta + self.noise * rng.normal(size=n)
-        return X, y
-
-    @property
-    def noise(self) -> float:
-        return float(np.sqrt(1 - self.design.signal**2))
-
-    def best(self, reduction: ISPCA) -> tuple[np.ndarray, float, float]:
-        """Return coefficients and intercept of the best model of the components, and the fraction of signal kept.
-
-        All variables are normal, so the best linear predictor of new samples is the projection of the true one.
-        For classes it is shrunk: the part of the true predictor that the components miss acts like noise.
-        """
-        weights = (reduction.components_ / reduction.scale_).T
-        by_factor = self.loadings.T @ weights
-        covariance = by_factor.T @ by_factor + weights.T @ weights
-        with_eta = by_factor.T @ (self.loadings.T @ self.coef) + weights.T @ self.coef
-        coef = np.linalg.solve(covariance, with_eta)
-        variance, signal = float(coef @ with_eta), self.design.signal
-        if self.design.classes:
-            coef = coef * shrinkage(np.sqrt(variance), signal)
-        return coef, float(coef @ (reduction.mean_ @ weights)), variance / signal**2 if signal else np.nan
-
-
-def shrinkage(kept: float, signal: float) -> float:
-    """Return the factor c with which ``c * u`` is the best predictor if ``u`` is a part of the true logit.
-
-    The standard deviations of u and of the logit are given. At the optimum, ``E[u p(c u)] = E[u p(logit)]``, and
-    Stein's lemma makes expectations of the slope of the logistic function of both sides.
-    """
-
-    def slope(spread: float) -> float:
-        p = expit(spread * NODES)
-        return float(WEIGHTS @ (p * (1 - p)))
-
-    return float(brentq(lambda c: c * slope(c * kept) - slope(signal), 0.0, 2.0))
-
-
-def make_truth(design: Design, rng: np.random.Generator) -> Truth:
-    """Draw the loadings; the coefficients are those of the best prediction of the first factors from X."""
-    loadings = np.zeros((N_FEATURES, N_FACTORS))
-    for factor in range(N_FACTORS):
-        part = slice(factor * FACTOR_SIZE, (factor + 1) * FACTOR_SIZE)
-        loadings[part, factor] = rng.uniform(0.5, 1.0, FACTOR_SIZE) * rng.choice([-1.0, 1.0], FACTOR_SIZE)
-    covariance = loadings @ loadings.T + np.eye(N_FEATURES)
-    coef = np.linalg.solve(covariance, loadings[:, :N_RELEVANT].sum(axis=1))
-    return Truth(design, loadings, coef * design.signal / np.sqrt(coef @ covariance @ coef))
+def methods_for(design: Design) -> dict[str, dict[str, Any]]:
+    """Return the options of ISPCA; without a test, there is one cross-fitted method."""
+    if not design.forced:
+        return METHODS
+    options = {"alpha": None, "n_supervised": 1}
+    return {name: METHODS[name] | options for name in (PAPER, "cross-fitted")}
 
 
 def interval_scores(
@@ -170,7 +92,7 @@ def truth_scores(truth: Truth, X: np.ndarray, y: np.ndarray) -> dict[str, float]
     """Return how well the true model predicts: nothing can do better on average."""
     eta = X @ truth.coef
     if truth.design.classes:
-        p = expit(eta)
+        p = special.expit(eta)
         return {"mlpd": float(np.log(np.where(y, p, 1 - p)).mean()), "calibration_error": calibration(y, p)}
     return {"mlpd": float(norm.logpdf(y, eta, truth.noise).mean())}
 
@@ -181,7 +103,7 @@ def fit_scores(model: Any, truth: Truth, X: np.ndarray, y: np.ndarray) -> dict[s
     Z, posterior = reduction.transform(X), regression.posterior_
     best, intercept, kept = truth.best(reduction)
     eta, coef = posterior.linear_predictor(Z), posterior.flat("coef").T
-    change = expit if truth.design.classes else None
+    change = special.expit if truth.design.classes else None
     k = reduction.n_supervised_
     ends = np.quantile(eta, TAILS, axis=1)
     scores = interval_scores("mean", ends, X @ truth.coef, change)
@@ -212,7 +134,7 @@ def measure(design: Design, seed: tuple[int, int]) -> dict[str, dict[str, float]
     scores = {TRUTH: truth_scores(truth, X_new, y_new)}
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        for name, options in design.methods().items():
+        for name, options in methods_for(design).items():
             reduction = ISPCA(N_COMPONENTS, whiten=True, random_state=seed[1], **options)
             model = make_pipeline(reduction, regression(**CHAINS, random_state=seed[1])).fit(X, y)
             scores[name] = fit_scores(model, truth, X_new, y_new)

@@ -1,11 +1,12 @@
-"""The truths of benchmarks/coverage.py against large samples, and a run with tiny settings."""
+"""The truths behind benchmarks/coverage.py against large samples, and a run with tiny settings."""
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from benchmarks import coverage
-from benchmarks.coverage import COVERED, DESIGNS, PAPER, TRUTH, Design, interval_scores, make_truth, shrinkage
+from benchmarks import coverage, factor_data
+from benchmarks.coverage import COVERED, DESIGNS, PAPER, TRUTH, interval_scores, methods_for
+from benchmarks.factor_data import Design, make_truth, shrinkage
 from ispca import ISPCA
 
 STRONG = {design.classes: design for design in DESIGNS if "strong" in design.name}
@@ -13,11 +14,11 @@ STRONG = {design.classes: design for design in DESIGNS if "strong" in design.nam
 
 @pytest.fixture
 def tiny(monkeypatch):
-    settings = {"N_FEATURES": 60, "N_FACTORS": 4, "FACTOR_SIZE": 10, "N_SAMPLES": 40, "N_COMPONENTS": 5}
-    for name, value in settings.items():
-        monkeypatch.setattr(coverage, name, value)
+    for name, value in {"N_FEATURES": 60, "N_FACTORS": 4, "FACTOR_SIZE": 10}.items():
+        monkeypatch.setattr(factor_data, name, value)
     chains = coverage.CHAINS | {"n_warmup": 100, "n_draws": 50}
-    monkeypatch.setattr(coverage, "CHAINS", chains)
+    for name, value in {"N_SAMPLES": 40, "N_COMPONENTS": 5, "CHAINS": chains}.items():
+        monkeypatch.setattr(coverage, name, value)
 
 
 @pytest.mark.parametrize("classes", [False, True])
@@ -41,7 +42,7 @@ def test_the_true_predictor_has_the_spread_of_the_design(design):
     truth = make_truth(design, rng)
     X, y = truth.draw(rng, 4000)
     assert (X @ truth.coef).std() == pytest.approx(design.signal, rel=0.05)
-    assert np.count_nonzero(truth.coef) in (0, coverage.N_RELEVANT * coverage.FACTOR_SIZE)
+    assert np.count_nonzero(truth.coef) in (0, factor_data.N_RELEVANT * factor_data.FACTOR_SIZE)
     if not design.classes:
         assert y.std() == pytest.approx(1, rel=0.05)
 
@@ -67,7 +68,7 @@ def test_a_tiny_run_fills_the_tables_and_continues(tiny, tmp_path, monkeypatch):
     results = {design.name: coverage.load_or_run(design, 2, 1, tmp_path) for design in designs}
     for design in designs:
         found = results[design.name]
-        assert list(found) == [TRUTH, *design.methods()]
+        assert list(found) == [TRUTH, *methods_for(design)]
         for name in COVERED:
             covered = found[PAPER][f"{name}_covered"]
             assert ((covered >= 0) & (covered <= 1) | np.isnan(covered)).all()
