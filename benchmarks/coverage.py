@@ -35,7 +35,13 @@ N_COMPONENTS = 50
 CHAINS: dict[str, Any] = {"n_chains": 2, "n_warmup": 500, "n_draws": 500, "retry": False, "n_jobs": 1}
 TAILS = [0.05, 0.95]
 
+Seed = tuple[int, int]
+Scores = dict[str, dict[str, float]]
+Results = dict[str, dict[str, np.ndarray]]
+
 TRUTH = "truth"
+# A reference nobody can reach: the model learns from 60 more samples, which the components do not know.
+FRESH = "fresh samples"
 PAPER = "paper"
 METHODS: dict[str, dict[str, Any]] = {
     PAPER: {},
@@ -124,35 +130,55 @@ def fit_scores(model: Any, truth: Truth, X: np.ndarray, y: np.ndarray) -> dict[s
     return scores
 
 
-def measure(design: Design, seed: tuple[int, int]) -> dict[str, dict[str, float]]:
-    """Simulate one data set and return the scores of every method, and of the truth."""
+Samples = tuple[np.ndarray, np.ndarray]
+
+
+def simulate(design: Design, seed: Seed) -> tuple[Truth, Samples, Samples, Samples]:
+    """Return a truth, the samples to learn from, new ones to predict, and as many as the first for a reference."""
     rng = np.random.default_rng(seed)
-    with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")
-        truth = make_truth(design, rng)
-        X, y = truth.draw(rng, N_SAMPLES)
-        new = truth.draw(rng, N_NEW)
-        scores = {TRUTH: truth_scores(truth, *new)}
-        known: dict[bytes, dict[str, float]] = {}
-        for name, options in methods_for(design).items():
-            reduction = ISPCA(N_COMPONENTS, whiten=True, random_state=seed[1], **options)
-            Z = reduction.fit_transform(X, y)
-            # Methods that agree on the training scores agree on everything.
-            if Z.tobytes() not in known:
-                regression = HorseshoeClassifier if design.classes else HorseshoeRegressor
-                model = make_pipeline(reduction, regression(**CHAINS, random_state=seed[1]).fit(Z, y))
-                known[Z.tobytes()] = fit_scores(model, truth, *new)
-            scores[name] = known[Z.tobytes()]
+    truth = make_truth(design, rng)
+    return truth, truth.draw(rng, N_SAMPLES), truth.draw(rng, N_NEW), truth.draw(rng, N_SAMPLES)
+
+
+def fitted(design: Design, reduction: ISPCA, Z: np.ndarray, y: np.ndarray, seed: Seed) -> Any:
+    """Return the pipeline of a fitted reduction and a model that learns from the scores Z."""
+    regression = HorseshoeClassifier if design.classes else HorseshoeRegressor
+    return make_pipeline(reduction, regression(**CHAINS, random_state=seed[1]).fit(Z, y))
+
+
+def measure(design: Design, seed: Seed) -> Scores:
+    """Simulate one data set and return the scores of every method, and of the truth."""
+    truth, (X, y), new, _ = simulate(design, seed)
+    scores = {TRUTH: truth_scores(truth, *new)}
+    known: dict[bytes, dict[str, float]] = {}
+    for name, options in methods_for(design).items():
+        reduction = ISPCA(N_COMPONENTS, whiten=True, random_state=seed[1], **options)
+        Z = reduction.fit_transform(X, y)
+        # Methods that agree on the training scores agree on everything.
+        if Z.tobytes() not in known:
+            known[Z.tobytes()] = fit_scores(fitted(design, reduction, Z, y, seed), truth, *new)
+        scores[name] = known[Z.tobytes()]
     return scores
 
 
-Results = dict[str, dict[str, np.ndarray]]
+def measure_fresh(design: Design, seed: Seed) -> Scores:
+    """Return the scores of the paper's components with a model that learns from samples they were not found in."""
+    truth, train, new, (X, y) = simulate(design, seed)
+    reduction = ISPCA(N_COMPONENTS, whiten=True, random_state=seed[1], **methods_for(design)[PAPER]).fit(*train)
+    return {FRESH: fit_scores(fitted(design, reduction, reduction.transform(X), y, seed), truth, *new)}
 
 
-def run(design: Design, count: int, jobs: int) -> Results:
+def quietly(measured: Callable[[Design, Seed], Scores], design: Design, seed: Seed) -> Scores:
+    """Measure on one thread, without warnings of short chains."""
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        return measured(design, seed)
+
+
+def run(measured: Callable[[Design, Seed], Scores], design: Design, count: int, jobs: int) -> Results:
     """Return the scores of all data sets of a design, by method and quantity."""
     number = DESIGNS.index(design)
-    sets = Parallel(n_jobs=jobs)(delayed(measure)(design, (number, index)) for index in range(count))
+    sets = Parallel(n_jobs=jobs)(delayed(quietly)(measured, design, (number, index)) for index in range(count))
     return {
         method: {name: np.array([scores[method][name] for scores in sets]) for name in found}
         for method, found in sets[0].items()
@@ -160,15 +186,17 @@ def run(design: Design, count: int, jobs: int) -> Results:
 
 
 def load_or_run(design: Design, count: int, jobs: int, out: Path) -> Results:
-    """Return stored results, or run the design and store them."""
-    path = out / f"{design.name.replace(', ', '-')}-{count}.json"
-    if path.is_file():
-        stored = json.loads(path.read_text())
-        return {m: {name: np.array(values) for name, values in found.items()} for m, found in stored.items()}
-    results = run(design, count, jobs)
-    lists = {m: {name: values.tolist() for name, values in found.items()} for m, found in results.items()}
+    """Return stored results, or run the design and store them; the reference has a file of its own."""
     out.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(lists))
+    results: Results = {}
+    for kind, measured in (("", measure), ("-fresh", measure_fresh)):
+        path = out / f"{design.name.replace(', ', '-')}{kind}-{count}.json"
+        if not path.is_file():
+            found = run(measured, design, count, jobs)
+            lists = {m: {name: values.tolist() for name, values in of.items()} for m, of in found.items()}
+            path.write_text(json.dumps(lists))
+        stored = json.loads(path.read_text())
+        results |= {m: {name: np.array(values) for name, values in of.items()} for m, of in stored.items()}
     return results
 
 

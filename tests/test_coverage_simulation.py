@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from benchmarks import coverage, factor_data
-from benchmarks.coverage import COVERED, DESIGNS, PAPER, TRUTH, interval_scores, methods_for
+from benchmarks.coverage import COVERED, DESIGNS, FRESH, PAPER, TRUTH, interval_scores, methods_for
 from benchmarks.factor_data import Design, make_truth, shrinkage
 from ispca import ISPCA
 
@@ -68,7 +68,7 @@ def test_a_tiny_run_fills_the_tables_and_continues(tiny, tmp_path, monkeypatch):
     results = {design.name: coverage.load_or_run(design, 2, 1, tmp_path) for design in designs}
     for design in designs:
         found = results[design.name]
-        assert list(found) == [TRUTH, *methods_for(design)]
+        assert list(found) == [TRUTH, *methods_for(design), FRESH]
         for name in COVERED:
             covered = found[PAPER][f"{name}_covered"]
             assert ((covered >= 0) & (covered <= 1) | np.isnan(covered)).all()
@@ -76,8 +76,8 @@ def test_a_tiny_run_fills_the_tables_and_continues(tiny, tmp_path, monkeypatch):
     assert (forced["cross-fitted"]["n_supervised"] == 1).all()
     # The same components; only the scores that the model learns from differ.
     assert (forced["cross-fitted"]["supervised_width"] < forced[PAPER]["supervised_width"]).all()
-    assert coverage.coverage_table(results).count("\n") == 1 + 3 + 2
-    assert coverage.prediction_table(results).count("\n") == 1 + 4 + 3
-    monkeypatch.setattr(coverage, "measure", None)
+    assert coverage.coverage_table(results).count("\n") == 1 + 4 + 3
+    assert coverage.prediction_table(results).count("\n") == 1 + 5 + 4
+    monkeypatch.setattr(coverage, "run", None)
     again = {design.name: coverage.load_or_run(design, 2, 1, tmp_path) for design in designs}
     assert coverage.coverage_table(again) == coverage.coverage_table(results)
