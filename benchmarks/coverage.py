@@ -4,7 +4,7 @@
 
 Simulates data whose true coefficients are known, fits ISPCA with a horseshoe model, and prints Markdown tables:
 how often intervals contain the truth, how wide they are, and how well new samples are predicted (about 12 minutes
-on one core). The quantities are defined in docs/coverage.md. Finished designs are stored in DIR, so that an
+on one core). The quantities are defined in docs/coverage.md. Finished batches are stored in DIR, so that an
 interrupted run continues.
 """
 
@@ -34,6 +34,8 @@ N_SAMPLES, N_NEW = 60, 200
 N_COMPONENTS = 50
 CHAINS: dict[str, Any] = {"n_chains": 2, "n_warmup": 500, "n_draws": 500, "retry": False, "n_jobs": 1}
 TAILS = [0.05, 0.95]
+# Data sets that are measured and stored together.
+BATCH = 25
 
 Seed = tuple[int, int]
 Scores = dict[str, dict[str, float]]
@@ -158,6 +160,9 @@ def measure(design: Design, seed: Seed) -> Scores:
         if Z.tobytes() not in known:
             known[Z.tobytes()] = fit_scores(fitted(design, reduction, Z, y, seed), truth, *new)
         scores[name] = known[Z.tobytes()]
+        # Both tests are the same for the first component, and there is nothing to cross-fit without it.
+        if reduction.n_supervised_ == 0:
+            return scores | dict.fromkeys(methods_for(design), scores[name])
     return scores
 
 
@@ -175,28 +180,30 @@ def quietly(measured: Callable[[Design, Seed], Scores], design: Design, seed: Se
         return measured(design, seed)
 
 
-def run(measured: Callable[[Design, Seed], Scores], design: Design, count: int, jobs: int) -> Results:
-    """Return the scores of all data sets of a design, by method and quantity."""
-    number = DESIGNS.index(design)
-    sets = Parallel(n_jobs=jobs)(delayed(quietly)(measured, design, (number, index)) for index in range(count))
-    return {
-        method: {name: np.array([scores[method][name] for scores in sets]) for name in found}
-        for method, found in sets[0].items()
-    }
+def run(measured: Callable[[Design, Seed], Scores], design: Design, start: int, jobs: int, out: Path) -> Results:
+    """Return the scores of a batch of data sets, by method and quantity; finished ones are read from a file."""
+    path = out / f"{design.name.replace(', ', '-')}-{measured.__name__}-{start}.json"
+    if not path.is_file():
+        seeds = [(DESIGNS.index(design), start + index) for index in range(BATCH)]
+        sets = Parallel(n_jobs=jobs)(delayed(quietly)(measured, design, seed) for seed in seeds)
+        found = {m: {name: [scores[m][name] for scores in sets] for name in sets[0][m]} for m in sets[0]}
+        path.write_text(json.dumps(found))
+        print(f"{path.stem} done", flush=True)
+    stored = json.loads(path.read_text())
+    return {m: {name: np.array(values) for name, values in of.items()} for m, of in stored.items()}
 
 
-def load_or_run(design: Design, count: int, jobs: int, out: Path) -> Results:
-    """Return stored results, or run the design and store them; the reference has a file of its own."""
+def run_all(designs: list[Design], count: int, jobs: int, out: Path) -> dict[str, Results]:
+    """Return the results of all designs; batch by batch, so that all advance together."""
     out.mkdir(parents=True, exist_ok=True)
-    results: Results = {}
-    for kind, measured in (("", measure), ("-fresh", measure_fresh)):
-        path = out / f"{design.name.replace(', ', '-')}{kind}-{count}.json"
-        if not path.is_file():
-            found = run(measured, design, count, jobs)
-            lists = {m: {name: values.tolist() for name, values in of.items()} for m, of in found.items()}
-            path.write_text(json.dumps(lists))
-        stored = json.loads(path.read_text())
-        results |= {m: {name: np.array(values) for name, values in of.items()} for m, of in stored.items()}
+    results: dict[str, Results] = {design.name: {} for design in designs}
+    for start in range(0, count, BATCH):
+        for measured in (measure, measure_fresh):
+            for design in designs:
+                for method, scores in run(measured, design, start, jobs, out).items():
+                    parts = results[design.name].setdefault(method, {})
+                    for name, values in scores.items():
+                        parts[name] = np.concatenate([parts.get(name, np.empty(0)), values])
     return results
 
 
@@ -264,14 +271,11 @@ def prediction_table(results: dict[str, Results]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--out", type=Path, required=True, help="folder for the results of finished designs")
-    parser.add_argument("--count", type=int, default=100, help="simulated data sets for each design")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the results of finished batches")
+    parser.add_argument("--count", type=int, default=100, help="data sets for each design, in batches of 25")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    results = {}
-    for design in DESIGNS:
-        results[design.name] = load_or_run(design, options.count, options.jobs, options.out)
-        print(f"{design.name}: {options.count} data sets done", flush=True)
+    results = run_all(DESIGNS, options.count, options.jobs, options.out)
     print("\n" + coverage_table(results) + "\n\n" + prediction_table(results))
 
 

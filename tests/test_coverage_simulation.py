@@ -65,9 +65,11 @@ def test_coverage_and_width_of_intervals():
 def test_a_tiny_run_fills_the_tables_and_continues(tiny, tmp_path, monkeypatch):
     designs = [STRONG[False], Design("classes, noise, forced", True, 0.0, forced=True)]
     monkeypatch.setattr(coverage, "DESIGNS", designs)
-    results = {design.name: coverage.load_or_run(design, 2, 1, tmp_path) for design in designs}
+    monkeypatch.setattr(coverage, "BATCH", 2)
+    results = coverage.run_all(designs, 4, 1, tmp_path)
     for design in designs:
         found = results[design.name]
+        assert len(found[FRESH]["mlpd"]) == 4
         assert list(found) == [TRUTH, *methods_for(design), FRESH]
         for name in COVERED:
             covered = found[PAPER][f"{name}_covered"]
@@ -78,6 +80,6 @@ def test_a_tiny_run_fills_the_tables_and_continues(tiny, tmp_path, monkeypatch):
     assert (forced["cross-fitted"]["supervised_width"] < forced[PAPER]["supervised_width"]).all()
     assert coverage.coverage_table(results).count("\n") == 1 + 4 + 3
     assert coverage.prediction_table(results).count("\n") == 1 + 5 + 4
-    monkeypatch.setattr(coverage, "run", None)
-    again = {design.name: coverage.load_or_run(design, 2, 1, tmp_path) for design in designs}
+    monkeypatch.setattr(coverage, "quietly", None)
+    again = coverage.run_all(designs, 4, 1, tmp_path)
     assert coverage.coverage_table(again) == coverage.coverage_table(results)
