@@ -224,18 +224,19 @@ def coverage_cell(scores: dict[str, np.ndarray], name: str) -> str:
 
 def coverage_table(results: dict[str, Results]) -> str:
     """Return a Markdown table of coverages in percent, with widths in parentheses."""
-    lines = [f"| data | ISPCA | {' | '.join(COVERED.values())} |", "|---" * (len(COVERED) + 2) + "|"]
+    lines = [f"| data | ISPCA | sets | {' | '.join(COVERED.values())} |", "|---" * (len(COVERED) + 3) + "|"]
     for design, found in results.items():
         for method, scores in found.items():
             if method != TRUTH:
                 cells = [coverage_cell(scores, name) for name in COVERED]
-                lines.append(f"| {design} | {method} | {' | '.join(cells)} |")
+                lines.append(f"| {design} | {method} | {len(scores['mlpd'])} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def number_cell(scores: dict[str, np.ndarray], name: str, form: str) -> str:
+    """Return a mean and its Monte Carlo error."""
     mean, error = mean_and_error(scores.get(name, np.empty(0)))
-    return "-" if np.isnan(mean) else f"{mean:{form}} ± {error:.2g}"
+    return "-" if np.isnan(mean) else f"{mean:{form}} ± {error:{form.lstrip('+')}}"
 
 
 def prediction_table(results: dict[str, Results]) -> str:
@@ -253,7 +254,8 @@ def prediction_table(results: dict[str, Results]) -> str:
     lines = [f"| data | ISPCA | {' | '.join(names)} |", "|---" * (len(names) + 2) + "|"]
     for design, found in results.items():
         for method, scores in found.items():
-            difference = {"mlpd": scores["mlpd"] - found[PAPER]["mlpd"]}
+            # An interrupted run has fewer data sets of the reference.
+            difference = {"mlpd": scores["mlpd"] - found[PAPER]["mlpd"][: len(scores["mlpd"])]}
             n_supervised = scores.get("n_supervised", np.empty(0))
             cells = [
                 number_cell(scores, "mlpd", ".3f"),

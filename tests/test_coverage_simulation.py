@@ -47,6 +47,16 @@ def test_the_true_predictor_has_the_spread_of_the_design(design):
         assert y.std() == pytest.approx(1, rel=0.05)
 
 
+def test_scores_of_new_samples_vary_less_than_training_scores():
+    """The explanation of docs/coverage.md: 0.4 on unsupervised components and 0.7 on supervised ones, not 1."""
+    _, train, (X, _), _ = coverage.simulate(STRONG[False], (0, 0))
+    reduction = ISPCA(coverage.N_COMPONENTS, whiten=True, random_state=0).fit(*train)
+    spreads = reduction.transform(X).std(axis=0)
+    assert reduction.n_supervised_ == 1
+    assert spreads[0] == pytest.approx(0.7, abs=0.1)
+    assert spreads[1:].mean() == pytest.approx(0.4, abs=0.05)
+
+
 def test_shrinkage_grows_with_what_is_missed():
     factors = [shrinkage(kept, 2.0) for kept in (2.0, 1.5, 0.5)]
     assert factors[0] == pytest.approx(1)
