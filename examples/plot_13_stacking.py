@@ -20,7 +20,7 @@ from ispca.datasets import make_expression
 data = make_expression(n_samples=160, n_features=600, signal=0.8, random_state=11)
 X_train, X_test, y_train, y_test = train_test_split(data.data, data.target, random_state=0, stratify=data.target)
 
-# Short chains keep this page fast; StackedClassifier() by default uses seven candidates and full chains.
+# Short chains keep this page fast; StackedClassifier() by default uses seven candidates and longer chains.
 short = HorseshoeClassifier(n_chains=2, n_warmup=200, n_draws=200, retry=False)
 candidates = {
     "PCA": make_pipeline(ISPCA(12, n_supervised=0, whiten=True), short),
@@ -49,7 +49,7 @@ for ax in axes:
     ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The stack need not be the best on every data set, but it is rarely among the worst. See :doc:`../validation` for
+# The stack need not be the best on every data set, but it is rarely among the worst. See :doc:`../predictions` for
 # results on 13 data sets.
 
 for row in stack.cv_table_:

@@ -156,6 +156,20 @@ def test_the_settings_of_the_paper(data, tmp_path, fitted, monkeypatch):
     assert commands[0] == 0 < commands[1]
 
 
+def test_cross_fitted_scores_and_their_model(data, tmp_path, fitted, capsys):
+    out = tmp_path / "out"
+    command = ["fit", str(data), *TARGET, "--out", str(out), "--method", "ISPCA-cross-fitted", *SHORT]
+    assert main([*command, "--paper"]) == 2
+    assert "--method ISPCA-cross-fitted is not one of the paper's methods" in capsys.readouterr().err
+    assert main(command) == 0
+    reduction = load_model(out / "model.ispca")[0]
+    assert (reduction.cross_fit, reduction.test) == (10, "residual")
+    (header, rows), (_, plain) = table(out / "scores.csv"), table(fitted / "scores.csv")
+    assert header[2] == "supervised_1"
+    assert [row[:2] for row in rows] == [row[:2] for row in plain]
+    assert all(row[2] != other[2] for row, other in zip(rows, plain, strict=True))
+
+
 def test_genes_in_rows(tmp_path, fitted, table_of):
     rows, write = table_of
     turned = write(tmp_path / "turned.tsv", list(zip(*rows(), strict=True)), "\t")

@@ -24,6 +24,7 @@ def test_the_recommended_settings_are_defined_in_one_place(monkeypatch):
     paper, recommended = paper_methods(10), recommended_methods(10)
     changed = {name for name in paper if settings(paper[name]) != settings(recommended[name])}
     assert changed == {"ISPCA", "ISPCA-small", "ISPCA-residual"}
+    assert recommended.keys() - paper.keys() == {"ISPCA-cross-fitted"}
     assert recommended["ISPCA"][0].n_permutations == 77
     monkeypatch.setitem(methods.HONEST, "cross_fit", 7)
     candidates = dict(default_candidates(2))

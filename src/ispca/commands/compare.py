@@ -10,7 +10,7 @@ from typing import Any
 from .._csv import open_csv, write_table
 from .._extras import missing_package
 from .._messages import suggestion
-from ..validation import Comparison, paper_methods, standard_methods
+from ..validation import Comparison, paper_methods, recommended_methods, standard_methods
 from ..validation import compare as compare_methods
 from ..validation.input_checks import LONGEST_TIMEOUT
 from . import UsageError
@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     if args.jobs == 0:
         raise UsageError("--jobs must not be 0. Pass the number of processes, or -1 for all cores.")
     # Check the names before reading a large file.
-    known = paper_methods() | standard_methods() | standard_methods(regression=True)
+    own = paper_methods() if args.paper else recommended_methods()
+    known = own | standard_methods() | standard_methods(regression=True)
     chosen_methods(known, args.methods)
     result, written = None, []
     try:

@@ -17,6 +17,7 @@ from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
 from ..report.html import load_templates
 from ..validation import compare_with_baselines, paper_methods, recommended_methods
+from . import UsageError
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
@@ -29,7 +30,7 @@ EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results
 writes report.html, model.ispca, scores.csv, loadings.csv and coefficients.csv;
 DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
-METHODS = ("ISPCA", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
+METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
 
 
@@ -54,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
     """Read, fit, write, and print a summary."""
     console = Console(args)
     start = time.perf_counter()
+    if args.paper and args.method not in paper_methods():
+        raise UsageError(f"--method {args.method} is not one of the paper's methods. Leave out --paper.")
     if args.format == "html":
         # A missing package is reported before the fit, which can take minutes.
         load_templates()

@@ -149,8 +149,9 @@ def in_fold(estimator: Any) -> Any:
 
 def _fit_together(estimators: list[Any], X: Any, y: Any, groups: Any) -> list[Any]:
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
-        # For candidates, n_components is an upper limit; data of a lower rank need no warning.
-        warnings.filterwarnings("ignore", message="n_components=")
+        # For candidates, n_components is an upper limit, and a penalty at the end of its path lowers their weight:
+        # neither needs a warning.
+        warnings.filterwarnings("ignore", message="n_components=|The chosen penalty")
         reuse = Reuse()
         for estimator in estimators:
             fit_timed(estimator, X, y, groups, reuse)

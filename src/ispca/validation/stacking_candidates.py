@@ -24,8 +24,6 @@ from .prediction import n_rows
 # As in the paper; with many classes, each component has a coefficient per class.
 N_COMPONENTS = 50
 N_COMPONENTS_MANY_CLASSES = 20
-# A stack predicts from averages over the draws, for which 2,000 are enough.
-CHAINS: dict[str, Any] = {"n_chains": 4, "n_warmup": 500, "n_draws": 500}
 SMALLEST_DEVIATION = 1e-8
 
 
@@ -78,7 +76,7 @@ def default_candidates(n_classes: int | None) -> list[tuple[str, Any]]:
     # Named, because more than a few integers would be taken as a quantity.
     family = GAUSSIAN if n_classes is None else class_family(n_classes)
     count = N_COMPONENTS if regression or n_classes == 2 else N_COMPONENTS_MANY_CLASSES
-    model: Any = HorseshoeRegressor(**CHAINS) if regression else HorseshoeClassifier(**CHAINS)
+    model: Any = HorseshoeRegressor() if regression else HorseshoeClassifier()
     linear = PenalizedRegressor if regression else PenalizedClassifier
     options: dict[str, Any] = {"whiten": True, "family": family.name}
     return [
