@@ -207,7 +207,7 @@ class ISPCA(SupervisedComponents):
         tested = (self.test, self.alpha, self.n_permutations, self.memory_budget, seed)
         key = ("supervised steps", response.columns.tobytes(), tested, settings)
         steps = reused(reuse, design, key, start)
-        if len(steps.extracted) > most:  # those of a fit that wanted more components
+        if len(steps.steps) > most:  # those of a fit that wanted more components
             steps = start()
         reduction = iterate(
             steps, threads, max_supervised=most, n_components=self.n_components, listen=self._report

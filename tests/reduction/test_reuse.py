@@ -127,6 +127,17 @@ def test_later_fits_continue_the_steps_of_earlier_ones(monkeypatch, expression):
     np.testing.assert_array_equal(found.components_, alone.components_)
 
 
+def test_a_fit_that_wants_fewer_components_takes_no_further_steps(expression):
+    X, y, _ = expression
+    reuse = Reuse()
+    larger = ISPCA(random_state=3).fit(X, y, reuse=reuse)
+    assert not larger.steps_[-1].accepted
+    for count in range(1, larger.n_supervised_ + 1):
+        alone, found = ISPCA(count, random_state=3).fit(X, y), ISPCA(count, random_state=3).fit(X, y, reuse=reuse)
+        assert [step.p_value for step in found.steps_] == [step.p_value for step in alone.steps_]
+        np.testing.assert_array_equal(found.components_, alone.components_)
+
+
 def test_copies_are_other_data(expression):
     X = expression[0]
     reuse = Reuse()
