@@ -6,14 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from .ispca_transformer import ISPCA
 from .models import Diagnostics, HorseshoeClassifier, HorseshoeRegressor, Posterior, original_coefficients
-from .penalized import PenalizedClassifier, PenalizedRegressor
 from .reduction.records import Step
 from .screening import ScoreTest, feature_scores, score_test
 from .spca_transformer import SPCA
 
 if TYPE_CHECKING:
+    from .penalized import PenalizedClassifier, PenalizedRegressor
     from .validation import StackedClassifier, StackedRegressor
 
+# Loaded when used, because ``import ispca`` would take longer.
+LATER = {
+    "PenalizedClassifier": "ispca.penalized",
+    "PenalizedRegressor": "ispca.penalized",
+    "StackedClassifier": "ispca.validation",
+    "StackedRegressor": "ispca.validation",
+}
 __version__ = version("ispca")
 __all__ = [
     "ISPCA",
@@ -35,7 +42,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Validation and plots take a tenth of the time of ``import ispca``, so they are loaded when used.
-    if name in ("StackedClassifier", "StackedRegressor"):
-        return getattr(import_module("ispca.validation"), name)
+    if name in LATER:
+        return getattr(import_module(LATER[name]), name)
     raise AttributeError(f"module 'ispca' has no attribute {name!r}")
