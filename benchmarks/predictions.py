@@ -66,9 +66,9 @@ def fit_split(name: str, number: int, train: Any, test: Any, method: str, out: P
     if method == STACK:
         found["candidates"] = np.array(list(model.estimators_))
         found["parts"] = np.array([item.predict_proba(X[test]) for item in model.estimators_.values()])
+        # With these, other ways to combine the candidates can be tried without new fits.
         found["out_of_fold"] = model._out_of_fold
         found["out_of_fold_observed"] = np.searchsorted(model.classes_, y[train][model._held_out])
-        found["weights"], found["inverse_temperature"] = model.weights_, model.inverse_temperature_
     temporary = target.with_suffix(".part.npz")
     np.savez(temporary, **found)
     os.replace(temporary, target)

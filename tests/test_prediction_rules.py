@@ -64,10 +64,9 @@ def test_the_report_reads_what_is_stored(tmp_path):
     for number in (0, 1):
         np.savez(tmp_path / f"colon-{number:03d}-SVM.npz", probabilities=bad, observed=observed)
         stack = {"candidates": ["lasso", "base rate"], "parts": np.array([good, bad])}
-        stack |= {"out_of_fold": np.array([good, bad]), "out_of_fold_observed": observed}
         np.savez(tmp_path / f"colon-{number:03d}-{STACK}.npz", probabilities=good, observed=observed, **stack)
     text = report(tmp_path, ["colon", "gordon"])
     assert "| set | SVM | lasso | base rate | stacking |" in text
-    assert f"| colon | -0.693 | **{np.log(0.9):.3f}** | -0.693 |" in text
+    assert f"| colon | -0.693 | **{np.log(0.9):.3f}** | -0.693 | **{np.log(0.9):.3f}** |" in text
     assert "Splits: colon 2." in text
     assert "NOT final" in text

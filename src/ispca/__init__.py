@@ -45,3 +45,7 @@ def __getattr__(name: str) -> Any:
     if name in LATER:
         return getattr(import_module(LATER[name]), name)
     raise AttributeError(f"module 'ispca' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *LATER})
