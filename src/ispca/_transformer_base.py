@@ -12,7 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._array_types import Floats, Indices, Mask
-from ._checks import check_training_data, excluded_mask, integer_seed
+from ._checks import check_training_data, column_mask, integer_seed
 from ._linear_projection import LinearProjection, output_dtype
 from ._splits import checked_groups, make_fold_splits
 from ._warnings import notify
@@ -107,7 +107,7 @@ class SupervisedComponents(LinearProjection):
         response = make_response(y, self.family, labels) if needs_target else None
         self._check_screening(X, response)
         names = getattr(self, "feature_names_in_", None)
-        excluded = excluded_mask(self.exclude, X.shape[1], names)
+        excluded = column_mask(self.exclude, X.shape[1], names)
         with workers() as threads:
             key = ("design", self.center, self.scale)
             make = partial(make_design, X, threads, center=self.center, scale=self.scale)
