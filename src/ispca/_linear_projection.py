@@ -87,6 +87,10 @@ class LinearProjection(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_new_data(self, X)
+        return self._project(X).astype(output_dtype(X), copy=False)
+
+    def _project(self, X: Any) -> Floats:
+        """Return the new features of checked samples in double precision."""
         weights = (self.components_ / self.scale_).T
         if sp.issparse(X):
             Z = np.asarray(X @ weights) - self.mean_ @ weights
@@ -97,7 +101,7 @@ class LinearProjection(TransformerMixin, BaseEstimator):
                 # Centering explicitly keeps the digits of data far from zero.
                 part = slice(start, start + rows)
                 Z[part] = np.subtract(X[part], self.mean_, dtype=np.float64) @ weights
-        return Z.astype(output_dtype(X), copy=False)
+        return Z
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
         """Return the features as far as the components explain them.
