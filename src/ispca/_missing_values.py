@@ -1,4 +1,4 @@
-"""Missing values of X, which are NaN: counted, and replaced by the column means of the training samples."""
+"""Missing values of X, which are NaN: refused, or counted and replaced by column means of the training samples."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from ._array_types import Floats, Indices
 from ._messages import count, listing
 from .reduction.design import feature_blocks
+
+IMPUTE = "Impute them, or drop these columns or samples."
 
 
 def missing_counts(X: Any) -> Indices:
@@ -80,6 +82,22 @@ def refuse_empty_columns(n_missing: Indices, n_samples: int, names: Any) -> None
         which = listing(repr(str(names[j])) for j in empty)
         columns = count(len(empty), "column") if len(empty) > 1 else "a column"
         raise ValueError(f"X has {columns} with only missing values, which have no mean: {which}. Drop them.")
+
+
+def refuse_not_finite(X: Any, names: Any, advice: str) -> None:
+    """Say how many missing or else infinite values are in which columns."""
+    for test, what, remedy in ((np.isnan, "missing values (NaN)", advice), (np.isinf, "infinity", IMPUTE)):
+        if sp.issparse(X):
+            bad = np.bincount(X.tocoo().col[test(X.tocoo().data)], minlength=X.shape[1])
+        else:
+            blocks = feature_blocks(X.shape[1])
+            bad = np.concatenate([np.count_nonzero(test(X[:, block]), axis=0) for block in blocks])
+        columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
+        if columns:
+            raise ValueError(
+                f"X contains {what}: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
+                f"{listing(columns)}. {remedy}"
+            )
 
 
 def _stored(X: Any) -> tuple[Indices, Indices, np.ndarray]:
