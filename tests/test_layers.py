@@ -26,6 +26,7 @@ LAYERS = (
     {"_confounding", "_missing_values"},
     {"_checks", "_ranking", "_splits"},
     {"_covariates"},
+    {"_input_columns"},
     {"_linear_projection"},
     {"_transformer_base", "screening"},
     {"ispca_transformer", "spca_transformer"},

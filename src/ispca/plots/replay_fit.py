@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_new_data
 from ..fitted_parts import take_apart
 from ..ispca_transformer import ISPCA
 from ..reduction.deflation import Deflation, constant_basis, deflate, project_off, start_deflation
@@ -64,7 +63,7 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         raise ValueError("This plot needs ISPCA: SPCA has no supervised steps.")
     if not reduction.steps_:
         raise ValueError("The reduction has no supervised steps (n_supervised=0), so there is nothing to plot.")
-    X = check_new_data(reduction, take_apart(model).reduction_input(X))
+    X = take_apart(model).encoded_input(X)
     n_samples = X.shape[0]
     response = make_response(check_target(y, n_samples), reduction.family, hasattr(reduction, "classes_"))
     # Other kinds of seed cannot be replayed.
