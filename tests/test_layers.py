@@ -25,7 +25,7 @@ LAYERS = (
     {"reduction"},
     {"_confounding", "_missing_values"},
     {"_checks", "_ranking", "_splits"},
-    {"_covariates"},
+    {"_covariates", "_training_samples"},
     {"_input_columns"},
     {"_linear_projection"},
     {"_transformer_base", "screening"},

@@ -21,6 +21,7 @@ from ._covariates import (
 )
 from ._messages import listing
 from ._missing_values import IMPUTE, fill_missing, missing_counts, observed_means, refuse_empty_columns
+from .families import Family
 
 MISSING_ADVICE = "Drop those rows, or pass missing='mean'."
 
@@ -82,37 +83,44 @@ class InputColumns:
         check_is_fitted(self)
         X = read_new_data(self, encode_frame(X, self.categories_, self.handle_unknown))
         X = expand_indicators(X, getattr(self, "feature_names_in_", None), self.categories_)
-        if self.fill_values_ is not None:
-            X = fill_missing(X, self.fill_values_)
-        return self._check_encoded(X, varied=False)
+        return self._filled(X, varied=False)
 
     def _read_training_data(self, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
         """Return the encoded X, with missing values, and y; the covariates and their categories are stored."""
         categories: dict[str, list[str]] = {}
         if self.adjust is not None and hasattr(X, "columns"):
-            names = [str(name) for name in check_container(X).columns]
-            categories = learn_categories(X, adjusted_mask(self.adjust, len(names), names))
+            columns = [str(name) for name in check_container(X).columns]
+            categories = learn_categories(X, adjusted_mask(self.adjust, len(columns), columns))
         X, y = read_training_data(self, encode_frame(X, categories), y, needs_target)
         names = getattr(self, "feature_names_in_", None)
         self.categories_ = categories
         self.adjusted_ = adjusted_mask(self.adjust, X.shape[1], names)[self.source_columns_]
         return expand_indicators(X, names, categories), y
 
-    def _fill_training_data(self, X: Any, sample_weight: Floats | None) -> Any:
-        """Return X with missing values replaced by column means, which are stored, or refuse missing values."""
+    def _learn_fill_values(self, X: Any, sample_weight: Floats | None) -> None:
+        """Count the missing values of the encoded training samples, and store what replaces them."""
         self.n_missing_, self.fill_values_ = 0, None
         if self.missing == "mean":
             n_missing = missing_counts(X)
-            refuse_empty_columns(n_missing, X.shape[0], self._encoded_names())
+            names = self._encoded_names()
+            refuse_empty_columns(n_missing, X.shape[0], range(X.shape[1]) if names is None else names)
             self.n_missing_ = int(n_missing.sum())
-            # An infinite value, for which there is no mean, is refused below.
+            # An infinite value, for which there is no mean, is refused later.
             self.fill_values_ = np.nan_to_num(observed_means(X, sample_weight), posinf=0.0, neginf=0.0)
-            X = fill_missing(X, self.fill_values_)
-        return self._check_encoded(X, varied=True)
 
-    def _check_encoded(self, X: Any, varied: bool) -> Any:
+    def _filled(self, X: Any, varied: bool) -> Any:
+        """Return the encoded X with missing values replaced, or refuse its values."""
+        if self.fill_values_ is not None:
+            X = fill_missing(X, self.fill_values_)
         advice = MISSING_ADVICE if self.missing == "error" else IMPUTE
         return check_values(X, self._encoded_names(), varied, advice)
+
+    def _filled_by_fold(self, X: Any, train: Indices, sample_weight: Floats | None) -> Any:
+        """Return the encoded X with missing values replaced by the means of some training samples."""
+        means = observed_means(X[train], None if sample_weight is None else sample_weight[train])
+        # Without an observed value in these samples, the column is constant there whatever fills it.
+        lost = np.isnan(means)
+        return fill_missing(X, means if self.fill_values_ is None else np.where(lost, self.fill_values_, means))
 
     def _encoded_names(self) -> Any:
         known = getattr(self, "feature_names_in_", None)
@@ -128,9 +136,9 @@ class InputColumns:
             raise ValueError(f"exclude and adjust both contain {which}: name a column in one of them only.")
         return excluded
 
-    def _check_confounding(self, X: Any, y: Any, classes: bool) -> None:
+    def _check_confounding(self, X: Any, y: Any, family: Family) -> None:
         """Refuse covariates that determine the target, and warn about those that nearly do."""
-        if not self.adjusted_.any():
+        if not self.adjusted_.any() or np.asarray(y).dtype.names:
             return
         names, sources = getattr(self, "feature_names_in_", None), self.source_columns_
         covariates = {}
@@ -138,4 +146,4 @@ class InputColumns:
             columns = X[:, np.flatnonzero(sources == j)]
             dense = columns.toarray() if sp.issparse(columns) else columns
             covariates[str(j if names is None else names[j])] = np.asarray(dense, dtype=np.float64)
-        check_confounding(covariates, y, classes)
+        check_confounding(covariates, y, family.classification)

@@ -48,7 +48,7 @@ def displayed_scores(reduction: Any, Z: Any) -> tuple[Floats, bool]:
         return Z, False
     if np.abs(Z[:, 0] - first).max() > SAME_SAMPLE * np.abs(first).max():
         return Z, False
-    return reduction.training_scores_, True
+    return reduction.training_scores_[:, : reduction.n_components_], True
 
 
 class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
@@ -103,7 +103,11 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
             The new features; with ``keep_adjusted``, the standardized adjusted columns follow.
         """
         X = self.encode(X)
-        weights = (self.projection_ / self.scale_).T
+        return self._project(X, self.projection_).astype(output_dtype(X), copy=False)
+
+    def _project(self, X: Any, projection: Floats) -> Floats:
+        """Return the new features of encoded samples in double precision."""
+        weights = (projection / self.scale_).T
         if sp.issparse(X):
             Z = np.asarray(X @ weights) - self.mean_ @ weights
         else:
@@ -113,7 +117,7 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
                 # Centering explicitly keeps the digits of data far from zero.
                 part = slice(start, start + rows)
                 Z[part] = np.subtract(X[part], self.mean_, dtype=np.float64) @ weights
-        return Z.astype(output_dtype(X), copy=False)
+        return Z
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
         """Return the features as far as the components explain them.

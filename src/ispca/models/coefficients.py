@@ -151,7 +151,7 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
         between = fold(chain.parts.between, chain.parts.model.n_features_in_)[1]
         coef, intercept = between.carry_back(coef, intercept)
     summarize = _summary if isinstance(chain.parts.model, Horseshoe) else _estimate
-    projection = None if reduction is None else reduction.projection_
+    projection = np.empty((0, 0)) if reduction is None else reduction.projection_
     n_features = len(columns.source)
     width = max(1, BLOCK_NUMBERS // len(coef))
     blocks = [slice(start, start + width) for start in range(0, n_features, width)]

@@ -18,6 +18,8 @@ from .design import RowWeights, total_weights
 from .start_basis import independent_columns
 
 FAMILY_CHOICES = ("auto", *FAMILIES)
+# Residuals below this fraction of the range of the target are rounding errors.
+EXPLAINED = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Target:
 
     @property
     def plain(self) -> bool:
-        """Whether the pseudo-responses are linear in the target: those of some samples follow from those of all."""
+        """Whether the pseudo-responses are linear in the target: samples then need no null model of their own."""
         extras = (self.covariates, self.offset, self.sample_weight)
         return self.family.constant_weights and all(extra is None for extra in extras)
 
@@ -69,10 +71,17 @@ class Response:
 
     family: Family
     columns: Floats  # samples x contrasts
-    classes: Any = None  # sorted labels
-    column_classes: tuple[Any, ...] = (None,)  # the class that each column stands for
+    classes: Any  # sorted labels
+    column_classes: tuple[Any, ...]  # the class that each column stands for
+    target: Target
     rows: RowWeights | None = None  # None if all samples count the same
-    target: Target | None = None
+
+    @property
+    def class_codes(self) -> Indices:
+        """Integers that are equal for samples of the same class."""
+        if not self.target.plain:
+            return self.target.codes
+        return np.unique(self.columns, axis=0, return_inverse=True)[1].ravel()
 
 
 def make_response(
@@ -114,16 +123,21 @@ def make_response(
 
 def _response(target: Target) -> Response:
     contrasts = target.family.contrasts(target.values)
-    named = (contrasts.classes, contrasts.column_classes)
+    named = (contrasts.classes if target.family.classification else None, contrasts.column_classes)
     if target.plain:
-        return Response(target.family, _unit(contrasts.columns), *named, target=target)
+        return Response(target.family, _unit(contrasts.columns), *named, target)
     null = target.null_model()
+    if (np.abs(null.residuals).max(axis=0) <= EXPLAINED * np.ptp(contrasts.columns, axis=0)).any():
+        raise ValueError(
+            "The covariates and the offset explain the target exactly, so no feature can add anything. "
+            "Leave out the covariate that determines the target."
+        )
     return Response(
         target.family,
-        _unit_length(_pearson(null, target.sample_weight)),
+        _unit_length(_scaled(_pearson(null, target.sample_weight))),
         *named,
-        rows=total_weights(target.sample_weight, null.weights),
-        target=target,
+        target,
+        total_weights(target.sample_weight, null.weights),
     )
 
 
@@ -137,23 +151,22 @@ def _pearson(null: NullModel, sample_weight: Floats | None) -> Floats:
 
 def adjusted_response(response: Response, basis: Floats) -> Response:
     """Return the response without what a start basis explains, which for a null model is rounding error."""
-    if response.target is None or response.target.plain:
+    if response.target.plain:
         return response
     return replace(response, columns=_unit_length(project_off(basis, response.columns)))
 
 
-def statistic_scales(response: Response) -> Floats:
-    """Return what the squared scores are multiplied by to be Rao's score statistics, one number per column.
+def statistic_scale(response: Response) -> float:
+    """Return what the squared scores are multiplied by to be Rao's score statistics.
 
     A variance that the family does not know is estimated from the null model.
     """
-    assert response.target is not None
-    weights = response.target.sample_weight
-    size = float(len(response.columns) if weights is None else weights.sum())
-    if response.family.noise_scale or response.family.per_class:
-        return np.full(response.columns.shape[1], size)
-    scales: Floats = (_pearson(response.target.null_model(), weights) ** 2).sum(axis=0)
-    return scales
+    target = response.target
+    if target.family.noise_scale or target.family.per_class:
+        weights = target.sample_weight
+        return float(len(response.columns) if weights is None else weights.sum())
+    [scale] = (_pearson(target.null_model(), target.sample_weight) ** 2).sum(axis=0)
+    return float(scale)
 
 
 def subset_response(response: Response, samples: Any) -> Response:
@@ -161,7 +174,7 @@ def subset_response(response: Response, samples: Any) -> Response:
 
     A null model is fitted to these samples alone.
     """
-    if response.target is not None and not response.target.plain:
+    if not response.target.plain:
         return _response(response.target.subset(samples))
     return replace(response, columns=_unit(response.columns[samples]))
 
@@ -195,9 +208,14 @@ def _warn_about_classes(y: Any) -> None:
 
 
 def _unit(columns: Floats) -> Floats:
-    # Scaled first, so that squares neither overflow nor vanish.
-    centered = columns / np.abs(columns).max(axis=0)
+    centered = _scaled(columns)
     return _unit_length(centered - centered.mean(axis=0))
+
+
+def _scaled(columns: Floats) -> Floats:
+    """Return the columns with a largest value of 1, so that squares neither overflow nor vanish."""
+    scaled: Floats = columns / np.abs(columns).max(axis=0)
+    return scaled
 
 
 def _unit_length(columns: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """The start basis: the constant and the covariates, which everything is projected off first.
 
-With covariates, a component is ``z = (x - c B) w``: the regression B of the features on the covariates c enters the
-projection matrix as the weights ``-B w`` of the covariates, so that new samples are adjusted by one product.
+With covariates c, a component is ``z = (x - c B) w``: the regression B of the features on the covariates enters
+the projection matrix as the weights ``-B w`` of the covariates, so that new samples are adjusted by one product.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def start_basis(design: Design, covariates: Mask | None, center: bool) -> StartB
 
 
 def independent_columns(columns: Floats) -> tuple[Floats, Floats, Indices]:
-    """Return ``columns[:, chosen] = Q R``: an orthonormal Q, the triangle R, and the independent columns chosen."""
+    """Return ``columns[:, chosen] = Q R``: orthonormal Q, the triangle R, and which columns are independent."""
     own, triangle, pivots = qr(columns, mode="economic", pivoting=True)
     lengths = np.abs(np.diag(triangle))
     rank = np.count_nonzero(lengths > DEPENDENT * lengths.max(initial=0.0))

@@ -45,8 +45,8 @@ class Context:
 class Inputs(NamedTuple):
     """Checked inputs of all sections.
 
-    ``X`` and ``features`` are the encoded input of the reduction; ``original_X`` is what the first step takes. ``Z`` are the
-    scores of the fit, ``displayed_Z`` those to show. ``classes`` is None for a continuous target or without a
+    ``X`` and ``features`` are what the components refer to; ``original_X`` is what the first step takes. ``Z`` are
+    the scores of the fit, ``displayed_Z`` those to show. ``classes`` is None for a continuous target or without a
     target.
     """
 
