@@ -9,10 +9,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict, cross_validate
 from sklearn.pipeline import make_pipeline
 
-from ispca import ISPCA, SPCA, HorseshoeClassifier, original_coefficients
+from ispca import ISPCA, SPCA, HorseshoeClassifier, original_coefficients, plots
 from ispca.fitted_parts import take_apart
 from ispca.persistence.model_file import load_model, save_model
-from ispca.validation import compare
+from ispca.report import summarize
+from ispca.validation import compare, stability
 
 BOTH = pytest.mark.parametrize("kind", [ISPCA, SPCA])
 ADJUST = ["age", "sex", "batch"]
@@ -59,7 +60,9 @@ def test_categories_equal_indicators_made_by_hand(kind, convert):
 
 def test_the_scores_do_not_depend_on_the_covariates():
     frame, y = make_frame()
-    model = ISPCA(adjust=ADJUST, random_state=0).fit(frame, y)
+    # A quantity has constant weights; the components of classes are orthogonal to covariates in a weighted sense.
+    quantity = frame["g1"] + (y == "sick") + 0.1 * frame["age"]
+    model = ISPCA(adjust=ADJUST, exclude=["g1"], random_state=0).fit(frame, quantity)
     covariates = numeric(frame)[["age", "batch=B", "batch=C", "sex=True"]].to_numpy()
     covariates = covariates - covariates.mean(axis=0)
     Z = model.transform(frame)
@@ -76,7 +79,8 @@ def test_kept_columns_follow_the_components(kind):
     assert model.get_feature_names_out()[2:].tolist() == ["age", "batch=B", "batch=C", "sex=True"]
     np.testing.assert_allclose(Z, model.transform(frame), atol=1e-10)
     values = numeric(frame)[["age", "batch=B", "batch=C", "sex=True"]].to_numpy()
-    np.testing.assert_allclose(Z[:, 2:], (values - values.mean(axis=0)) / values.std(axis=0, ddof=1), atol=1e-12)
+    mean, scale = model.mean_[model.kept_columns_], model.scale_[model.kept_columns_]
+    np.testing.assert_allclose(Z[:, 2:], (values - mean) / scale, atol=1e-12)
     coef = np.arange(1.0, 7.0)
     original, intercept = model.original_coefficients(coef, 0.5)
     np.testing.assert_allclose(model.encode(frame) @ original + intercept, Z @ coef + 0.5, atol=1e-10)
@@ -135,13 +139,45 @@ def test_excluded_features_keep_their_names():
 
 def test_pipelines_are_cross_validated_with_categories():
     frame, y = make_frame()
-    model = make_pipeline(ISPCA(adjust=ADJUST, random_state=0), HorseshoeClassifier(random_state=0, n_samples=200))
+    model = make_pipeline(ISPCA(adjust=ADJUST, random_state=0), HorseshoeClassifier(random_state=0, n_draws=300))
     probabilities = cross_val_predict(model, frame, y, cv=3, method="predict_proba")
     assert probabilities.shape == (N, 2)
     assert np.mean(np.where(probabilities[:, 0] > 0.5, "sick", "well") == y) > 0.7
     assert np.isfinite(cross_validate(model, frame, y, cv=3)["test_score"]).all()
-    linear = make_pipeline(ISPCA(adjust=ADJUST, keep_adjusted=True, random_state=0), LogisticRegression())
-    assert compare({"adjusted": linear}, frame, y, cv=3, n_jobs=1).methods == ("adjusted",)
+
+
+def test_comparisons_and_stability_take_frames_with_categories():
+    frame, y = make_frame()
+    models = [
+        make_pipeline(ISPCA(adjust=adjust, keep_adjusted=True, random_state=0), LogisticRegression())
+        for adjust in (ADJUST, ["age", "batch=B", "batch=C", "sex=True"])
+    ]
+    results = [
+        compare({"adjusted": model}, X, y, cv=3, n_jobs=1, random_state=0)
+        for model, X in zip(models, (frame, numeric(frame)), strict=True)
+    ]
+    assert not results[0].errors
+    np.testing.assert_allclose(*(result.scores["mlpd"] for result in results), atol=1e-8)
+    found = stability(ISPCA(adjust=ADJUST), frame, y, n_components=1, cv=3, n_jobs=1)
+    frequency = dict(zip(found.table["feature"], found.table["frequency"], strict=True))
+    assert sorted(frequency) == sorted(frame.columns)
+    assert all(frequency[name] == 0 for name in ADJUST)
+    assert all(frequency[f"g{j}"] > 0 for j in range(5))
+
+
+def test_plots_and_reports_name_the_indicators():
+    frame, y = make_frame()
+    frame.iloc[3, 5] = np.nan
+    reduction = ISPCA(2, adjust=ADJUST, keep_adjusted=True, missing="mean", cross_fit=3, random_state=0)
+    model = make_pipeline(reduction, HorseshoeClassifier(n_draws=300, random_state=0)).fit(frame, y)
+    assert plots.score_table(model, frame, y).dtype.names[2:4] == ("supervised_1", "unsupervised_2")
+    assert len(plots.heatmap_table(model, frame, y, n_features=5)) == N
+    assert set(plots.loading_table(model, 1, n_features=5)["feature"]) <= set(frame.columns)
+    summary = summarize(model, frame, y)
+    facts = dict(summary["data"]["facts"])
+    assert facts["Adjusted for"] == "age, batch=B, batch=C, sex=True"
+    assert facts["Missing values"] == "1, replaced by column means"
+    assert facts["Features not used"] == "0"
 
 
 @BOTH
@@ -150,7 +186,7 @@ def test_model_files_keep_categories_and_means(kind, keep, tmp_path):
     frame, y = make_frame()
     frame.iloc[3, 0] = np.nan
     reduction = kind(2, adjust=ADJUST, keep_adjusted=keep, missing="mean", random_state=0)
-    model = make_pipeline(reduction, HorseshoeClassifier(random_state=0, n_samples=200)).fit(frame, y)
+    model = make_pipeline(reduction, HorseshoeClassifier(random_state=0, n_draws=300)).fit(frame, y)
     save_model(model, tmp_path / "model.ispca")
     loaded = load_model(tmp_path / "model.ispca")
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
