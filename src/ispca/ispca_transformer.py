@@ -75,6 +75,17 @@ class ISPCA(SupervisedComponents):
         Covariates: columns of X (indices, names or a mask) such as age, sex or batch. They are never screened;
         every feature and the target are adjusted for them, and new samples with the training coefficients.
         Permutation tests then permute the residuals of the model with the covariates (Freedman and Lane).
+        Text, categories and Booleans of a frame become indicators, with the first category as the reference. A
+        covariate that determines the target is refused; one that explains over 80% of it gives a warning.
+    handle_unknown : {"error", "ignore"}, default="error"
+        What ``transform`` does with a category that ``fit`` has not seen. "ignore" sets all its indicators to
+        zero, as for the first category.
+    keep_adjusted : bool, default=False
+        Whether the standardized columns of ``adjust`` follow the components in the output, so that a model can
+        use them.
+    missing : {"error", "mean"}, default="error"
+        What to do with NaN in X. "mean" replaces it by the mean of the column over the training samples. A column
+        without any value is refused.
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
@@ -88,7 +99,10 @@ class ISPCA(SupervisedComponents):
     ----------
     components_ : ndarray of shape (n_components_, n_features)
         The paper's W: ``transform(X)`` is ``((X - mean_) / scale_) @ components_.T``. The weights of covariates
-        subtract what they explain of the features.
+        subtract what they explain of the features. If covariates have categories, the features here and below
+        are those of the encoded X, named by ``get_encoded_feature_names``, in which indicators replace them.
+    projection_ : ndarray
+        ``components_`` and, with ``keep_adjusted``, one row per adjusted column: what ``transform`` multiplies by.
     directions_ : ndarray of shape (n_components_, n_features)
         The paper's v: the principal component of the deflated features, zero outside the selected ones.
     n_components_, n_supervised_ : int
@@ -108,6 +122,18 @@ class ISPCA(SupervisedComponents):
     feature_mask_ : ndarray of shape (n_features,)
         False for features left out: covariates, excluded, constant, or with one value alone on its side of the
         mean.
+    adjusted_ : ndarray of shape (n_features,)
+        True for covariates.
+    kept_columns_ : ndarray of int
+        The covariates that follow the components in the output, if ``keep_adjusted``: those that vary.
+    categories_ : dict of str to list of str
+        The categories of covariates that have them, as text; the first is the reference.
+    source_columns_ : ndarray of int
+        The column of X that each feature comes from.
+    n_missing_ : int
+        Number of missing values that were replaced in ``fit``.
+    fill_values_ : ndarray of shape (n_features,) or None
+        What replaces missing values, if ``missing="mean"``.
     classes_ : ndarray
         Class labels of a classification target.
     n_features_in_, feature_names_in_
@@ -167,6 +193,9 @@ class ISPCA(SupervisedComponents):
         whiten: bool = False,
         cross_fit: Any = None,
         adjust: Any = None,
+        handle_unknown: str = "error",
+        keep_adjusted: bool = False,
+        missing: str = "error",
         exclude: Any = None,
         memory_budget: float = 2**28,
         random_state: Any = None,
@@ -185,6 +214,9 @@ class ISPCA(SupervisedComponents):
         self.whiten = whiten
         self.cross_fit = cross_fit
         self.adjust = adjust
+        self.handle_unknown = handle_unknown
+        self.keep_adjusted = keep_adjusted
+        self.missing = missing
         self.exclude = exclude
         self.memory_budget = memory_budget
         self.random_state = random_state

@@ -54,7 +54,8 @@ class SPCA(SupervisedComponents):
     cross_fit : int, splitter or None, default=None
         As in ISPCA; each fold takes as many best-scoring features as the fit selected. Only the screening uses
         the target: with more than a few components, pass ``n_supervised`` to cross-fit only the first ones.
-    family, center, scale, whiten, adjust, exclude, memory_budget, random_state
+    family, center, scale, whiten, adjust, handle_unknown, keep_adjusted, missing, exclude, memory_budget,
+    random_state
         As in ISPCA.
     verbose : int, default=0
         Print the number of selected features.
@@ -69,7 +70,8 @@ class SPCA(SupervisedComponents):
         Total number of components, and number of those from the selected features, which come first.
     steps_ : list
         Empty, because SPCA screens once.
-    explained_variance_, explained_variance_ratio_, training_scores_, mean_, scale_, classes_, n_features_in_,
+    explained_variance_, explained_variance_ratio_, training_scores_, mean_, scale_, adjusted_, kept_columns_,
+    categories_, source_columns_, projection_, n_missing_, fill_values_, classes_, n_features_in_,
     feature_names_in_
         As in ISPCA.
     feature_mask_ : ndarray of shape (n_features,)
@@ -114,6 +116,9 @@ class SPCA(SupervisedComponents):
         whiten: bool = False,
         cross_fit: Any = None,
         adjust: Any = None,
+        handle_unknown: str = "error",
+        keep_adjusted: bool = False,
+        missing: str = "error",
         exclude: Any = None,
         memory_budget: float = 2**28,
         random_state: Any = None,
@@ -133,6 +138,9 @@ class SPCA(SupervisedComponents):
         self.whiten = whiten
         self.cross_fit = cross_fit
         self.adjust = adjust
+        self.handle_unknown = handle_unknown
+        self.keep_adjusted = keep_adjusted
+        self.missing = missing
         self.exclude = exclude
         self.memory_budget = memory_budget
         self.random_state = random_state
