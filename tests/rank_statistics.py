@@ -20,8 +20,6 @@ PRIORS = ("horseshoe", "ridge")
 # Models with two samplers, and with NUTS alone.
 BOTH = ("logistic", "softmax", "gaussian")
 COMBINATIONS = [(model, sampler) for model in BOTH for sampler in ("nuts", "blocked")]
-    (model, sampler) for model in ("logistic", "softmax", "gaussian") for sampler in ("nuts", "blocked")
-]
 NUTS_ONLY = ("poisson",)
 N_CHAINS = 3
 # With 99 draws there are 100 ranks, which fill 20 bins (or 10) evenly.
