@@ -15,9 +15,12 @@ from scipy.special import log_expit, logsumexp
 from ispca._engine_loader import load_engine
 from ispca.models.diagnostics import bulk_ess
 
-CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0}
+CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0, "poisson": 0}
 PRIORS = ("horseshoe", "ridge")
-COMBINATIONS = [(model, sampler) for model in CLASSES for sampler in ("nuts", "blocked")]
+# Models with two samplers, and with NUTS alone.
+BOTH = ("logistic", "softmax", "gaussian")
+COMBINATIONS = [(model, sampler) for model in BOTH for sampler in ("nuts", "blocked")]
+NUTS_ONLY = ("poisson",)
 N_CHAINS = 3
 # With 99 draws there are 100 ranks, which fill 20 bins (or 10) evenly.
 N_KEPT = 99
@@ -67,15 +70,16 @@ def simulate(model, index, wide=False, prior="horseshoe"):
     n, K = int(rng.integers(15, 31)), int(rng.integers(2, 5))
     if wide:
         n, K = int(rng.integers(4, 9)), int(rng.integers(9, 13))
-    deviation = 1.0 if model == "gaussian" else 2.0
+    deviation = 1.0 if model in ("gaussian", *NUTS_ONLY) else 2.0
     constants = {
         "prior": prior,
         # The rules of the estimators, with p0 = 1 and features of unit variance.
         "tau0": deviation / np.sqrt(K) if prior == "ridge" else deviation / (K - 1) / np.sqrt(n),
         "slab_df": 4.0,
-        "slab_scale": 5.0,
+        # Counts grow exponentially with the coefficients, and beyond 1e15 the engine takes none.
+        "slab_scale": 0.5 if model in NUTS_ONLY else 5.0,
         # 10 is the default, but leaves most data sets with a single class.
-        "intercept_scale": (10.0, 1.5)[index % 2],
+        "intercept_scale": (10.0, 1.5)[index % 2] if model not in NUTS_ONLY else 1.0,
         "sigma_scale": 1.0 if model == "gaussian" else 0.0,
     }
     truth = draw_prior(rng, model, K, constants)
@@ -83,6 +87,8 @@ def simulate(model, index, wide=False, prior="horseshoe"):
     eta = truth["intercept"] + X @ truth["coef"].T
     if model == "gaussian":
         y = rng.normal(eta[:, 0], truth["sigma"])
+    elif model == "poisson":
+        y = rng.poisson(np.exp(eta[:, 0])).astype(float)
     elif model == "logistic":
         y = (np.log(rng.uniform(size=n)) < log_expit(eta[:, 0])).astype(float)
     else:
@@ -116,6 +122,8 @@ def log_likelihood(data, intercept, coef, sigma):
     eta = intercept[..., None, :] + np.einsum("ik,...hk->...ih", data.X, coef)
     if data.model == "gaussian":
         return stats.norm.logpdf(data.y, eta[..., 0], np.asarray(sigma)[..., None]).sum(-1)
+    if data.model == "poisson":
+        return stats.poisson.logpmf(data.y, np.exp(eta[..., 0])).sum(-1)
     if data.model == "logistic":
         return log_expit((2 * data.y - 1) * eta[..., 0]).sum(-1)
     return (eta[..., np.arange(len(data.y)), data.y.astype(int)] - logsumexp(eta, axis=-1)).sum(-1)

@@ -19,7 +19,7 @@ LAYERS = (
         "_terminal",
         "_warnings",
     },
-    {"_progress", "_warnings", "families"},
+    {"_concordance", "_progress", "_warnings", "families"},
     {"readers"},
     {"datasets"},
     {"reduction"},

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._array_types import Floats
+from ..families.piecewise_hazard import (
+    LARGEST_EXPONENT,
+    PiecewiseHazard,
+    event_counts,
+    interval_starts,
+    log_rates,
+    time_at_risk,
+)
+from .posterior import Posterior, part_of
+from .sampling import Training
 
-# Curves are averaged over at most this many draws, fewer if there are very many event times.
+# Curves are averaged over at most this many draws, fewer if there are very many samples.
 MOST_DRAWS = 1000
 FEWEST_DRAWS = 100
 MOST_NUMBERS = 2**23
-# The exponential of anything larger is a hazard that nobody survives.
-LARGEST_EXPONENT = 700.0
-# Intervals of the piecewise-constant hazard: as many as there are events for, up to a limit.
-MOST_INTERVALS = 10
-EVENTS_PER_INTERVAL = 3
-# Added to the events of each interval, so that no hazard is zero.
-EXTRA_EVENTS = 0.5
-
-
-@dataclass(frozen=True)
-class PiecewiseHazard:
-    """A baseline hazard that is constant on intervals, for each draw; it gives event times a density.
-
-    Attributes
-    ----------
-    starts : ndarray of shape (interval,)
-        Where the intervals start, 0 first. The last interval has no end.
-    log_rates : ndarray of shape (chain, draw, interval)
-        Logarithms of the hazards.
-    """
-
-    starts: Floats
-    log_rates: Floats
 
 
 @dataclass(frozen=True)
@@ -88,9 +75,9 @@ def step_values(x: Floats, y: Floats, times: Floats, before: float = 1.0) -> Flo
     return np.where(place < 0, before, y[..., np.maximum(place, 0)])
 
 
-def thinned(n_draws: int, n_times: int) -> np.ndarray:
+def thinned(n_draws: int, n_samples: int) -> np.ndarray:
     """Return the numbers of the draws that curves are averaged over, evenly spaced."""
-    most = min(n_draws, int(np.clip(MOST_NUMBERS // n_times, FEWEST_DRAWS, MOST_DRAWS)))
+    most = min(n_draws, int(np.clip(MOST_NUMBERS // n_samples, FEWEST_DRAWS, MOST_DRAWS)))
     return np.arange(most) * n_draws // most
 
 
@@ -127,53 +114,6 @@ def breslow(eta: Floats, event: Any, time: Floats, weights: Floats | None = None
     return times, np.logaddexp.accumulate(increments, axis=0).T
 
 
-def interval_starts(event: Any, time: Floats) -> Floats:
-    """Return where the intervals of a piecewise-constant hazard start: 0, then quantiles of the event times."""
-    observed = time[event]
-    n_intervals = max(1, min(MOST_INTERVALS, len(observed) // EVENTS_PER_INTERVAL))
-    inner = np.quantile(observed, np.arange(1, n_intervals) / n_intervals)
-    # Tied times may give an interval without length.
-    return np.unique(np.concatenate([[0.0], inner[inner < observed.max()]]))
-
-
-def exposure(starts: Floats, time: Floats) -> Floats:
-    """Return how long each sample was observed in each interval (samples x intervals)."""
-    lengths = np.append(np.diff(starts), np.inf)
-    return np.clip(time[:, None] - starts, 0.0, lengths)
-
-
-def piecewise_rates(
-    starts: Floats, eta: Floats, event: Any, time: Floats, weights: Floats | None = None
-) -> Floats:
-    """Return the logarithms of the hazards (draw x interval) that fit best given the linear predictors.
-
-    It is the number of events, plus one half, over the sum of exp(eta) times the time spent in the interval.
-    """
-    weights = np.ones(len(time)) if weights is None else weights
-    last = eta.max(axis=0)
-    spent = (exposure(starts, time) * weights[:, None]).T @ np.exp(np.maximum(eta - last, -LARGEST_EXPONENT))
-    events = np.bincount(interval_of(starts, time[event]), weights[event], minlength=len(starts))
-    return (np.log(events + EXTRA_EVENTS)[:, None] - np.log(spent) - last).T
-
-
-def interval_of(starts: Floats, time: Floats) -> np.ndarray:
-    """Return the number of the interval that contains each time; a boundary ends the interval before it."""
-    return np.maximum(np.searchsorted(starts, time, side="left") - 1, 0)
-
-
-def piecewise_log_likelihood(starts: Floats, log_rates: Floats, eta: Floats, event: Any, time: Floats) -> Floats:
-    """Return the log density of each sample under each draw, or the log survival of a censored one.
-
-    ``event * (log h(t) + eta) - H(t) exp(eta)`` with the hazard h of the draw and its integral H.
-    """
-    largest = log_rates.max(axis=1)
-    with np.errstate(divide="ignore"):  # nothing has accumulated at time 0
-        cumulative = np.log(exposure(starts, time) @ np.exp(log_rates - largest[:, None]).T) + largest
-    survived = -np.exp(np.minimum(cumulative + eta, LARGEST_EXPONENT))
-    log_hazard = log_rates.T[interval_of(starts, time)] + eta
-    return np.where(np.asarray(event)[:, None], log_hazard + survived, survived)
-
-
 def survival(log_cumulative: Floats, eta: Floats) -> Floats:
     """Return the survival probabilities (..., time) of log cumulative baseline hazards and linear predictors."""
     return np.exp(-np.exp(np.minimum(log_cumulative + eta[..., None], LARGEST_EXPONENT)))
@@ -183,3 +123,27 @@ def median_times(times: Floats, curves: Floats) -> Floats:
     """Return the first time at which each survival curve is at most one half; infinity if there is none."""
     reached = curves <= 0.5
     return np.where(reached.any(axis=1), times[reached.argmax(axis=1)], np.inf)
+
+
+def with_hazard(posterior: Posterior, data: Training) -> Posterior:
+    """Return the draws with the piecewise-constant baseline hazard of each."""
+    event, time = data.y["event"], data.y["time"]
+    starts = interval_starts(event, time, data.weights)
+    # Relative to the average sample, no predictor is too large.
+    center = posterior.linear_predictor(data.Z.mean(axis=0)[None])
+    at_risk = np.zeros((len(starts), posterior.n_draws))
+    for part in posterior.blocks(data.Z):
+        eta = posterior.linear_predictor(data.Z[part], part_of(data.offset, part)) - center
+        at_risk += time_at_risk(starts, eta, time[part], part_of(data.weights, part))
+    counts = event_counts(starts, event, time, data.weights)
+    return replace(posterior, hazard=PiecewiseHazard(starts, log_rates(counts, at_risk) - center.T))
+
+
+def cumulative_hazard(posterior: Posterior, data: Training) -> CumulativeHazard:
+    """Return Breslow's cumulative baseline hazard for evenly spaced draws."""
+    draws = thinned(posterior.n_draws, len(data.Z))
+    eta = data.Z @ posterior.flat("coef")[draws].T
+    if data.offset is not None:
+        eta += data.offset[:, None]
+    times, log_values = breslow(eta, data.y["event"], data.y["time"], data.weights)
+    return CumulativeHazard(times, log_values, draws)
