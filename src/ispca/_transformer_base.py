@@ -16,7 +16,7 @@ from ._array_types import Floats, Indices, Mask
 from ._checks import (
     check_new_data,
     check_training_data,
-    excluded_mask,
+    column_mask,
     integer_seed,
 )
 from ._splits import checked_groups, make_fold_splits
@@ -149,7 +149,7 @@ class SupervisedComponents(TransformerMixin, BaseEstimator):
         response = make_response(y, self.family, labels) if needs_target else None
         self._check_screening(X, response)
         names = getattr(self, "feature_names_in_", None)
-        excluded = excluded_mask(self.exclude, X.shape[1], names)
+        excluded = column_mask(self.exclude, X.shape[1], names)
         with workers() as threads:
             key = ("design", self.center, self.scale)
             make = partial(make_design, X, threads, center=self.center, scale=self.scale)

@@ -1,0 +1,185 @@
+"""Baseline hazards of a Cox model for draws of its linear predictor, and the survival curves that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._array_types import Floats
+
+# Curves are averaged over at most this many draws, fewer if there are very many event times.
+MOST_DRAWS = 1000
+FEWEST_DRAWS = 100
+MOST_NUMBERS = 2**23
+# The exponential of anything larger is a hazard that nobody survives.
+LARGEST_EXPONENT = 700.0
+# Intervals of the piecewise-constant hazard: as many as there are events for, up to a limit.
+MOST_INTERVALS = 10
+EVENTS_PER_INTERVAL = 3
+# Added to the events of each interval, so that no hazard is zero.
+EXTRA_EVENTS = 0.5
+
+
+@dataclass(frozen=True)
+class PiecewiseHazard:
+    """A baseline hazard that is constant on intervals, for each draw; it gives event times a density.
+
+    Attributes
+    ----------
+    starts : ndarray of shape (interval,)
+        Where the intervals start, 0 first. The last interval has no end.
+    log_rates : ndarray of shape (chain, draw, interval)
+        Logarithms of the hazards.
+    """
+
+    starts: Floats
+    log_rates: Floats
+
+
+@dataclass(frozen=True)
+class CumulativeHazard:
+    """Breslow's cumulative baseline hazard, for some of the draws.
+
+    Attributes
+    ----------
+    times : ndarray of shape (time,)
+        Distinct event times of the training samples.
+    log_values : ndarray of shape (draw, time)
+        Logarithms of the cumulative hazard from each event time on.
+    draws : ndarray of shape (draw,)
+        Numbers of the draws, counted through all chains.
+    """
+
+    times: Floats
+    log_values: Floats
+    draws: np.ndarray
+
+
+class SurvivalFunction:
+    """A survival curve: 1 before the first time, then constant from each time to the next.
+
+    It follows the convention of scikit-survival: a function with the points ``x`` and the values ``y``.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_times,)
+        Times at which the curve falls, in ascending order.
+    y : ndarray of shape (n_times,)
+        Probability of surviving each of them. It is kept after the last time.
+    """
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self.x = x
+        self.y = y
+
+    def __call__(self, times: Any) -> Any:
+        """Return the probability of surviving the given times."""
+        return step_values(self.x, self.y, np.asarray(times, dtype=np.float64))
+
+    def __repr__(self) -> str:
+        return f"SurvivalFunction({len(self.x)} times from {self.x[0]:g} to {self.x[-1]:g})"
+
+
+def step_values(x: Floats, y: Floats, times: Floats, before: float = 1.0) -> Floats:
+    """Return the values of step functions (last axis of y) that jump at ``x``; ``before`` is the first value."""
+    place = np.searchsorted(x, times, side="right") - 1
+    return np.where(place < 0, before, y[..., np.maximum(place, 0)])
+
+
+def thinned(n_draws: int, n_times: int) -> np.ndarray:
+    """Return the numbers of the draws that curves are averaged over, evenly spaced."""
+    most = min(n_draws, int(np.clip(MOST_NUMBERS // n_times, FEWEST_DRAWS, MOST_DRAWS)))
+    return np.arange(most) * n_draws // most
+
+
+def breslow(eta: Floats, event: Any, time: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the distinct event times and the logarithm of Breslow's cumulative baseline hazard there.
+
+    ``H(t) = sum over event times s <= t of d(s) / sum over samples at risk at s of exp(eta)``, with the number of
+    events d(s); sample weights multiply both. Everything stays in logarithms, so no predictor is too large.
+
+    Parameters
+    ----------
+    eta : ndarray of shape (n_samples, draw)
+        Linear predictors.
+    event, time : ndarray of shape (n_samples,)
+        Whether the event was observed, and when it or the censoring happened.
+    weights : ndarray of shape (n_samples,), optional
+        Positive sample weights.
+
+    Returns
+    -------
+    times : ndarray of shape (time,)
+        Distinct event times.
+    log_hazard : ndarray of shape (draw, time)
+        One row per draw.
+    """
+    weights = np.ones(len(time)) if weights is None else weights
+    times, which = np.unique(time[event], return_inverse=True)
+    events = np.bincount(which, weights[event])
+    order = np.argsort(-time, kind="stable")
+    # In order of decreasing time, the samples at risk at any time come first.
+    sums = np.logaddexp.accumulate(eta[order] + np.log(weights[order])[:, None], axis=0)
+    at_risk = np.searchsorted(-time[order], -times, side="right")
+    increments = np.log(events)[:, None] - sums[at_risk - 1]
+    return times, np.logaddexp.accumulate(increments, axis=0).T
+
+
+def interval_starts(event: Any, time: Floats) -> Floats:
+    """Return where the intervals of a piecewise-constant hazard start: 0, then quantiles of the event times."""
+    observed = time[event]
+    n_intervals = max(1, min(MOST_INTERVALS, len(observed) // EVENTS_PER_INTERVAL))
+    inner = np.quantile(observed, np.arange(1, n_intervals) / n_intervals)
+    # Tied times may give an interval without length.
+    return np.unique(np.concatenate([[0.0], inner[inner < observed.max()]]))
+
+
+def exposure(starts: Floats, time: Floats) -> Floats:
+    """Return how long each sample was observed in each interval (samples x intervals)."""
+    lengths = np.append(np.diff(starts), np.inf)
+    return np.clip(time[:, None] - starts, 0.0, lengths)
+
+
+def piecewise_rates(
+    starts: Floats, eta: Floats, event: Any, time: Floats, weights: Floats | None = None
+) -> Floats:
+    """Return the logarithms of the hazards (draw x interval) that fit best given the linear predictors.
+
+    It is the number of events, plus one half, over the sum of exp(eta) times the time spent in the interval.
+    """
+    weights = np.ones(len(time)) if weights is None else weights
+    last = eta.max(axis=0)
+    spent = (exposure(starts, time) * weights[:, None]).T @ np.exp(np.maximum(eta - last, -LARGEST_EXPONENT))
+    events = np.bincount(interval_of(starts, time[event]), weights[event], minlength=len(starts))
+    return (np.log(events + EXTRA_EVENTS)[:, None] - np.log(spent) - last).T
+
+
+def interval_of(starts: Floats, time: Floats) -> np.ndarray:
+    """Return the number of the interval that contains each time; a boundary ends the interval before it."""
+    return np.maximum(np.searchsorted(starts, time, side="left") - 1, 0)
+
+
+def piecewise_log_likelihood(starts: Floats, log_rates: Floats, eta: Floats, event: Any, time: Floats) -> Floats:
+    """Return the log density of each sample under each draw, or the log survival of a censored one.
+
+    ``event * (log h(t) + eta) - H(t) exp(eta)`` with the hazard h of the draw and its integral H.
+    """
+    largest = log_rates.max(axis=1)
+    with np.errstate(divide="ignore"):  # nothing has accumulated at time 0
+        cumulative = np.log(exposure(starts, time) @ np.exp(log_rates - largest[:, None]).T) + largest
+    survived = -np.exp(np.minimum(cumulative + eta, LARGEST_EXPONENT))
+    log_hazard = log_rates.T[interval_of(starts, time)] + eta
+    return np.where(np.asarray(event)[:, None], log_hazard + survived, survived)
+
+
+def survival(log_cumulative: Floats, eta: Floats) -> Floats:
+    """Return the survival probabilities (..., time) of log cumulative baseline hazards and linear predictors."""
+    return np.exp(-np.exp(np.minimum(log_cumulative + eta[..., None], LARGEST_EXPONENT)))
+
+
+def median_times(times: Floats, curves: Floats) -> Floats:
+    """Return the first time at which each survival curve is at most one half; infinity if there is none."""
+    reached = curves <= 0.5
+    return np.where(reached.any(axis=1), times[reached.argmax(axis=1)], np.inf)
