@@ -2,17 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 
 from ispca.models.baseline_hazard import (
     SurvivalFunction,
     breslow,
-    exposure,
-    interval_of,
-    interval_starts,
     median_times,
-    piecewise_log_likelihood,
-    piecewise_rates,
     step_values,
     survival,
     thinned,
@@ -54,69 +48,12 @@ def test_a_weight_of_two_is_a_duplicated_sample(observed):
     again, duplicated = breslow(eta[rows], event[rows], time[rows])
     np.testing.assert_array_equal(times, again)
     np.testing.assert_allclose(weighted, duplicated, atol=1e-12)
-    starts = interval_starts(event, time)
-    weighted = piecewise_rates(starts, eta, event, time, weights)
-    np.testing.assert_allclose(weighted, piecewise_rates(starts, eta[rows], event[rows], time[rows]), atol=1e-12)
 
 
 @pytest.mark.parametrize("shift", [-2000.0, 900.0])
 def test_a_shift_of_the_predictor_moves_into_the_baseline(observed, shift):
     eta, event, time = observed
     np.testing.assert_allclose(breslow(eta + shift, event, time)[1] + shift, breslow(eta, event, time)[1])
-    starts = interval_starts(event, time)
-    plain, shifted = (piecewise_rates(starts, eta + by, event, time) for by in (0, shift))
-    np.testing.assert_allclose(shifted + shift, plain)
-    np.testing.assert_allclose(
-        piecewise_log_likelihood(starts, shifted, eta + shift, event, time),
-        piecewise_log_likelihood(starts, plain, eta, event, time),
-    )
-
-
-def test_intervals_follow_the_events():
-    event = np.arange(100) % 2 == 0
-    starts = interval_starts(event, np.arange(100.0))
-    assert (len(starts), starts[0]) == (10, 0)
-    counts = np.bincount(interval_of(starts, np.arange(0.0, 100, 2)))
-    assert counts.min() >= 4
-    assert len(interval_starts(event[:12], np.arange(12.0))) == 2
-    assert interval_starts(np.array([True, False]), np.array([3.0, 4.0])).tolist() == [0]
-    assert interval_starts(np.ones(50, bool), np.full(50, 7.0)).tolist() == [0], "all events at one time"
-
-
-def test_exposure_adds_up_to_the_time(observed):
-    _, event, time = observed
-    spent = exposure(interval_starts(event, time), time)
-    np.testing.assert_allclose(spent.sum(axis=1), time)
-    assert (spent >= 0).all()
-
-
-def test_rates_by_hand():
-    starts, time = np.array([0.0, 2.0]), np.array([1.0, 3.0, 5.0])
-    rates = piecewise_rates(starts, np.log([[1.0], [2.0], [3.0]]), np.array([True, True, False]), time)
-    expected = [1.5 / (1 * 1 + 2 * 2 + 2 * 3), 1.5 / (1 * 2 + 3 * 3)]
-    np.testing.assert_allclose(np.exp(rates[0]), expected)
-
-
-def test_events_have_a_density():
-    """The density of an event time integrates to one, and the log survival of a censored one is its tail."""
-    starts, log_rates, eta = np.array([0.0, 1.0, 2.5]), np.log([[0.3, 1.2, 0.4]]), np.array([[0.5]])
-
-    def log_likelihood(time, event):
-        return piecewise_log_likelihood(starts, log_rates, eta, np.array([event]), np.array([time]))[0, 0]
-
-    parts = zip([0, 1, 2.5], [1, 2.5, 200], strict=True)
-    total = sum(quad(lambda t: np.exp(log_likelihood(t, True)), *part)[0] for part in parts)
-    assert total == pytest.approx(1, abs=1e-6)
-    tail = quad(lambda t: np.exp(log_likelihood(t, True)), 1.7, 2.5)[0]
-    tail += quad(lambda t: np.exp(log_likelihood(t, True)), 2.5, 200)[0]
-    assert np.exp(log_likelihood(1.7, False)) == pytest.approx(tail, abs=1e-6)
-    assert log_likelihood(0.0, False) == 0
-
-
-def test_likelihoods_are_finite_far_out():
-    starts, log_rates = np.array([0.0, 1.0]), np.zeros((1, 2))
-    eta, event, time = np.array([[5000.0], [-5000.0]]), np.array([True, True]), np.array([3.0, 3.0])
-    assert np.isfinite(piecewise_log_likelihood(starts, log_rates, eta, event, time)).all()
     assert survival(np.zeros(2), np.array([5000.0])).tolist() == [[0, 0]]
 
 

@@ -8,34 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats
+from ..families.piecewise_hazard import LARGEST_EXPONENT
 
 # Curves are averaged over at most this many draws, fewer if there are very many event times.
 MOST_DRAWS = 1000
 FEWEST_DRAWS = 100
 MOST_NUMBERS = 2**23
-# The exponential of anything larger is a hazard that nobody survives.
-LARGEST_EXPONENT = 700.0
-# Intervals of the piecewise-constant hazard: as many as there are events for, up to a limit.
-MOST_INTERVALS = 10
-EVENTS_PER_INTERVAL = 3
-# Added to the events of each interval, so that no hazard is zero.
-EXTRA_EVENTS = 0.5
-
-
-@dataclass(frozen=True)
-class PiecewiseHazard:
-    """A baseline hazard that is constant on intervals, for each draw; it gives event times a density.
-
-    Attributes
-    ----------
-    starts : ndarray of shape (interval,)
-        Where the intervals start, 0 first. The last interval has no end.
-    log_rates : ndarray of shape (chain, draw, interval)
-        Logarithms of the hazards.
-    """
-
-    starts: Floats
-    log_rates: Floats
 
 
 @dataclass(frozen=True)
@@ -125,53 +103,6 @@ def breslow(eta: Floats, event: Any, time: Floats, weights: Floats | None = None
     at_risk = np.searchsorted(-time[order], -times, side="right")
     increments = np.log(events)[:, None] - sums[at_risk - 1]
     return times, np.logaddexp.accumulate(increments, axis=0).T
-
-
-def interval_starts(event: Any, time: Floats) -> Floats:
-    """Return where the intervals of a piecewise-constant hazard start: 0, then quantiles of the event times."""
-    observed = time[event]
-    n_intervals = max(1, min(MOST_INTERVALS, len(observed) // EVENTS_PER_INTERVAL))
-    inner = np.quantile(observed, np.arange(1, n_intervals) / n_intervals)
-    # Tied times may give an interval without length.
-    return np.unique(np.concatenate([[0.0], inner[inner < observed.max()]]))
-
-
-def exposure(starts: Floats, time: Floats) -> Floats:
-    """Return how long each sample was observed in each interval (samples x intervals)."""
-    lengths = np.append(np.diff(starts), np.inf)
-    return np.clip(time[:, None] - starts, 0.0, lengths)
-
-
-def piecewise_rates(
-    starts: Floats, eta: Floats, event: Any, time: Floats, weights: Floats | None = None
-) -> Floats:
-    """Return the logarithms of the hazards (draw x interval) that fit best given the linear predictors.
-
-    It is the number of events, plus one half, over the sum of exp(eta) times the time spent in the interval.
-    """
-    weights = np.ones(len(time)) if weights is None else weights
-    last = eta.max(axis=0)
-    spent = (exposure(starts, time) * weights[:, None]).T @ np.exp(np.maximum(eta - last, -LARGEST_EXPONENT))
-    events = np.bincount(interval_of(starts, time[event]), weights[event], minlength=len(starts))
-    return (np.log(events + EXTRA_EVENTS)[:, None] - np.log(spent) - last).T
-
-
-def interval_of(starts: Floats, time: Floats) -> np.ndarray:
-    """Return the number of the interval that contains each time; a boundary ends the interval before it."""
-    return np.maximum(np.searchsorted(starts, time, side="left") - 1, 0)
-
-
-def piecewise_log_likelihood(starts: Floats, log_rates: Floats, eta: Floats, event: Any, time: Floats) -> Floats:
-    """Return the log density of each sample under each draw, or the log survival of a censored one.
-
-    ``event * (log h(t) + eta) - H(t) exp(eta)`` with the hazard h of the draw and its integral H.
-    """
-    largest = log_rates.max(axis=1)
-    with np.errstate(divide="ignore"):  # nothing has accumulated at time 0
-        cumulative = np.log(exposure(starts, time) @ np.exp(log_rates - largest[:, None]).T) + largest
-    survived = -np.exp(np.minimum(cumulative + eta, LARGEST_EXPONENT))
-    log_hazard = log_rates.T[interval_of(starts, time)] + eta
-    return np.where(np.asarray(event)[:, None], log_hazard + survived, survived)
 
 
 def survival(log_cumulative: Floats, eta: Floats) -> Floats:
