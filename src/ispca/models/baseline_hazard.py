@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._array_types import Floats
-from ..families.piecewise_hazard import LARGEST_EXPONENT
+from ..families.piecewise_hazard import (
+    LARGEST_EXPONENT,
+    PiecewiseHazard,
+    event_counts,
+    interval_starts,
+    log_rates,
+    time_at_risk,
+)
+from .posterior import Posterior, part_of
+from .sampling import Training
 
-# Curves are averaged over at most this many draws, fewer if there are very many event times.
+# Curves are averaged over at most this many draws, fewer if there are very many samples.
 MOST_DRAWS = 1000
 FEWEST_DRAWS = 100
 MOST_NUMBERS = 2**23
@@ -66,9 +75,9 @@ def step_values(x: Floats, y: Floats, times: Floats, before: float = 1.0) -> Flo
     return np.where(place < 0, before, y[..., np.maximum(place, 0)])
 
 
-def thinned(n_draws: int, n_times: int) -> np.ndarray:
+def thinned(n_draws: int, n_samples: int) -> np.ndarray:
     """Return the numbers of the draws that curves are averaged over, evenly spaced."""
-    most = min(n_draws, int(np.clip(MOST_NUMBERS // n_times, FEWEST_DRAWS, MOST_DRAWS)))
+    most = min(n_draws, int(np.clip(MOST_NUMBERS // n_samples, FEWEST_DRAWS, MOST_DRAWS)))
     return np.arange(most) * n_draws // most
 
 
@@ -114,3 +123,32 @@ def median_times(times: Floats, curves: Floats) -> Floats:
     """Return the first time at which each survival curve is at most one half; infinity if there is none."""
     reached = curves <= 0.5
     return np.where(reached.any(axis=1), times[reached.argmax(axis=1)], np.inf)
+
+
+def with_hazard(posterior: Posterior, data: Training) -> Posterior:
+    """Return the draws with the piecewise-constant baseline hazard of each."""
+    event, time = data.y["event"], data.y["time"]
+    starts = interval_starts(event, time, data.weights)
+    # Relative to the average sample, no predictor is too large.
+    center = posterior.linear_predictor(data.Z.mean(axis=0)[None])
+    at_risk = sum(
+        time_at_risk(
+            starts,
+            posterior.linear_predictor(data.Z[part], part_of(data.offset, part)) - center,
+            time[part],
+            part_of(data.weights, part),
+        )
+        for part in posterior.blocks(data.Z)
+    )
+    counts = event_counts(starts, event, time, data.weights)
+    return replace(posterior, hazard=PiecewiseHazard(starts, log_rates(counts, at_risk) - center.T))
+
+
+def cumulative_hazard(posterior: Posterior, data: Training) -> CumulativeHazard:
+    """Return Breslow's cumulative baseline hazard for evenly spaced draws."""
+    draws = thinned(posterior.n_draws, len(data.Z))
+    eta = data.Z @ posterior.flat("coef")[draws].T
+    if data.offset is not None:
+        eta += data.offset[:, None]
+    times, log_values = breslow(eta, data.y["event"], data.y["time"], data.weights)
+    return CumulativeHazard(times, log_values, draws)
