@@ -59,14 +59,14 @@ def make_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool, seed
     return [_checked(number, pair, len(y), groups) for number, pair in enumerate(pairs)]
 
 
-def describe_splits(cv: Any, n_splits: int, groups: Any, classification: bool) -> str:
-    """Say in words how `make_splits` made the splits."""
+def describe_splits(cv: Any, n_splits: int, groups: Any, strata: str | None) -> str:
+    """Say in words how `make_splits` made the splits, stratified by something or not."""
     if hasattr(cv, "split"):
         return f"{count(n_splits, 'split')} of {cv!r}"
     if not isinstance(cv, Integral):
         return f"{count(n_splits, 'split')} given as indices"
     unit = "samples" if groups is None else "groups"
-    kind = ", stratified by class" if classification and groups is None else ""
+    kind = f", stratified by {strata}" if strata and groups is None else ""
     return f"{count(n_splits, 'random split')} with {TEST_FRACTION:.0%} of the {unit} held out{kind}"
 
 

@@ -64,7 +64,7 @@ def test_weight_two_equals_a_duplicate():
     assert np.isclose(concordance_index(event, time, risk, weight), concordance_index(*few), rtol=1e-12)
     times = np.array([0.3, 0.5, 0.9])
     for curve in (kaplan_meier, censoring_curve):
-        assert np.allclose(curve(event, time, weight).at(times), curve(*few[:2]).at(times), rtol=1e-12)
+        assert np.allclose(curve(event, time, weight)(times), curve(*few[:2])(times), rtol=1e-12)
     assert np.array_equal(numbers_at_risk(time, times, weight), numbers_at_risk(few[1], times))
     survival = np.exp(-np.exp(risk)[:, None] * times)
     weighted = integrated_brier_score(
@@ -77,11 +77,11 @@ def test_weight_two_equals_a_duplicate():
 def test_kaplan_meier_by_hand():
     event, time = [1, 0, 1, 1, 0], [1.0, 2.0, 3.0, 3.0, 4.0]
     curve = kaplan_meier(event, time)
-    assert curve.times.tolist() == [1, 2, 3, 4]
-    assert np.allclose(curve.survival, [0.8, 0.8, 0.8 / 3, 0.8 / 3])
-    assert np.allclose(curve.at([0.5, 1.0, 2.9, 3.0, 9.0]), [1, 0.8, 0.8, 0.8 / 3, 0.8 / 3])
+    assert curve.x.tolist() == [1, 2, 3, 4]
+    assert np.allclose(curve.y, [0.8, 0.8, 0.8 / 3, 0.8 / 3])
+    assert np.allclose(curve([0.5, 1.0, 2.9, 3.0, 9.0]), [1, 0.8, 0.8, 0.8 / 3, 0.8 / 3])
     # Of four that are at risk at time 2, one is censored, and the last one at time 4.
-    assert np.allclose(censoring_curve(event, time).survival, [1, 0.75, 0.75, 0])
+    assert np.allclose(censoring_curve(event, time).y, [1, 0.75, 0.75, 0])
     assert numbers_at_risk(time, [0, 2, 3, 4, 5]).tolist() == [5, 4, 3, 1, 0]
 
 
@@ -111,8 +111,8 @@ def test_as_in_scikit_survival(digits, seed):
     for reverse, curve in ((False, kaplan_meier), (True, censoring_curve)):
         times, expected = nonparametric.kaplan_meier_estimator(event, time, reverse=reverse)
         ours = curve(event, time)
-        assert np.array_equal(ours.times, times)
-        assert np.abs(ours.survival - expected).max() < 1e-12
+        assert np.array_equal(ours.x, times)
+        assert np.abs(ours.y - expected).max() < 1e-12
     train, test = slice(0, 100), slice(100, None)
     both = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
     both["time"][0] = 1 + time.max()  # scikit-survival needs the last time in the training data

@@ -31,8 +31,8 @@ from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..reduction.records import Step
 from ..spca_transformer import SPCA
 from ..validation import StackedClassifier, StackedRegressor
+from ..validation.base_rates import BaseRateRegressor
 from ..validation.stacking_base import Stacked
-from ..validation.stacking_candidates import BaseRateRegressor
 from . import rules
 from .horseshoe_rules import HORSESHOE, SURVIVAL, check_horseshoe
 from .limits import ContentError, check_memory

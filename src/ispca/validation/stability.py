@@ -25,8 +25,9 @@ from ..families.target_kind import is_category
 from ..ispca_transformer import ISPCA
 from ..plots.stability import plot_stability
 from ..reduction.reuse import Reuse
+from .fitting import prepared
 from .input_checks import checked_data
-from .prediction import prepared, rows
+from .samples import rows
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._array_types import Floats
 from .._concordance import concordance_index
+from ..models.baseline_hazard import SurvivalFunction
 
 __all__ = [
-    "StepCurve",
     "brier_score",
     "censoring_curve",
     "concordance_index",
@@ -20,28 +20,7 @@ __all__ = [
 ]
 
 
-class StepCurve(NamedTuple):
-    """A survival curve: 1 before the first time, then constant from each time to the next and after the last.
-
-    Attributes
-    ----------
-    times : ndarray of shape (n_times,)
-        Increasing times.
-    survival : ndarray of shape (n_times,)
-        Probability of surviving each of them.
-    """
-
-    times: Floats
-    survival: Floats
-
-    def at(self, times: Any) -> Floats:
-        """Return the probabilities of surviving other times."""
-        places = np.searchsorted(self.times, np.asarray(times, dtype=np.float64), "right")
-        values: Floats = np.concatenate([[1.0], self.survival])[places]
-        return values
-
-
-def kaplan_meier(event: Any, time: Any, sample_weight: Any = None) -> StepCurve:
+def kaplan_meier(event: Any, time: Any, sample_weight: Any = None) -> SurvivalFunction:
     """Return the Kaplan-Meier estimate of the survival curve.
 
     Parameters
@@ -55,19 +34,19 @@ def kaplan_meier(event: Any, time: Any, sample_weight: Any = None) -> StepCurve:
 
     Returns
     -------
-    curve : StepCurve
+    curve : SurvivalFunction
         The curve, with a step at every distinct time, also where samples are only censored.
 
     Examples
     --------
-    >>> kaplan_meier([True, False, True, True], [1.0, 2.0, 3.0, 3.0]).survival.tolist()
+    >>> kaplan_meier([True, False, True, True], [1.0, 2.0, 3.0, 3.0]).y.tolist()
     [0.75, 0.75, 0.0]
     """
     times, events, _, at_risk = _tally(event, time, sample_weight)
     return _product_limit(times, events, at_risk)
 
 
-def censoring_curve(event: Any, time: Any, sample_weight: Any = None) -> StepCurve:
+def censoring_curve(event: Any, time: Any, sample_weight: Any = None) -> SurvivalFunction:
     """Return the Kaplan-Meier estimate of the probability of not being censored.
 
     Parameters
@@ -77,7 +56,7 @@ def censoring_curve(event: Any, time: Any, sample_weight: Any = None) -> StepCur
 
     Returns
     -------
-    curve : StepCurve
+    curve : SurvivalFunction
         The curve of the times of censoring.
     """
     times, events, censored, at_risk = _tally(event, time, sample_weight)
@@ -115,7 +94,7 @@ def numbers_at_risk(time: Any, times: Any, sample_weight: Any = None) -> Floats:
 
 
 def brier_score(
-    event: Any, time: Any, survival: Any, times: Any, censoring: StepCurve, sample_weight: Any = None
+    event: Any, time: Any, survival: Any, times: Any, censoring: SurvivalFunction, sample_weight: Any = None
 ) -> Floats:
     """Return the Brier score at each of some times: the mean squared error of predicted survival.
 
@@ -132,7 +111,7 @@ def brier_score(
         Predicted probabilities of surviving each of the times.
     times : array-like of shape (n_times,)
         Times at which to compute the score.
-    censoring : StepCurve
+    censoring : SurvivalFunction
         `censoring_curve` of the training samples.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the samples.
@@ -154,14 +133,14 @@ def brier_score(
     dead = (time <= times) & event
     alive = time > times
     # Where everything is censored, no sample is known, and none counts.
-    error = dead * survival**2 * _inverse(censoring.at(time)) + alive * (1 - survival) ** 2 * _inverse(
-        censoring.at(times)
+    error = dead * survival**2 * _inverse(censoring(time)) + alive * (1 - survival) ** 2 * _inverse(
+        censoring(times)
     )
     return np.average(error, axis=0, weights=sample_weight)
 
 
 def integrated_brier_score(
-    event: Any, time: Any, survival: Any, times: Any, censoring: StepCurve, sample_weight: Any = None
+    event: Any, time: Any, survival: Any, times: Any, censoring: SurvivalFunction, sample_weight: Any = None
 ) -> float:
     """Return the mean of the Brier score between the first and the last time, by the trapezoidal rule.
 
@@ -199,7 +178,7 @@ def _tally(event: Any, time: Any, sample_weight: Any) -> tuple[Floats, Floats, F
     return times, events, censored, at_risk
 
 
-def _product_limit(times: Floats, happened: Floats, at_risk: Floats) -> StepCurve:
+def _product_limit(times: Floats, happened: Floats, at_risk: Floats) -> SurvivalFunction:
     # Nothing happens where nothing is at risk.
     hazard = np.divide(happened, at_risk, out=np.zeros_like(at_risk), where=at_risk > 0)
-    return StepCurve(times, np.cumprod(1 - hazard))
+    return SurvivalFunction(times, np.cumprod(1 - hazard))
