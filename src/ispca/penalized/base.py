@@ -12,13 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats
-from .._checks import check_new_data, integer_seed
+from .._checks import check_new_data, checked_offset, checked_weights, integer_seed
 from .._warnings import notify
 from ..families import Family
 from ..reduction.reuse import Reuse, reused
 from .folds import make_folds
 from .path import averaging_weights, cross_validated_path, extended_path
-from .records import Path
+from .records import Path, Problem
 
 
 class Penalized(BaseEstimator):
@@ -58,23 +58,35 @@ class Penalized(BaseEstimator):
         return tags
 
     def _fit_path(
-        self, given: Any, X: Any, y: np.ndarray, family: Family, groups: Any, reuse: Reuse | None
+        self,
+        given: Any,
+        X: Any,
+        y: np.ndarray,
+        family: Family,
+        groups: Any,
+        reuse: Reuse | None,
+        sample_weight: Any = None,
+        offset: Any = None,
     ) -> tuple[Floats, Floats]:
         """Fit the path, or reuse one; return the chosen solution. ``given`` is X as it was passed to ``fit``."""
+        weights, offset = checked_weights(sample_weight, len(y)), checked_offset(offset, len(y))
+        problem = Problem(X, y, family, self.n_lambdas, weights, offset)
         folds = make_folds(self.cv, X, y, groups, family.classification, integer_seed(self.random_state))
-        key = (family.name, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes())
-        make = partial(cross_validated_path, X, y, family, self.penalty, folds, self.n_lambdas)
+        extras = tuple(None if extra is None else extra.tobytes() for extra in (weights, offset))
+        key = (family.name, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes(), *extras)
+        make = partial(cross_validated_path, problem, self.penalty, folds)
         path = reused(reuse, given, ("path", *key), make)
         if self.penalty == "ridge" and self.choice != "one_standard_error":
-            extend = partial(extended_path, path, y, family, folds)
+            extend = partial(extended_path, path, problem, folds)
             path = reused(reuse, given, ("extended path", *key), extend)
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean
         self.cv_deviance_error_ = path.error
         self.lambda_best_ = float(path.lambdas[path.best])
         self.lambda_one_standard_error_ = float(path.lambdas[path.one_standard_error])
-        weights = averaging_weights(path, family, len(y)) if self.choice == "average" else None
-        coef, intercept = self._choose(path, weights)
+        total = len(y) if weights is None else weights.sum()
+        averaging = averaging_weights(path, family, total) if self.choice == "average" else None
+        coef, intercept = self._choose(path, averaging)
         self.n_nonzero_ = int(np.count_nonzero(coef.any(axis=0)))
         return coef, intercept
 
