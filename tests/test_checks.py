@@ -25,7 +25,7 @@ def test_equal_weights_and_no_offset_change_nothing():
     [
         ([1, 2], r"X has 3 samples, but sample_weight has shape \(2,\): pass one weight per sample"),
         ([1, -2, 1], "sample_weight contains -2, but weights must not be negative"),
-        ([0, 0, 0], "All sample weights are 0"),
+        ([0, 0, 0], "All sample weights are zero"),
         ([1, np.nan, 1], "sample_weight contains NaN or infinity"),
         (["a", "b", "c"], "sample_weight must consist of numbers"),
         (np.ma.masked_array([1, 2, 3], [0, 1, 0]), "sample_weight has 1 masked value"),

@@ -322,7 +322,7 @@ def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
     if weights.min() < 0:
         raise ValueError(f"sample_weight contains {weights.min():g}, but weights must not be negative.")
     if weights.max() == 0:
-        raise ValueError("All sample weights are 0: pass a positive weight for the samples to learn from.")
+        raise ValueError("All sample weights are zero: pass a positive weight for the samples to learn from.")
     return None if (weights == 1).all() else weights
 
 
