@@ -20,13 +20,15 @@ from .screening import ScoreTest, feature_scores, score_test
 from .spca_transformer import SPCA
 
 if TYPE_CHECKING:
-    from .penalized import PenalizedClassifier, PenalizedRegressor
+    from .penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor, PenalizedSurvival
     from .validation import StackedClassifier, StackedRegressor
 
 # Loaded when used, because ``import ispca`` would take longer.
 LATER = {
     "PenalizedClassifier": "ispca.penalized",
+    "PenalizedCounts": "ispca.penalized",
     "PenalizedRegressor": "ispca.penalized",
+    "PenalizedSurvival": "ispca.penalized",
     "StackedClassifier": "ispca.validation",
     "StackedRegressor": "ispca.validation",
 }
@@ -41,7 +43,9 @@ __all__ = [
     "HorseshoeRegressor",
     "HorseshoeSurvival",
     "PenalizedClassifier",
+    "PenalizedCounts",
     "PenalizedRegressor",
+    "PenalizedSurvival",
     "Posterior",
     "ScoreTest",
     "StackedClassifier",

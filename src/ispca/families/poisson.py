@@ -65,7 +65,8 @@ POISSON = CountFamily(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
         null_intercepts=null_intercepts,
         state=lambda eta, target, weights: mean(eta),
-        losses=lambda target, eta, weights: mean(eta) - target * eta,
+        # Half the deviance, which is never negative.
+        losses=lambda target, eta, weights: mean(eta) - target * eta + xlogy(target, target) - target,
         curvature=lambda mean, direction, target, weights: mean * direction,
         mean_curvature=lambda mean: np.maximum(mean.mean(axis=(0, 1)), 1e-8),
         deviances=deviances,

@@ -67,11 +67,18 @@ class Penalized(BaseEstimator):
         reuse: Reuse | None,
         sample_weight: Any = None,
         offset: Any = None,
+        strata: Any = None,
     ) -> tuple[Floats, Floats]:
-        """Fit the path, or reuse one; return the chosen solution. ``given`` is X as it was passed to ``fit``."""
+        """Fit the path, or reuse one; return the chosen solution.
+
+        ``given`` is X as it was passed to ``fit``. Each of the ``strata``, integers from 0 on, is spread evenly
+        over the folds; by default these are the classes, if there are any.
+        """
         weights, offset = checked_weights(sample_weight, len(y)), checked_offset(offset, len(y))
         problem = Problem(X, y, family, self.n_lambdas, weights, offset)
-        folds = make_folds(self.cv, X, y, groups, family.classification, integer_seed(self.random_state))
+        stratified = family.classification or strata is not None
+        spread = y if strata is None else strata
+        folds = make_folds(self.cv, X, spread, groups, stratified, integer_seed(self.random_state))
         extras = tuple(None if extra is None else extra.tobytes() for extra in (weights, offset))
         key = (family.name, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes(), *extras)
         make = partial(cross_validated_path, problem, self.penalty, folds)
@@ -123,6 +130,16 @@ class Penalized(BaseEstimator):
     def _averages(self) -> bool:
         check_is_fitted(self)
         return self.weights_ is not None
+
+    def _all_predictors(self, X: Any, offset: Any = None) -> tuple[Floats, Floats]:
+        """Return linear predictors of one output (samples x averaged penalties, or one) and their weights."""
+        if self._averages:
+            predictors, weights = self._averaged_predictors(X)
+            predictors = predictors[:, :, 0].T
+        else:
+            predictors, weights = self._predictors(X), np.ones(1)
+        offset = checked_offset(offset, len(predictors))
+        return predictors if offset is None else predictors + offset[:, None], weights
 
     def _predictors(self, X: Any) -> Floats:
         """Return the linear predictors of ``coef_`` (samples x outputs)."""
