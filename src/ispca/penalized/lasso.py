@@ -72,6 +72,7 @@ def fit_lasso(problem: Problem, design: Design, train: np.ndarray, lambdas: Floa
         problem.family.name,
         problem.outputs,
         weights / weights.sum(),
+        offset=problem.offset,
         lambdas=[] if lambdas is None else list(lambdas),
         n_lambdas=problem.n_lambdas,
         ratio=problem.ratio,
