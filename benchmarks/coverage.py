@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
-from ispca.validation.metrics import calibration_error
+from ispca.validation.metrics import HeldOut, calibration_error
 from ispca.validation.prediction import Prediction
 
 from .factor_data import Design, Truth, make_truth
@@ -91,7 +91,7 @@ def interval_scores(
 
 def calibration(y: np.ndarray, probability: np.ndarray) -> float:
     both = np.column_stack([1 - probability, probability])
-    found = calibration_error(y.astype(int), Prediction(value=None, probabilities=both), 2)
+    found = calibration_error(HeldOut(y.astype(int), 2), Prediction(value=None, probabilities=both))
     assert found is not None
     return found
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ispca.validation.corrected_interval import interval
-from ispca.validation.metrics import brier, calibration_error, mean_log_density
+from ispca.validation.metrics import HeldOut, brier, calibration_error, mean_log_density
 from ispca.validation.prediction import Prediction
 from ispca.validation.stacking_weights import SMALLEST_PROBABILITY
 
@@ -88,7 +88,8 @@ def predicted(probabilities: np.ndarray, observed: np.ndarray) -> Prediction:
 
 def measured(measure: Any, probabilities: np.ndarray, observed: np.ndarray) -> float:
     """Return a measure of the probabilities of one split."""
-    return float(measure(observed, predicted(probabilities, observed), probabilities.shape[1]))
+    held_out = HeldOut(observed, probabilities.shape[1])
+    return float(measure(held_out, predicted(probabilities, observed)))
 
 
 MEASURES = {"mean log predictive density": mean_log_density, "Brier score": brier}

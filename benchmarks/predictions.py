@@ -32,7 +32,8 @@ from ispca.validation.stacking_candidates import N_COMPONENTS, N_COMPONENTS_MANY
 def methods_for(n_classes: int, seed: int) -> dict[str, Any]:
     """Return the stack, which also gives the results of its candidates, the paper's ISPCA and standard methods."""
     count = N_COMPONENTS if n_classes == 2 else N_COMPONENTS_MANY_CLASSES
-    candidates = [(name, once(candidate)) for name, candidate in default_candidates(n_classes)]
+    candidates = default_candidates("classification", n_classes)
+    candidates = [(name, once(candidate)) for name, candidate in candidates]
     return {
         STACK: StackedClassifier(candidates, n_jobs=1, random_state=seed),
         PAPER: once(paper_methods(count, random_state=seed)["ISPCA"]),

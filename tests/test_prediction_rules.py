@@ -44,7 +44,7 @@ def test_rules_without_their_methods_are_not_judged():
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_the_stack_has_the_default_candidates_and_rivals(n_classes):
     methods = methods_for(n_classes, 0)
-    names = [name for name, _ in default_candidates(n_classes)]
+    names = [name for name, _ in default_candidates("classification", n_classes)]
     assert [name for name, _ in methods[STACK].estimators] == names
     assert {PAPER, "SVM", "PLS-DA", "random-forest", "gradient-boosting"} < set(methods)
     assert not dict(methods[STACK].estimators)["PCA"]["model"].retry

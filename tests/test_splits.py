@@ -33,17 +33,18 @@ def test_a_number_makes_stratified_random_splits(X, y):
 
 
 @pytest.mark.parametrize(
-    ("cv", "groups", "classification", "words"),
+    ("cv", "groups", "strata", "words"),
     [
-        (4, None, True, "4 random splits with 20% of the samples held out, stratified by class"),
-        (4, None, False, "4 random splits with 20% of the samples held out"),
-        (4, np.arange(40), True, "4 random splits with 20% of the groups held out"),
-        (KFold(4), None, True, "4 splits of KFold(n_splits=4, random_state=None, shuffle=False)"),
-        ([([0, 1], [2])] * 4, None, True, "4 splits given as indices"),
+        (4, None, "event", "4 random splits with 20% of the samples held out, stratified by event"),
+        (4, None, "class", "4 random splits with 20% of the samples held out, stratified by class"),
+        (4, None, None, "4 random splits with 20% of the samples held out"),
+        (4, np.arange(40), "class", "4 random splits with 20% of the groups held out"),
+        (KFold(4), None, "class", "4 splits of KFold(n_splits=4, random_state=None, shuffle=False)"),
+        ([([0, 1], [2])] * 4, None, "class", "4 splits given as indices"),
     ],
 )
-def test_splits_in_words(cv, groups, classification, words):
-    assert describe_splits(cv, 4, groups, classification) == words
+def test_splits_in_words(cv, groups, strata, words):
+    assert describe_splits(cv, 4, groups, strata) == words
 
 
 def test_few_samples_of_many_classes(X):

@@ -33,7 +33,7 @@ from ispca.commands.predict import load_predictor, predictions
 from ispca.persistence import ModelFileError, load_model, save_model
 from ispca.persistence.archive import write_archive
 from ispca.persistence.storable import estimators
-from ispca.validation.stacking_candidates import BaseRateRegressor
+from ispca.validation.base_rates import BaseRateRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*NOT converged")
 SHORT = {"n_draws": 20, "n_warmup": 40, "n_chains": 2, "retry": False, "random_state": 0}

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_X_y
+from sklearn.utils import check_array, check_consistent_length, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ._messages import count, listing
+from .families.survival_target import is_survival
 from .reduction.design import feature_blocks
 
 # Of X and of a numeric target: larger values, and columns that vary by less, are refused everywhere. Squares of
@@ -37,8 +38,9 @@ def check_training_data(
     names = getattr(X, "columns", None)
     X, y = check_container(X), check_mask(y, "y")
     check_columns(X)
-    if y is None and not needs_target:
+    if (y is None and not needs_target) or is_survival(y):
         X = validate_data(estimator, X, **_X_OPTIONS | options)
+        check_consistent_length(X, y)
     else:
         with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
             X, y = validate_data(estimator, X, y, **_X_OPTIONS | options)
@@ -52,6 +54,10 @@ def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
     """Validate X and y for the functions."""
     X, y = check_container(X), check_mask(y, "y")
     check_columns(X)
+    if is_survival(y):
+        X = check_array(X, **_X_OPTIONS)
+        check_consistent_length(X, y)
+        return check_values(X), y
     with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
         X, y = check_X_y(X, y, **_X_OPTIONS)
     return check_values(X), y
@@ -281,33 +287,74 @@ def observed_values(y: Any, n_samples: int) -> np.ndarray:
     return y
 
 
-def excluded_mask(exclude: Any, n_features: int, names: Any = None) -> np.ndarray:
-    """Turn indices, names or a boolean mask into a mask of excluded features."""
+def column_mask(columns: Any, n_features: int, names: Any = None, parameter: str = "exclude") -> np.ndarray:
+    """Turn indices, names, a slice or a boolean mask into a mask of features; the parameter is named in errors."""
     mask = np.zeros(n_features, dtype=bool)
-    if exclude is None:
+    if columns is None:
         return mask
-    given = np.atleast_1d(np.asarray(sorted(exclude) if isinstance(exclude, set | frozenset) else exclude))
+    if isinstance(columns, slice):
+        columns = np.arange(n_features)[columns]
+    given = np.atleast_1d(np.asarray(sorted(columns) if isinstance(columns, set | frozenset) else columns))
     if given.dtype == bool:
         if given.shape != (n_features,):
             raise ValueError(
-                f"exclude as a mask must have one entry per feature ({n_features}), got {given.shape}."
+                f"{parameter} as a mask must have one entry per feature ({n_features}), got {given.shape}."
             )
         return given.copy()
     if given.dtype.kind in "iu":
         if given.size and (given.min() < -n_features or given.max() >= n_features):
-            raise ValueError(f"exclude contains indices outside 0 to {n_features - 1}.")
+            raise ValueError(f"{parameter} contains indices outside 0 to {n_features - 1}.")
         mask[given] = True
         return mask
     if given.size and given.dtype.kind == "f":
-        raise ValueError("exclude contains fractions. Pass integer indices, feature names or a boolean mask.")
+        raise ValueError(f"{parameter} contains fractions. Pass integer indices, feature names or a boolean mask.")
     if given.size and names is None:
-        raise ValueError("exclude contains names, but X has no feature names. Pass indices, or X as a data frame.")
+        raise ValueError(
+            f"{parameter} contains names, but X has no feature names. Pass indices, or X as a data frame."
+        )
     known = set() if names is None else set(names)
     unknown = [repr(str(name)) for name in given if name not in known]
     if unknown:
-        raise ValueError(f"exclude contains names that are not features of X: {listing(unknown)}.")
+        raise ValueError(f"{parameter} contains names that are not features of X: {listing(unknown)}.")
     mask[np.isin(names, given)] = True
     return mask
+
+
+def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
+    """Return the weights of the samples, or None if all of them are one."""
+    if sample_weight is None:
+        return None
+    weights = _per_sample(sample_weight, n_samples, "sample_weight", "weight")
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight contains {weights.min():g}, but weights must not be negative.")
+    if weights.max() == 0:
+        raise ValueError("All sample weights are zero: pass a positive weight for the samples to learn from.")
+    return None if (weights == 1).all() else weights
+
+
+def checked_offset(offset: Any, n_samples: int) -> np.ndarray | None:
+    """Return the offsets of the linear predictor, or None if all of them are zero."""
+    if offset is None:
+        return None
+    offsets = _per_sample(offset, n_samples, "offset", "number")
+    return offsets if offsets.any() else None
+
+
+def _per_sample(values: Any, n_samples: int, name: str, what: str) -> np.ndarray:
+    values = check_mask(values, name)
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must consist of numbers: pass one {what} per sample.") from None
+    if numbers.ndim == 0:
+        numbers = np.full(n_samples, numbers)
+    if numbers.shape != (n_samples,):
+        raise ValueError(
+            f"X has {n_samples} samples, but {name} has shape {numbers.shape}: pass one {what} per sample."
+        )
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} contains NaN or infinity: pass one finite {what} per sample.")
+    return numbers
 
 
 def integer_seed(random_state: Any) -> int:

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from ispca import ISPCA, HorseshoeRegressor, PenalizedRegressor, StackedRegressor
 from ispca.cli import main
 from ispca.persistence import load_model, save_model
-from ispca.validation.stacking_candidates import BaseRateRegressor
+from ispca.validation.base_rates import BaseRateRegressor
 
 
 def parsed(text):

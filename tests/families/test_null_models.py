@@ -86,20 +86,6 @@ def test_martingale_residuals_with_covariates_maximize_the_partial_likelihood(co
     np.testing.assert_allclose(found.weights, relative * hazard, atol=1e-5)
 
 
-def test_the_partial_likelihood_of_efron(rng):
-    y = np.empty(4, dtype=SURVIVAL)
-    y["time"], y["event"] = [1, 2, 2, 3], [True, True, True, False]
-    eta = rng.normal(size=(4, 3))
-    risk = np.exp(eta)
-    expected = (
-        eta[:3].sum(axis=0)
-        - np.log(risk.sum(axis=0))
-        - np.log(risk[1:].sum(axis=0))
-        - np.log(risk[1:].sum(axis=0) - (risk[1] + risk[2]) / 2)
-    )
-    np.testing.assert_allclose(COX.log_likelihood(eta, y, None).sum(axis=0), expected)
-
-
 def test_the_log_likelihoods_of_counts_are_scipys(rng):
     eta, y = rng.normal(size=(7, 3)), np.array([0, 1, 5, 2, 0, 9, 3])
     np.testing.assert_allclose(POISSON.log_likelihood(eta, y, None), poisson.logpmf(y[:, None], np.exp(eta)))

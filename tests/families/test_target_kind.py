@@ -95,7 +95,7 @@ def test_categories_are_classes(rng):
 @pytest.mark.parametrize("n_classes", [2, 3, 15])
 def test_candidates_of_a_classifier_name_their_family(n_classes):
     labels = np.arange(60) % n_classes
-    for _, candidate in default_candidates(n_classes):
+    for _, candidate in default_candidates("classification", n_classes):
         if hasattr(candidate, "named_steps"):
             family = choose_family(candidate["reduction"].family, labels)
             assert family.classification

@@ -104,9 +104,9 @@ def test_a_model_file_with_the_scales_of_the_other_prior_is_refused(prior, tmp_p
 def test_the_scale_of_tau_is_that_of_the_predictor():
     Z = np.random.default_rng(0).normal(3, 1, size=(50, 6)) * np.geomspace(100, 0.01, 6)
     size = np.sqrt(((Z - Z.mean(axis=0)) ** 2).sum(axis=1).mean())
-    assert ridge_scale(Z, 2.0) * size == pytest.approx(2.0)
-    assert ridge_scale(1000 * Z, 2.0) == pytest.approx(ridge_scale(Z, 2.0) / 1000)
-    assert ridge_scale(np.ones((5, 2)), 2.0) == 2.0
+    assert ridge_scale(Z.std(axis=0), 2.0) * size == pytest.approx(2.0)
+    assert ridge_scale(1000 * Z.std(axis=0), 2.0) == pytest.approx(ridge_scale(Z.std(axis=0), 2.0) / 1000)
+    assert ridge_scale(np.zeros(2), 2.0) == 2.0
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])

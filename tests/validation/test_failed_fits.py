@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from ispca.plots.comparison import comparison_table, plot_comparison
 from ispca.report.prediction import prediction_section
 from ispca.validation import compare
-from ispca.validation.stacking_candidates import BaseRateRegressor
+from ispca.validation.base_rates import BaseRateRegressor
 from odd_methods import Fragile, Impossible, ImpossibleValues, Shy, ShyValues
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fits failed")

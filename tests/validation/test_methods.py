@@ -27,6 +27,6 @@ def test_the_recommended_settings_are_defined_in_one_place(monkeypatch):
     assert recommended.keys() - paper.keys() == {"ISPCA-cross-fitted"}
     assert recommended["ISPCA"][0].n_permutations == 77
     monkeypatch.setitem(methods.HONEST, "cross_fit", 7)
-    candidates = dict(default_candidates(2))
+    candidates = dict(default_candidates("classification"))
     found = {name for name, item in candidates.items() if settings(item).get("cross_fit") == 7}
     assert found == {"ISPCA-cross-fitted", "ISPCA-small-cross-fitted"}

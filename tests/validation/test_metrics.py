@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as reference
 
 from ispca.validation import metrics
+from ispca.validation.metrics import HeldOut
 from ispca.validation.prediction import Prediction
 
 MODES = st.tuples(st.integers(0, 10**6), st.integers(2, 4), st.integers(8, 60))
@@ -24,7 +25,9 @@ def example(seed, n_classes, n):
 def test_classes(mode):
     observed, prediction = example(*mode)
     C, labels, P = mode[1], np.arange(mode[1]), prediction.probabilities
-    values = {name: measure.score(observed, prediction, C) for name, measure in metrics.CLASSIFICATION.items()}
+    values = {
+        name: measure.score(HeldOut(observed, C), prediction) for name, measure in metrics.CLASSIFICATION.items()
+    }
     assert values["mlpd"] == pytest.approx(-reference.log_loss(observed, P, labels=labels))
     assert values["accuracy"] == pytest.approx(reference.accuracy_score(observed, prediction.value))
     assert values["balanced_accuracy"] == pytest.approx(
@@ -43,7 +46,9 @@ def test_calibration_error_by_hand():
     # Bin 0.6 to 0.7: two samples, confidence 0.62 and 0.68, one right. Bin 0.9 to 1: one at 1.0, right.
     P = np.array([[0.62, 0.38], [0.32, 0.68], [1.0, 0.0]])
     prediction = Prediction(P.argmax(axis=1), P)
-    assert metrics.calibration_error(np.array([0, 0, 0]), prediction, 2) == pytest.approx(2 / 3 * abs(0.65 - 0.5))
+    assert metrics.calibration_error(HeldOut(np.array([0, 0, 0]), 2), prediction) == pytest.approx(
+        2 / 3 * abs(0.65 - 0.5)
+    )
 
 
 def test_calibration_error_of_honest_and_boastful_probabilities(rng):
@@ -51,60 +56,62 @@ def test_calibration_error_of_honest_and_boastful_probabilities(rng):
     observed = (rng.random(20_000) > p).astype(int)
     honest = np.column_stack([p, 1 - p])
     boastful = np.column_stack([np.full_like(p, 0.99), np.full_like(p, 0.01)])
-    assert metrics.calibration_error(observed, Prediction(np.zeros(20_000), honest), 2) < 0.02
-    error = metrics.calibration_error(observed, Prediction(np.zeros(20_000), boastful), 2)
+    assert metrics.calibration_error(HeldOut(observed, 2), Prediction(np.zeros(20_000), honest)) < 0.02
+    error = metrics.calibration_error(HeldOut(observed, 2), Prediction(np.zeros(20_000), boastful))
     assert error == pytest.approx(0.99 - 0.75, abs=0.02)
 
 
 def test_values(rng):
     observed, value = rng.normal(size=(2, 30))
     prediction = Prediction(value, interval=np.column_stack([value - 1, value + 1]))
-    assert metrics.r2(observed, prediction, 0) == pytest.approx(reference.r2_score(observed, value))
-    assert metrics.rmse(observed, prediction, 0) == pytest.approx(
+    assert metrics.r2(HeldOut(observed), prediction) == pytest.approx(reference.r2_score(observed, value))
+    assert metrics.rmse(HeldOut(observed), prediction) == pytest.approx(
         reference.root_mean_squared_error(observed, value)
     )
-    assert metrics.coverage(observed, prediction, 0) == np.mean(np.abs(observed - value) <= 1)
-    assert metrics.mean_log_density(observed, prediction, 0) is None
-    assert metrics.r2(observed[:1], Prediction(value[:1]), 0) is None
+    assert metrics.coverage(HeldOut(observed), prediction) == np.mean(np.abs(observed - value) <= 1)
+    assert metrics.mean_log_density(HeldOut(observed), prediction) is None
+    assert metrics.r2(HeldOut(observed[:1]), Prediction(value[:1])) is None
 
 
 def test_decision_values_rank_but_are_no_probabilities(rng):
     observed = np.tile([0, 1], 10)
     ranking = rng.normal(size=20) + observed
     prediction = Prediction((ranking > 0).astype(int), ranking=ranking)
-    assert metrics.auc(observed, prediction, 2) == pytest.approx(reference.roc_auc_score(observed, ranking))
+    assert metrics.auc(HeldOut(observed, 2), prediction) == pytest.approx(
+        reference.roc_auc_score(observed, ranking)
+    )
     for name in ("mlpd", "brier", "calibration_error"):
-        assert metrics.CLASSIFICATION[name].score(observed, prediction, 2) is None
-    assert metrics.auc(observed, Prediction(prediction.value), 2) is None
+        assert metrics.CLASSIFICATION[name].score(HeldOut(observed, 2), prediction) is None
+    assert metrics.auc(HeldOut(observed, 2), Prediction(prediction.value)) is None
 
 
 def test_no_area_without_all_classes():
     observed, prediction = example(0, 3, 20)
-    assert metrics.auc(np.minimum(observed, 1), prediction, 3) is None
+    assert metrics.auc(HeldOut(np.minimum(observed, 1), 3), prediction) is None
 
 
 def test_balanced_accuracy_counts_the_classes_held_out():
     prediction = Prediction(np.array([0, 2, 1, 1]))
-    assert metrics.balanced_accuracy(np.array([0, 0, 1, 1]), prediction, 3) == 0.75
+    assert metrics.balanced_accuracy(HeldOut(np.array([0, 0, 1, 1]), 3), prediction) == 0.75
 
 
 def test_choice():
-    assert list(metrics.choose_measures("auc", True)) == ["auc"]
-    assert list(metrics.choose_measures(["brier", "mlpd"], True)) == ["brier", "mlpd"]
-    assert list(metrics.choose_measures(None, False)) == ["mlpd", "r2", "rmse", "coverage"]
+    assert list(metrics.choose_measures("auc", "classification")) == ["auc"]
+    assert list(metrics.choose_measures(["brier", "mlpd"], "classification")) == ["brier", "mlpd"]
+    assert list(metrics.choose_measures(None, "regression")) == ["mlpd", "r2", "rmse", "coverage"]
 
 
 @pytest.mark.parametrize(
-    ("names", "classification", "words"),
+    ("names", "kind", "words"),
     [
-        ("f1", True, "'f1'.*class labels.*mlpd, accuracy"),
-        (["mlpd", "auc"], False, "'auc'.*r2"),
-        ([], True, "empty"),
+        ("f1", "classification", "'f1'.*class labels.*mlpd, accuracy"),
+        (["mlpd", "auc"], "regression", "'auc'.*r2"),
+        ([], "classification", "empty"),
     ],
 )
-def test_unknown_measures(names, classification, words):
+def test_unknown_measures(names, kind, words):
     with pytest.raises(ValueError, match=words):
-        metrics.choose_measures(names, classification)
+        metrics.choose_measures(names, kind)
 
 
 def test_best_is_largest_after_turning():
@@ -118,7 +125,7 @@ def test_values_lie_in_the_limits(mode):
     observed, prediction = example(*mode)
     for measure in metrics.CLASSIFICATION.values():
         low, high = measure.limits
-        assert low <= measure.score(observed, prediction, mode[1]) <= high
+        assert low <= measure.score(HeldOut(observed, mode[1]), prediction) <= high
 
 
 def test_limits_of_differences():

@@ -16,8 +16,11 @@ from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor, _transformer_base
 from ispca.reduction.reuse import Reuse
-from ispca.validation.prediction import Prediction, fit_and_predict, fit_options, fit_timed, prepared, rows
+from ispca.validation.fitting import fit_options, fit_timed, prepared
+from ispca.validation.prediction import Prediction, fit_and_predict
 from ispca.validation.prediction_checks import ImpossiblePrediction, possible_probabilities, possible_ranking
+from ispca.validation.samples import Samples, rows
+from ispca.validation.target import Target
 from odd_methods import Impossible, ImpossibleValues, InColumns
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False, "random_state": 0}
@@ -35,7 +38,8 @@ def labels(values):
 
 
 def predict(estimator, X, y, classes=None):
-    return fit_and_predict(estimator, X[:45], y[:45], X[45:], y[45:], classes)
+    target = Target("regression") if classes is None else Target("classification", classes)
+    return fit_and_predict(estimator, Samples(X[:45], y[:45]), Samples(X[45:], y[45:]), target)
 
 
 def test_probabilities(labels):
@@ -178,7 +182,7 @@ def test_warnings_are_kept(labels):
 def test_timing_a_pipeline_is_fitting_it(labels):
     X, y = labels
     timed, plain = (make_pipeline(StandardScaler(), ISPCA(2, random_state=0), LogisticRegression()) for _ in "ab")
-    seconds = fit_timed(timed, X, y)
+    seconds = fit_timed(timed, Samples(X, y))
     plain.fit(X, y)
     np.testing.assert_array_equal(timed.predict_proba(X), plain.predict_proba(X))
     assert min(seconds) > 0
@@ -190,7 +194,7 @@ def test_timing_a_pipeline_with_a_memory(labels, tmp_path):
         pipeline = make_pipeline(
             StandardScaler(), ISPCA(2, random_state=0), LogisticRegression(), memory=str(tmp_path)
         )
-        fit_timed(pipeline, X, y)
+        fit_timed(pipeline, Samples(X, y))
         assert pipeline.predict_proba(X).shape == (60, 2)
 
 
@@ -201,7 +205,7 @@ def test_other_kinds_of_pipelines_fit_themselves(labels):
             return super().fit(X, y, **params)
 
     own = Own([("scale", StandardScaler()), ("model", LogisticRegression())])
-    fit_timed(own, *labels)
+    fit_timed(own, Samples(*labels))
     assert own.own
 
 
@@ -219,7 +223,7 @@ def test_reductions_in_pipelines_reuse_results(labels, monkeypatch, routing):
     nested = make_pipeline("passthrough", make_pipeline(ISPCA(2, random_state=0), StandardScaler()))
     with config_context(enable_metadata_routing=routing):
         for reduction in (ISPCA(2, random_state=0), SPCA(2, n_features=2), nested):
-            fit_timed(make_pipeline(reduction, LogisticRegression()), X, y, None, reuse)
+            fit_timed(make_pipeline(reduction, LogisticRegression()), Samples(X, y), reuse)
     # With metadata routing, a pipeline accepts no parameters of its steps.
     assert len(made) == (3 if routing else 1)
 
@@ -230,10 +234,10 @@ def test_reuse_is_offered_to_no_other_estimator(labels, monkeypatch):
             return super().fit(X, y)
 
     for estimator in (Older(), StandardScaler(), make_pipeline(StandardScaler(), LogisticRegression())):
-        assert fit_options(estimator, None, Reuse()) == {}
+        assert fit_options(estimator, Samples(*labels), Reuse()) == {}
     made, reuse = designs_made(monkeypatch), Reuse()
     for _ in range(2):
-        fit_timed(make_pipeline(StandardScaler(), ISPCA(2), LogisticRegression()), *labels, None, reuse)
+        fit_timed(make_pipeline(StandardScaler(), ISPCA(2), LogisticRegression()), Samples(*labels), reuse)
     assert len(made) == 2, "scaled twice, X is two objects"
 
 
@@ -242,7 +246,7 @@ def test_reductions_in_pipelines_receive_the_groups(labels):
     groups = np.zeros(len(y))
     pipeline = make_pipeline(StandardScaler(), ISPCA(1, alpha=None, cross_fit=3), LogisticRegression())
     with pytest.warns(UserWarning, match="only one group"):
-        fit_timed(pipeline, X, y, groups)
+        fit_timed(pipeline, Samples(X, y, groups))
 
 
 def test_open_seeds_are_set_and_others_left():

@@ -21,8 +21,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier, _transformer_base
 from ispca.validation import compare
+from ispca.validation.base_rates import BaseRateRegressor
 from ispca.validation.stacking_base import in_fold
-from ispca.validation.stacking_candidates import BaseRateRegressor, default_candidates
+from ispca.validation.stacking_candidates import default_candidates
 from ispca.validation.stacking_weights import stacking_weights
 from odd_methods import GroupsNoted, Noted
 from stacks import NORMAL, QUICK, classifier, make_classes, make_values, regressor
@@ -231,8 +232,12 @@ def test_chains_are_shorter_in_the_folds():
 
 def test_default_candidates():
     names = ["PCA", "SPCA", "ISPCA-cross-fitted", "ISPCA-small-cross-fitted", "lasso", "ridge", "base rate"]
-    for n_classes, n_components in ((2, 50), (5, 20), (None, 50)):
-        candidates = default_candidates(n_classes)
+    for kind, n_classes, n_components in (
+        ("classification", 2, 50),
+        ("classification", 5, 20),
+        ("regression", 0, 50),
+    ):
+        candidates = default_candidates(kind, n_classes)
         assert [name for name, _ in candidates] == names
         assert candidates[0][1][0].n_components == n_components
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 
 from ispca.datasets import make_expression
 from ispca.validation import compare, standard_methods
-from ispca.validation.stacking_candidates import BaseRateRegressor
+from ispca.validation.base_rates import BaseRateRegressor
 from ispca.validation.standard_methods import NormalErrors, PLSDiscriminant
 
 

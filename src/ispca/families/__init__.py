@@ -6,6 +6,7 @@ from typing import Any
 
 from .binomial import BINOMIAL
 from .classification import ClassFamily
+from .counts import CountFamily
 from .cox import COX
 from .family import Family
 from .gaussian import GAUSSIAN
@@ -24,6 +25,7 @@ __all__ = [
     "ORDINAL",
     "POISSON",
     "ClassFamily",
+    "CountFamily",
     "Family",
     "choose_family",
     "class_family",

@@ -67,6 +67,6 @@ class ClassFamily(Family):
     classification: bool = True
     contrasts: Callable[[Any], Contrasts] = class_contrasts
     # Of a binary observation (Piironen and Vehtari, 2017).
-    pseudo_deviation: Callable[[Any], float] = lambda y: 2.0
+    pseudo_deviation: Callable[[Any, Floats], float] = lambda y, weights: 2.0
     probabilities: Callable[[Floats], Floats]  # draws -> samples x classes, averaged over the draws
     log_probabilities: Callable[[Floats], Floats]  # predictors, samples x outputs -> samples x classes

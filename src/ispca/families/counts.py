@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._array_types import Floats
-from .family import Contrasts
+from .family import Contrasts, Family
 
 
 def count_target(y: Any) -> Floats:
@@ -40,3 +42,14 @@ def count_contrasts(y: Any) -> Contrasts:
 def mean_rate(y: Floats, offset: Floats, weights: Floats) -> float:
     """Return the logarithm of the count per unit of exposure."""
     return float(np.log(np.maximum(weights @ y, 1e-8) / (weights @ np.exp(offset))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountFamily(Family):
+    """The distribution of a count, with the logarithm of its mean as linear predictor."""
+
+    target: Callable[[Any], Any] = count_target
+    contrasts: Callable[[Any], Contrasts] = count_contrasts
+    samplers: Callable[[int, int], tuple[str, str]] = lambda n_samples, n_features: ("nuts", "nuts")
+    draw: Callable[[Floats, Any, np.random.Generator], Floats]  # means, those of extra, generator -> new counts
+    deviances: Callable[[Floats, Floats, Any], Floats]  # counts, their means, extra -> of each sample

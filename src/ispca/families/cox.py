@@ -13,6 +13,7 @@ import numpy as np
 from .._array_types import Floats, Indices
 from .family import Contrasts, Family, NullModel
 from .null_glm import maximize
+from .piecewise_hazard import log_likelihood
 from .survival_target import survival_target
 
 
@@ -77,25 +78,6 @@ def _accumulated(order: Indices, last: Indices, increments: Floats) -> Floats:
     return np.cumsum(increments[order])[last]
 
 
-def log_likelihood(eta: Floats, y: Any, extra: Any) -> Floats:
-    """Return each event's term of the partial likelihood (Efron) among these samples, 0 for censored ones.
-
-    The terms of tied events are their average, so that only sums over whole groups of ties have a meaning.
-    """
-    event, time = y["event"], y["time"]
-    order, first, _ = time_order(time)
-    largest = eta.max(axis=0)
-    risk = np.exp(eta - largest)
-    at_risk = risk_sums(order, first, risk)
-    terms = np.zeros_like(eta)
-    for when in np.unique(time[event]):
-        tied = np.flatnonzero(event & (time == when))
-        total, own = at_risk[tied[0]], risk[tied].sum(axis=0)
-        left = total - np.arange(len(tied))[:, None] / len(tied) * own
-        terms[tied] = eta[tied] - largest - np.log(left).mean(axis=0)
-    return terms
-
-
 COX = Family(
     name="cox",
     target=survival_target,
@@ -104,7 +86,9 @@ COX = Family(
     constant_weights=False,
     sampler_model="cox",
     # Only events inform: n observations are worth as many as there are events.
-    pseudo_deviation=lambda y: float(np.sqrt(len(y) / np.count_nonzero(y["event"]))),
+    pseudo_deviation=lambda y, weights: float(np.sqrt(weights.sum() / weights[y["event"]].sum())),
     samplers=lambda n_samples, n_features: ("nuts", "nuts"),
-    log_likelihood=log_likelihood,
+    # The partial likelihood has no density for a new sample; a hazard that is constant on intervals gives it one.
+    extra="hazard",
+    log_likelihood=lambda eta, y, hazard: log_likelihood(hazard, eta, y["event"], y["time"]),
 )

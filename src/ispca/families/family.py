@@ -71,8 +71,10 @@ class Family:
 
     # Horseshoe models.
     sampler_model: str  # name of the model in the engine's samplers
-    pseudo_deviation: Callable[
-        [Any], float
-    ]  # y -> standard deviation of an observation, in units of the predictor
+    engine_target: Callable[[Any], Any] = np.asarray  # y -> one number per sample, as the engine needs it
+    intercept: bool = True  # whether the linear predictor has an intercept
+    # y, sample weights -> standard deviation of an observation, in units of the predictor
+    pseudo_deviation: Callable[[Any, Floats], float]
     samplers: Callable[[int, int], tuple[str, str]]  # samples, features -> sampler, and that of a second attempt
-    log_likelihood: Callable[[Floats, Any, Any], Floats]  # draws, y, extra parameter's draws -> samples x draws
+    extra: str = ""  # what the likelihood needs beside the predictor, a field of Posterior
+    log_likelihood: Callable[[Floats, Any, Any], Floats]  # draws, y, those of extra -> samples x draws

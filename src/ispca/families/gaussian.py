@@ -50,6 +50,7 @@ def squared_error_log_density(error: Floats) -> Floats:
 GAUSSIAN = Family(
     name="gaussian",
     noise_scale=True,
+    extra="sigma",
     contrasts=contrasts,
     null_model=null_model,
     penalized=PenalizedLoss(
@@ -63,7 +64,7 @@ GAUSSIAN = Family(
         deviance_log_density=squared_error_log_density,
     ),
     sampler_model="gaussian",
-    pseudo_deviation=lambda y: 1.0,
+    pseudo_deviation=lambda y, weights: 1.0,
     # Coefficients and noise are conjugate: nothing mixes better than drawing them blockwise.
     samplers=lambda n_samples, n_features: ("blocked", "blocked"),
     log_likelihood=log_likelihood,

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from .._array_types import Floats
-from .counts import count_contrasts, count_target, mean_rate
-from .family import Family, NullModel
+from .counts import CountFamily, count_target, mean_rate
+from .family import NullModel
 from .null_glm import maximize
+from .poisson import draw as poisson_draw
 from .poisson import mean
 
 # Range of log phi: below it the variance is arbitrarily large, above it the counts are Poisson counts.
@@ -58,21 +59,34 @@ def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> N
     return NullModel(((y - mu) * shrink)[:, None], mu * shrink)
 
 
-def pseudo_deviation(y: Any) -> float:
+def pseudo_deviation(y: Any, weights: Floats) -> float:
     """Return ``sqrt(1 / mu + 1 / phi)`` with phi from the moments: the variance of the working response."""
     counts = np.asarray(y, dtype=np.float64)
-    spread = max(counts.var() / counts.mean() ** 2, 1 / counts.mean())
+    average = np.average(counts, weights=weights)
+    spread = max(np.average((counts - average) ** 2, weights=weights) / average**2, 1 / average)
     # Very rare counts would make the prior too vague to be useful.
     return float(min(np.sqrt(spread), 10.0))
 
 
-NEGATIVE_BINOMIAL = Family(
+def draw(mean: Floats, phi: Any, rng: np.random.Generator) -> Floats:
+    """Return counts from Poisson distributions whose means have a gamma distribution."""
+    with np.errstate(invalid="ignore"):  # of a phi of zero
+        rates = rng.standard_gamma(np.broadcast_to(phi, mean.shape)) / phi * mean
+    return poisson_draw(rates, None, rng)
+
+
+def deviances(y: Floats, mean: Floats, phi: Any) -> Floats:
+    """Return ``2 (y log(y / mu) - (y + phi) log((y + phi) / (mu + phi)))``."""
+    return 2 * (xlogy(y, y / mean) - (y + phi) * np.log((y + phi) / (mean + phi)))
+
+
+NEGATIVE_BINOMIAL = CountFamily(
     name="negative-binomial",
-    target=count_target,
-    contrasts=count_contrasts,
     null_model=null_model,
     sampler_model="negative_binomial",
     pseudo_deviation=pseudo_deviation,
-    samplers=lambda n_samples, n_features: ("nuts", "nuts"),
+    extra="dispersion",
     log_likelihood=lambda eta, y, phi: log_probability(np.asarray(y, dtype=np.float64)[:, None], eta, phi),
+    draw=draw,
+    deviances=deviances,
 )

@@ -66,6 +66,13 @@ def cumulative(eta: Floats, thresholds: Floats) -> Floats:
     return np.concatenate([np.zeros(shape), inside, np.ones(shape)], axis=-1)
 
 
+def probabilities(eta: Floats, thresholds: Floats) -> Floats:
+    """Return the probabilities of the classes, averaged over the draws (samples x classes)."""
+    # One threshold at a time: all of them would take several times the memory of the predictors.
+    below = [expit(threshold - eta).mean(axis=1) for threshold in thresholds.T]
+    return np.diff(np.column_stack([np.zeros(len(eta)), *below, np.ones(len(eta))]), axis=1)
+
+
 def contrasts(y: Any) -> Contrasts:
     """Return the residuals of the model without covariates: the classes by their mean ranks."""
     codes, classes = ordinal_target(y)
@@ -134,7 +141,8 @@ ORDINAL = Family(
     null_model=null_model,
     sampler_model="ordinal",
     # Standard deviation of a logistic variable, the latent response.
-    pseudo_deviation=lambda y: float(np.pi / np.sqrt(3)),
+    pseudo_deviation=lambda y, weights: float(np.pi / np.sqrt(3)),
     samplers=lambda n_samples, n_features: ("nuts", "nuts"),
+    extra="thresholds",
     log_likelihood=log_likelihood,
 )

@@ -8,12 +8,14 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from .._array_types import Floats
-from .counts import count_contrasts, count_target, mean_rate
-from .family import Family, NullModel, PenalizedLoss
+from .counts import CountFamily, count_target, mean_rate
+from .family import NullModel, PenalizedLoss
 from .null_glm import canonical_mean
 
 # Larger predictors overflow.
 LARGEST_PREDICTOR = 700.0
+# NumPy draws no counts with larger means than about this.
+LARGEST_MEAN = 1e18
 
 
 def mean(eta: Floats) -> Floats:
@@ -44,10 +46,13 @@ def deviances(predictors: Floats, y: Any) -> Floats:
     return 2 * (xlogy(y, y) - y * eta - y + mean(eta))
 
 
-POISSON = Family(
+def draw(mean: Floats, extra: Any, rng: np.random.Generator) -> Floats:
+    """Return counts with the given means."""
+    return rng.poisson(np.minimum(mean, LARGEST_MEAN)).astype(np.float64)
+
+
+POISSON = CountFamily(
     name="poisson",
-    target=count_target,
-    contrasts=count_contrasts,
     null_model=null_model,
     penalized=PenalizedLoss(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
@@ -62,7 +67,8 @@ POISSON = Family(
     ),
     sampler_model="poisson",
     # The variance of y / mu, the working response, is 1 / mu.
-    pseudo_deviation=lambda y: float(1 / np.sqrt(np.mean(y))),
-    samplers=lambda n_samples, n_features: ("nuts", "nuts"),
+    pseudo_deviation=lambda y, weights: float(1 / np.sqrt(np.average(y, weights=weights))),
     log_likelihood=log_likelihood,
+    draw=draw,
+    deviances=lambda y, mean, extra: 2 * (xlogy(y, y / mean) - y + mean),
 )

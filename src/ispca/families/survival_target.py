@@ -17,7 +17,7 @@ def is_survival(y: Any) -> bool:
     return getattr(getattr(y, "dtype", None), "names", None) is not None
 
 
-def survival_target(y: Any) -> np.ndarray:
+def survival_target(y: Any, needs_events: bool = True) -> np.ndarray:
     """Return a survival target as a structured array with the fields "event" and "time".
 
     Parameters
@@ -25,6 +25,8 @@ def survival_target(y: Any) -> np.ndarray:
     y : structured array, frame or tuple
         Event (Boolean, or 0 and 1) and time (positive numbers), as scikit-survival's ``Surv`` makes them, as two
         columns of a frame, or as ``(event, time)``.
+    needs_events : bool, default=True
+        Whether at least one event must have been observed, as for training.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def survival_target(y: Any) -> np.ndarray:
     event, time = _ordered(parts)
     target = np.empty(len(time), dtype=SURVIVAL)
     target["event"], target["time"] = _events(event), _times(time)
-    if not target["event"].any():
+    if needs_events and not target["event"].any():
         raise ValueError("No event was observed: all samples are censored, so nothing can be learned from them.")
     return target
 

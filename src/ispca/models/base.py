@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,11 +12,30 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats
-from .._checks import check_new_data, check_training_data, integer_seed
+from .._checks import (
+    check_new_data,
+    check_training_data,
+    checked_offset,
+    checked_weights,
+    column_mask,
+    integer_seed,
+)
 from .._warnings import notify
 from ..families import Family
 from .arviz import to_arviz
-from .sampling import Problem, Settings, prior_scale, ridge_scale, sample_posterior, thread_count
+from .posterior import Posterior
+from .sampling import (
+    Problem,
+    Settings,
+    Training,
+    prior_scale,
+    ridge_scale,
+    sample_posterior,
+    spreads,
+    thread_count,
+    unchanged,
+    unpenalized_scales,
+)
 
 # Columns whose spreads differ by more than this factor get a warning: they share one global scale.
 LARGEST_SCALE_RATIO = 100.0
@@ -24,7 +44,7 @@ DENSE: dict[str, Any] = {"accept_sparse": False, "dtype": np.float64, "order": "
 
 
 class Horseshoe(BaseEstimator):
-    """Base class of both estimators."""
+    """Base class of the estimators."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "prior": [StrOptions({"horseshoe", "ridge"})],
@@ -32,6 +52,7 @@ class Horseshoe(BaseEstimator):
         "slab_df": [Interval(Real, 0, None, closed="neither")],
         "slab_scale": [Interval(Real, 0, None, closed="neither")],
         "intercept_scale": [Interval(Real, 0, None, closed="neither")],
+        "unpenalized": ["array-like", slice, set, frozenset, str, Integral, None],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_warmup": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 4, None, closed="left")],
@@ -50,6 +71,7 @@ class Horseshoe(BaseEstimator):
         slab_df: float = 4,
         slab_scale: float = 5,
         intercept_scale: float = 10,
+        unpenalized: Any = None,
         n_chains: int = 4,
         n_warmup: int = 1000,
         n_draws: int = 1000,
@@ -64,6 +86,7 @@ class Horseshoe(BaseEstimator):
         self.slab_df = slab_df
         self.slab_scale = slab_scale
         self.intercept_scale = intercept_scale
+        self.unpenalized = unpenalized
         self.n_chains = n_chains
         self.n_warmup = n_warmup
         self.n_draws = n_draws
@@ -73,21 +96,41 @@ class Horseshoe(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_training(self, X: Any, y: Any) -> tuple[Floats, Any]:
-        return check_training_data(self, X, y, **DENSE, ensure_min_samples=2)
+    def _check_training(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Training:
+        """Return the samples to learn from: those whose weight is not zero."""
+        X, y = check_training_data(self, X, y, **DENSE, ensure_min_samples=2)
+        return self._used(X, y, sample_weight, offset)
 
-    def _sample(self, family: Family, Z: Floats, y: Any) -> None:
+    def _used(self, X: Floats, y: Any, sample_weight: Any, offset: Any = None) -> Training:
+        data = Training(X, y, checked_weights(sample_weight, len(X)), checked_offset(offset, len(X)))
+        if data.weights is None or data.weights.all():
+            return data
+        used = np.flatnonzero(data.weights)
+        some = (None if values is None else values[used] for values in data)
+        weights = checked_weights(data.weights[used], len(used))
+        return Training(*some)._replace(weights=weights)
+
+    def _sample(
+        self, family: Family, data: Training, complete: Callable[[Posterior], Posterior] = unchanged
+    ) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        unpenalized = column_mask(self.unpenalized, data.Z.shape[1], names, "unpenalized")
+        all_spreads = spreads(data.Z, data.weights)
+        penalized_spreads = all_spreads[~unpenalized]
+        weights = np.ones(len(data.Z)) if data.weights is None else data.weights
+        deviation = family.pseudo_deviation(data.y, weights)
         if self.prior == "ridge":
-            scale = ridge_scale(Z, family.pseudo_deviation(y))
+            scale = ridge_scale(penalized_spreads, deviation)
         else:
-            _warn_about_scales(Z)
-            scale = prior_scale(self.p0, Z.shape[1], len(Z), family.pseudo_deviation(y))
+            _warn_about_scales(penalized_spreads)
+            scale = prior_scale(self.p0, len(penalized_spreads), data.total_weight, deviation)
         prior = {
             "prior": self.prior,
             "tau0": scale,
             "slab_df": float(self.slab_df),
             "slab_scale": float(self.slab_scale),
             "intercept_scale": float(self.intercept_scale),
+            "unpenalized": unpenalized_scales(unpenalized, all_spreads, float(self.intercept_scale)),
         }
         settings = Settings(
             self.sampler,
@@ -98,7 +141,7 @@ class Horseshoe(BaseEstimator):
             integer_seed(self.random_state),
             thread_count(self.n_jobs, self.n_chains),
         )
-        problem = Problem(family, Z, y, prior)
+        problem = Problem(family, data, prior, complete)
         self.posterior_, self.diagnostics_ = sample_posterior(problem, settings, self.retry)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -121,8 +164,7 @@ class Horseshoe(BaseEstimator):
         return to_arviz(self.posterior_, features, getattr(self, "classes_", None))
 
 
-def _warn_about_scales(Z: Floats) -> None:
-    spread = Z.std(axis=0)
+def _warn_about_scales(spread: Floats) -> None:
     spread = spread[spread > 0]
     if len(spread) and spread.max() < 1 / LARGEST_SCALE_RATIO:
         notify(

@@ -35,6 +35,9 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
         Degrees of freedom and scale of the Student-t slab that regularizes large coefficients under the horseshoe.
     intercept_scale : float, default=10
         Standard deviation of the normal prior of the intercept.
+    unpenalized : names, indices, mask or slice of features, optional
+        Features whose coefficients keep a wide normal prior, such as covariates: per standard deviation of the
+        feature, that of the intercept. The other features share the prior above.
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
         Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
         there may be more draws, unless ``retry=False``.
@@ -79,7 +82,7 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> HorseshoeClassifier:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> HorseshoeClassifier:
         """Sample the posterior.
 
         Parameters
@@ -88,15 +91,17 @@ class HorseshoeClassifier(ClassifierMixin, Horseshoe):
             Features, preferably components: whitened for the horseshoe, unscaled for the ridge.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples: a weight of 2 equals a duplicated sample, and 0 leaves it out.
 
         Returns
         -------
         self : HorseshoeClassifier
             The fitted estimator.
         """
-        X, y = self._check_training(X, y)
-        classes, codes = class_codes(y)
-        self._sample(class_family(len(classes)), X, codes)
+        data = self._check_training(X, y, sample_weight)
+        classes, codes = class_codes(data.y)
+        self._sample(class_family(len(classes)), data._replace(y=codes))
         self.classes_ = classes
         self.coef_ = np.atleast_2d(self.posterior_.coef.mean(axis=(0, 1)))
         self.intercept_ = np.atleast_1d(self.posterior_.intercept.mean(axis=(0, 1)))

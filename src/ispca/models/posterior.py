@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 
 from .._array_types import Floats, Mask
 from ..families import FAMILIES, Family
+from ..families.piecewise_hazard import PiecewiseHazard
 
 # Linear predictors are computed in blocks of about this many numbers.
 BLOCK_NUMBERS = 2**21
@@ -22,10 +23,10 @@ class Posterior:
 
     Attributes
     ----------
-    family : {"gaussian", "binomial", "multinomial"}
+    family : {"gaussian", "binomial", "multinomial", "poisson", "negative-binomial", "cox", "ordinal"}
         Distribution of the target. Only multinomial draws have a class axis.
     intercept : ndarray of shape (chain, draw) or (chain, draw, class)
-        Intercepts.
+        Intercepts; zero for survival times and ordered classes.
     coef : ndarray of shape (chain, draw, feature) or (chain, draw, class, feature)
         Coefficients.
     tau : ndarray of shape (chain, draw)
@@ -33,9 +34,15 @@ class Posterior:
     slab : ndarray of shape (chain, draw) or None
         Scale c of the slab, only under the horseshoe prior.
     local_scale : ndarray, shaped like coef, or None
-        The lambda of each coefficient, only under the horseshoe prior.
+        The lambda of each coefficient, only under the horseshoe prior; 1 for unpenalized features.
     sigma : ndarray of shape (chain, draw) or None
         Noise standard deviation of a Gaussian model.
+    dispersion : ndarray of shape (chain, draw) or None
+        The phi of a negative-binomial model: the variance of a count of mean mu is ``mu + mu^2 / phi``.
+    thresholds : ndarray of shape (chain, draw, class - 1) or None
+        Thresholds between ordered classes.
+    hazard : PiecewiseHazard or None
+        Baseline hazard of survival times, with one row per draw, one chain after the other.
     divergent : ndarray of shape (chain, draw)
         Whether the transition to the draw diverged.
     """
@@ -48,6 +55,9 @@ class Posterior:
     local_scale: Floats | None
     divergent: Mask
     sigma: Floats | None = None
+    dispersion: Floats | None = None
+    thresholds: Floats | None = None
+    hazard: PiecewiseHazard | None = None
 
     @classmethod
     def from_engine(cls, result: dict[str, Any], family: Family) -> Posterior:
@@ -65,6 +75,8 @@ class Posterior:
             local_scale=np.exp(shaped(result["log_lambda"])) if "log_lambda" in result else None,
             divergent=result["divergent"],
             sigma=result.get("sigma"),
+            dispersion=result.get("dispersion"),
+            thresholds=result.get("thresholds"),
         )
 
     def extended(self, other: Posterior) -> Posterior:
@@ -91,8 +103,11 @@ class Posterior:
     def contrasts(self) -> tuple[Floats, Floats]:
         """Return coefficients and intercepts; if there is one for each class, relative to the average class.
 
-        A shift common to all classes changes no prediction and mixes slowly.
+        A shift common to all classes changes no prediction and mixes slowly. The intercept of ordered classes is
+        that of the log odds of exceeding the lowest class.
         """
+        if self.thresholds is not None:
+            return self.coef, -self.thresholds[:, :, 0]
         if not FAMILIES[self.family].per_class:
             return self.coef, self.intercept
         coef, intercept = self.coef, self.intercept
@@ -108,10 +123,17 @@ class Posterior:
         draws = getattr(self, name)
         return draws.reshape(self.n_draws, *draws.shape[2:])
 
-    def linear_predictor(self, Z: Floats) -> Floats:
+    def extra(self) -> Any:
+        """Return the draws that the likelihood needs beside the linear predictor, None if there are none."""
+        name = FAMILIES[self.family].extra
+        return self.flat(name) if isinstance(getattr(self, name, None), np.ndarray) else getattr(self, name, None)
+
+    def linear_predictor(self, Z: Floats, offset: Floats | None = None) -> Floats:
         """Return the linear predictor, shape (n, draw) or (n, draw, class)."""
         product = np.tensordot(Z, self.flat("coef"), axes=(1, -1))
         product += self.flat("intercept")
+        if offset is not None:
+            product += offset[:, None]
         return product
 
     def blocks(self, Z: Floats) -> Iterator[slice]:
@@ -121,17 +143,29 @@ class Posterior:
         return (slice(start, start + rows) for start in range(0, len(Z), rows))
 
 
-def log_likelihood(posterior: Posterior, Z: Floats, y: Any) -> Floats:
-    """Return log p(y_i | draw), shape (n, draw); y holds class numbers, or values for a Gaussian model."""
-    eta = posterior.linear_predictor(Z)
-    sigma = None if posterior.sigma is None else posterior.flat("sigma")
-    return FAMILIES[posterior.family].log_likelihood(eta, y, sigma)
+def part_of(offset: Floats | None, part: slice) -> Floats | None:
+    """Return the offsets of some of the samples."""
+    return None if offset is None else offset[part]
 
 
-def log_predictive_density(posterior: Posterior, Z: Floats, y: Any) -> Floats:
+def log_likelihood(posterior: Posterior, Z: Floats, y: Any, offset: Floats | None = None) -> Floats:
+    """Return log p(y_i | draw), shape (n, draw); y as the family of the posterior needs it."""
+    eta = posterior.linear_predictor(Z, offset)
+    return FAMILIES[posterior.family].log_likelihood(eta, y, posterior.extra())
+
+
+def log_predictive_density(posterior: Posterior, Z: Floats, y: Any, offset: Floats | None = None) -> Floats:
     """Return the log of the predictive density of each sample, averaged over the draws."""
     parts = [
-        logsumexp(log_likelihood(posterior, Z[part], y[part]), axis=1) - np.log(posterior.n_draws)
+        logsumexp(log_likelihood(posterior, Z[part], y[part], part_of(offset, part)), axis=1)
+        - np.log(posterior.n_draws)
         for part in posterior.blocks(Z)
     ]
     return np.concatenate(parts)
+
+
+def interval_tails(level: float) -> tuple[float, float]:
+    """Return the quantiles at the ends of a central interval."""
+    if not 0 < level < 1:
+        raise ValueError(f"level={level} must lie between 0 and 1.")
+    return (1 - level) / 2, (1 + level) / 2

@@ -12,6 +12,7 @@ from .._checks import integer_seed, numeric_target, observed_values
 from ..families import GAUSSIAN
 from .base import Horseshoe
 from .posterior import log_predictive_density
+from .sampling import spreads
 
 
 class HorseshoeRegressor(RegressorMixin, Horseshoe):
@@ -35,6 +36,9 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         Degrees of freedom and scale of the Student-t slab that regularizes large coefficients under the horseshoe.
     intercept_scale : float, default=10
         Standard deviation of the normal prior of the intercept.
+    unpenalized : names, indices, mask or slice of features, optional
+        Features whose coefficients keep a wide normal prior, such as covariates: per standard deviation of the
+        feature, that of the intercept. The other features share the prior above.
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
         Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
         there may be more draws, unless ``retry=False``.
@@ -76,7 +80,7 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> HorseshoeRegressor:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> HorseshoeRegressor:
         """Sample the posterior.
 
         Parameters
@@ -85,17 +89,20 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
             Features, preferably components: whitened for the horseshoe, unscaled for the ridge.
         y : array-like of shape (n_samples,)
             Target values.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples: a weight of 2 equals a duplicated sample, and 0 leaves it out.
 
         Returns
         -------
         self : HorseshoeRegressor
             The fitted estimator.
         """
-        X, y = self._check_training(X, y)
-        y = numeric_target(y)
+        data = self._check_training(X, y, sample_weight)
+        y = numeric_target(data.y)
         # In units of its own spread, y suits the fixed scales of slab and intercept whatever it measures.
-        center, spread = float(y.mean()), float(y.std())
-        self._sample(GAUSSIAN, X, (y - center) / spread)
+        center = float(np.average(y, weights=data.weights))
+        spread = float(spreads(y, data.weights))
+        self._sample(GAUSSIAN, data._replace(y=(y - center) / spread))
         self.posterior_ = self.posterior_.rescaled(center, spread)
         self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
         self.intercept_ = float(self.posterior_.intercept.mean())

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array_types import Floats
+from .._array_types import Floats, Mask
 from .._engine_loader import load_engine
 from .._warnings import notify
 from ..families import Family
 from ..reduction.threads import available_threads
 from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, r_hat_and_bulk_ess, tail_ess
-from .posterior import Posterior, log_likelihood
+from .posterior import Posterior, log_likelihood, part_of
 
 # Chains that have not converged are extended up to this multiple of the requested draws.
 LARGEST_EXTENSION = 4
@@ -23,13 +24,41 @@ RETRY_TARGET = 0.99
 WATCHED_SAMPLES = 500
 
 
+class Training(NamedTuple):
+    """Training samples of positive weight."""
+
+    Z: Floats
+    y: Any
+    weights: Floats | None = None
+    offset: Floats | None = None
+
+    @property
+    def total_weight(self) -> float:
+        """The number of samples, where a weight of 2 counts as two."""
+        return len(self.Z) if self.weights is None else float(self.weights.sum())
+
+
+def spreads(values: Floats, weights: Floats | None) -> Any:
+    """Return the standard deviations over the samples, the first axis."""
+    if weights is None:
+        return values.std(axis=0)
+    centered = values - np.average(values, axis=0, weights=weights)
+    return np.sqrt(np.average(centered**2, axis=0, weights=weights))
+
+
+def unchanged(posterior: Posterior) -> Posterior:
+    """Return the draws as they are."""
+    return posterior
+
+
 class Problem(NamedTuple):
     """Data and prior of one model."""
 
     family: Family
-    Z: Floats
-    y: Any
+    data: Training
     prior: dict[str, Any]  # its name and constants, as the engine names them
+    # Adds what the likelihood needs and the engine does not draw.
+    complete: Callable[[Posterior], Posterior] = unchanged
 
 
 @dataclass(frozen=True)
@@ -45,31 +74,43 @@ class Settings:
     n_threads: int
 
 
-def prior_scale(p0: float, n_features: int, n_samples: int, pseudo_deviation: float) -> float:
+def prior_scale(p0: float, n_features: int, n_samples: float, pseudo_deviation: float) -> float:
     """Return tau0 of Piironen and Vehtari: ``p0 / (K - p0) * pseudo_deviation / sqrt(n)``.
 
-    For ``K <= p0``, common with a single component, ``K - p0`` is taken as 1.
+    K counts the penalized features, and n is the sum of the sample weights. For ``K <= p0``, common with a single
+    component, ``K - p0`` is taken as 1.
     """
     irrelevant = n_features - p0
     return p0 / (irrelevant if irrelevant > 0 else 1.0) * pseudo_deviation / np.sqrt(n_samples)
 
 
-def ridge_scale(Z: Floats, pseudo_deviation: float) -> float:
+def ridge_scale(feature_spreads: Floats, pseudo_deviation: float) -> float:
     """Return the scale of tau under the ridge prior: ``pseudo_deviation / sqrt(sum_j var(z_j))``.
 
     Over the training samples, ``sum_j (z_ij - mean_j) beta_j`` then has a standard deviation whose root mean
     square is half-Cauchy with scale ``pseudo_deviation``: signal and noise are equally large in the prior median.
     """
-    spread = float(np.linalg.norm(Z.std(axis=0)))
+    spread = float(np.linalg.norm(feature_spreads))
     # Constant features carry no signal at any scale; the engine accepts no scales beyond these.
     return float(np.clip(pseudo_deviation / spread, 1e-30, 1e30)) if spread > 0 else pseudo_deviation
+
+
+def unpenalized_scales(unpenalized: Mask, feature_spreads: Floats, intercept_scale: float) -> Floats | None:
+    """Return the standard deviations of the normal priors, 0 for penalized features; None if all are penalized.
+
+    Per standard deviation of the feature, the prior is that of the intercept.
+    """
+    if not unpenalized.any():
+        return None
+    # A constant feature is another intercept.
+    return np.where(unpenalized, intercept_scale / np.where(feature_spreads > 0, feature_spreads, 1.0), 0.0)
 
 
 def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:
     """Draw until the chains have converged; if they never do, warn and say what to do."""
     first = second = settings.sampler
     if settings.sampler == "auto":
-        first, second = problem.family.samplers(*problem.Z.shape)
+        first, second = problem.family.samplers(*problem.data.Z.shape)
     posterior, diagnostics = _run(problem, replace(settings, sampler=first), retry)
     if not diagnostics.converged and retry:
         # Smaller steps and a longer warm-up.
@@ -94,33 +135,43 @@ def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple
 
 def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:
     """Run the chains, and continue them as long as more draws may help."""
-    y = np.asarray(problem.y, dtype=np.float64)
-    n_classes = int(y.max()) + 1 if problem.family.classification else 0
+    family, data = problem.family, problem.data
+    y = np.asarray(family.engine_target(data.y), dtype=np.float64)
+    n_classes = int(y.max()) + 1 if family.classification or family.ordered else 0
     options = asdict(settings) | problem.prior | {"n_classes": n_classes, "seed": settings.seed % 2**63}
-    sample = partial(load_engine().sample, problem.family.sampler_model, problem.Z, y, **options)
+    options |= {"weights": data.weights, "offset": data.offset}
+    given = {name: value for name, value in options.items() if value is not None}
+    sample = partial(load_engine().sample, family.sampler_model, data.Z, y, **given)
     result = sample()
-    posterior = Posterior.from_engine(result, problem.family)
+    posterior = Posterior.from_engine(result, family)
     diagnostics = diagnose(problem, posterior, settings)
     for _ in range(LARGEST_EXTENSION - 1):
         divergent = diagnostics.n_divergent > LARGEST_DIVERGENT_FRACTION * diagnostics.n_draws
         if diagnostics.converged or divergent or not retry:
             break
         result = sample(state=result["state"])
-        posterior = posterior.extended(Posterior.from_engine(result, problem.family))
+        posterior = posterior.extended(Posterior.from_engine(result, family))
         diagnostics = diagnose(problem, posterior, settings)
-    return posterior, diagnostics
+    return problem.complete(posterior), diagnostics
 
 
 def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diagnostics:
     """Monitor what is identified: contrasts between classes, scales, and the fit to the data."""
     shape = posterior.tau.shape
     coef, intercept = posterior.contrasts()
-    watched = {"coefficient": coef.reshape(*shape, -1), "intercept": intercept.reshape(*shape, -1)}
+    watched = {"coefficient": coef.reshape(*shape, -1)}
+    if posterior.thresholds is not None:
+        watched["threshold"] = posterior.thresholds
+    elif problem.family.intercept:
+        watched["intercept"] = intercept.reshape(*shape, -1)
     watched["log tau"] = np.log(posterior.tau)[:, :, None]
     if posterior.sigma is not None:
         watched["log sigma"] = np.log(posterior.sigma)[:, :, None]
-    some = slice(None, None, -(-len(problem.Z) // WATCHED_SAMPLES))
-    density = log_likelihood(posterior, problem.Z[some], problem.y[some]).sum(axis=0)
+    if posterior.dispersion is not None:
+        watched["log dispersion"] = np.log(posterior.dispersion)[:, :, None]
+    Z, y, _, offset = problem.data
+    some = slice(None, None, -(-len(Z) // WATCHED_SAMPLES))
+    density = log_likelihood(problem.complete(posterior), Z[some], y[some], part_of(offset, some)).sum(axis=0)
     watched["log predictive density"] = density.reshape(*shape, 1)
     draws = np.concatenate(list(watched.values()), axis=2)
     names = tuple(name for name, values in watched.items() for _ in range(values.shape[2]))

@@ -28,8 +28,8 @@ from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..reduction.records import Step
 from ..spca_transformer import SPCA
 from ..validation import StackedClassifier, StackedRegressor
+from ..validation.base_rates import BaseRateRegressor
 from ..validation.stacking_base import Stacked
-from ..validation.stacking_candidates import BaseRateRegressor
 from . import rules
 from .limits import ContentError, check_memory
 from .rules import Rule, Sizes, check_attributes

@@ -24,7 +24,7 @@ from scipy.special import ndtr
 from .._array_types import Floats, Indices, Mask
 from .deflation import Deflation, project_off, varying_columns
 from .design import Design
-from .null_distribution import tested_scores, unit_columns
+from .null_distribution import permuted_responses, tested_scores, unit_columns
 from .permutation import Permutations
 from .records import TestResult
 from .scores import correlation_scores
@@ -97,9 +97,8 @@ class MaxScoreTest:
 
     def _permuted(self, pieces: Sequence[int], workers: Workers) -> list[Floats]:
         missing = [piece for piece in pieces if piece not in self._kept]
-        drawn = self._permutations.permuted(self._responses, [self._pieces[piece] for piece in missing], workers)
-        if self._start.shape[1]:
-            drawn = [project_off(self._start, columns) for columns in drawn]
+        borders = [self._pieces[piece] for piece in missing]
+        drawn = permuted_responses(self._permutations, self._responses, borders, self._start, workers)
         found = self._kept | dict(zip(missing, drawn, strict=True))
         return [found[piece] for piece in pieces]
 

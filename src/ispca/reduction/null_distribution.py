@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._array_types import Floats
-from .deflation import Deflation, project_off
+from .deflation import Deflation, project_off, varying_columns
 from .design import Design
 from .permutation import Permutations
 from .scores import correlation_scores
@@ -30,19 +32,52 @@ def tested_scores(state: Deflation, responses: Floats, test: str) -> tuple[Float
     return scores[:, left] / lengths[left], responses[:, left]
 
 
+def permuted_responses(
+    permutations: Permutations,
+    columns: Floats,
+    pieces: Sequence[tuple[int, int]],
+    start: Floats,
+    workers: Workers,
+) -> list[Floats]:
+    """Return permuted responses for each piece; after adjustments, of what the start basis leaves of them.
+
+    ``start`` is the start basis without a constant column: permuted, centered columns are orthogonal to that
+    anyway. With covariates, permuting the residuals of the null model and adjusting them again is the method of
+    Freedman and Lane.
+    """
+    vectors = permutations.permuted(columns, pieces, workers)
+    if not start.shape[1] and permutations.row_scale is None:
+        return vectors
+    work = 4.0 * (start.shape[1] + 1) * sum(piece.size for piece in vectors)
+    return workers.map(lambda piece: unit_columns(project_off(start, piece)), vectors, work)
+
+
 def null_maxima(
-    design: Design, workers: Workers, state: Deflation, permuted: Floats, permutations: Permutations, test: str
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    permuted: Floats,
+    permutations: Permutations,
+    test: str,
+    start: Floats,
 ) -> Floats:
-    """Return the largest score of every permutation of the columns that `tested_scores` gives."""
+    """Return the largest score of every permutation of the columns that `tested_scores` gives.
+
+    ``start`` is the start basis.
+    """
     if not permuted.shape[1]:
         return np.zeros(permutations.count)
     maxima = []
-    for start, stop in permutations.pieces(permuted.shape[1]):
-        vectors = project_off(state.basis, permutations.permuted(permuted, [(start, stop)], workers)[0])
+    varying = start[:, varying_columns(start)]
+    for piece in permutations.pieces(permuted.shape[1]):
         if test == "residual":
-            vectors = unit_columns(vectors)
+            [vectors] = permutations.permuted(permuted, [piece], workers)
+            vectors = unit_columns(project_off(state.basis, vectors))
+        else:
+            [vectors] = permuted_responses(permutations, permuted, [piece], varying, workers)
+            vectors = project_off(state.basis, vectors)
         [largest], _ = design.score_maxima([vectors], state.inverse_norms, workers)
-        maxima.append(largest.reshape(-1, stop - start).max(axis=0))
+        maxima.append(largest.reshape(-1, piece[1] - piece[0]).max(axis=0))
     return np.concatenate(maxima)
 
 

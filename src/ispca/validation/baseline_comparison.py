@@ -47,6 +47,7 @@ def compare_with_baselines(
     >>> compare_with_baselines(LogisticRegression(), data.data, data.target, cv=2, n_jobs=1).methods
     ['this model', 'lasso', 'base rate']
     """
-    candidates = dict(default_candidates(None if is_regressor(model) else len(np.unique(y))))
+    kind = "regression" if is_regressor(model) else "classification"
+    candidates = dict(default_candidates(kind, len(np.unique(y))))
     methods = {MODEL: model, LASSO: candidates[LASSO], BASE_RATE: candidates[BASE_RATE]}
     return compare(methods, X, y, cv=cv, baseline=BASE_RATE, n_jobs=n_jobs, random_state=random_state)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats
+from .._checks import checked_offset, checked_weights
 from .._recarray import as_table
 from .._splits import Split, describe_splits, make_splits
 from .._warnings import notify
@@ -17,17 +18,18 @@ from .comparison_text import comparison_text
 from .corrected_interval import interval
 from .failed_fits import NEVER, RULE, fair_scores
 from .fit_store import Failure
+from .fitting import check_fit_parameters
 from .input_checks import (
     checked_baseline,
-    checked_data,
     checked_timeout,
     named_estimators,
     resumable_seed,
-    target_is_classes,
 )
 from .metrics import UNLIMITED, Limits, choose_measures, difference_limits, goodness
 from .prediction import Prediction
 from .runner import Work, run
+from .samples import Samples
+from .target import choose_target
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,9 @@ class Comparison:
     baseline : str
         The method the others are compared with.
     scores : dict of str to ndarray of shape (n_splits, n_methods)
-        Every measure for every split. Where a fit failed it is that of the base rate: the class frequencies,
-        or the mean and standard deviation, of the split's training part. NaN where the measure does not apply,
-        and for a method that failed in every split.
+        Every measure for every split. Where a fit failed it is that of the base rate: the class frequencies, the
+        mean and standard deviation, the mean rate of counts, or the Kaplan-Meier curve of the split's training
+        part. NaN where the measure does not apply, and for a method that failed in every split.
     predictions : list of list of Prediction or None
         Predictions for the held-out samples, by split and method; None where the fit failed.
     splits : list of Split
@@ -73,7 +75,7 @@ class Comparison:
 
     @property
     def main_metric(self) -> str:
-        """The first measure: the mean log predictive density unless others were asked for."""
+        """The first measure: the mean log predictive density, or for survival the concordance, by default."""
         return next(iter(self.scores))
 
     @property
@@ -148,8 +150,11 @@ def compare(
     X: Any,
     y: Any,
     *,
+    kind: str | None = None,
     cv: Any = 50,
     groups: Any = None,
+    sample_weight: Any = None,
+    offset: Any = None,
     metrics: Any = None,
     baseline: str = "lasso",
     n_jobs: int | None = -1,
@@ -162,21 +167,34 @@ def compare(
     Parameters
     ----------
     estimators : dict of str to estimator, list of (name, estimator), or estimator
-        Any scikit-learn classifiers, regressors or pipelines. A reduction with more components than a training
-        part supports uses as many as possible.
+        Any scikit-learn classifiers, regressors or pipelines; for survival times, any methods that follow
+        scikit-survival's conventions. A reduction with more components than a training part supports uses as
+        many as possible.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The features.
-    y : array-like of shape (n_samples,)
-        Class labels or values.
+    y : array-like of shape (n_samples,), or events and times
+        Class labels, values or counts. Survival times as a structured array or a two-column frame of event and
+        time, or as a tuple (event, time). Methods get ordered classes as their numbers from 0 on.
+    kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
+        What y contains. By default, survival times and ordered categoricals of pandas are recognized, and
+        otherwise the methods decide between classes and quantities; counts are never guessed.
     cv : int, splitter or iterable of pairs, default=50
-        A number of random splits with one fifth held out (stratified by class; by groups if given), any
+        A number of random splits with one fifth held out (stratified by class or event; by groups if given), any
         scikit-learn splitter, or pairs of training and test indices.
     groups : array-like of shape (n_samples,), optional
         Samples of a group are never divided between training and test, nor in methods whose ``fit`` takes groups.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples in the fits and in the measures. Every step of a method whose ``fit`` takes weights
+        gets them, and its last step must.
+    offset : array-like of shape (n_samples,), optional
+        For counts: offset of the linear predictor, such as the log of the exposure. All methods must take it.
     metrics : str or list of str, optional
         For classes ``mlpd``, ``accuracy``, ``balanced_accuracy``, ``auc``, ``brier``, ``calibration_error``; for
-        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90% intervals). By default all; the first is the
-        main one.
+        values ``mlpd``, ``r2``, ``rmse``, ``coverage`` (of 90% intervals); for survival times ``concordance``,
+        ``integrated_brier``, ``mlpd``; for counts ``mlpd``, ``poisson_deviance``, ``absolute_error``,
+        ``coverage``; for ordered classes ``mlpd``, ``ranked_probability``, ``accuracy``, ``absolute_error`` (in
+        classes). By default all; the first is the main one. A method has no value of a measure that it does not
+        predict anything for.
     baseline : str, default="lasso"
         The method that the others are compared with; if there is no "lasso", the first one.
     n_jobs : int or None, default=-1
@@ -209,15 +227,19 @@ def compare(
     ['logistic', 'chance']
     """
     named = named_estimators(estimators)
-    X, y = checked_data(X, y)
-    classification = target_is_classes(named, y)
-    measures = choose_measures(metrics, classification)
+    X, y, target = choose_target(named, X, y, kind)
+    offset = checked_offset(offset, len(y))
+    if offset is not None and target.kind != "count":
+        raise ValueError("offset applies to counts only. Pass kind='count' if y contains counts, or omit offset.")
+    samples = Samples(X, y, None, checked_weights(sample_weight, len(y)), offset)
+    check_fit_parameters(named, samples)
+    measures = choose_measures(metrics, target.kind)
     base = checked_baseline(baseline, list(named))
     seed = resumable_seed(random_state, resume)
     timeout = checked_timeout(timeout)
-    splits = make_splits(cv, X, y, groups, classification, seed)
-    classes = np.unique(y) if classification else None
-    outcomes = run(Work(named, X, y, classes, splits, seed), resume, n_jobs, "Comparing", timeout)
+    labels, strata = target.strata(y)
+    splits = make_splits(cv, X, labels, groups, strata is not None, seed)
+    outcomes = run(Work(named, samples, target, splits, seed), resume, n_jobs, "Comparing", timeout)
     predictions: list[list[Prediction | None]] = []
     errors: list[tuple[int, str, str]] = []
     for number in range(len(splits)):
@@ -228,8 +250,8 @@ def compare(
         number, name, error = errors[0]
         first = f"{len(errors)} of {len(outcomes)} fits failed; the first: {name} on split {number}, {error}"
         notify(f"{first}\n{RULE}. {NEVER}.")
-    scores = fair_scores(predictions, y, splits, measures, classes)
+    scores = fair_scores(predictions, samples, target, splits, measures)
     limits = {name: measure.limits for name, measure in measures.items()}
-    words = describe_splits(cv, len(splits), groups, classification)
+    words = describe_splits(cv, len(splits), groups, strata)
     splitter = cv if isinstance(cv, Integral) or hasattr(cv, "split") else None
     return Comparison(list(named), base, scores, predictions, splits, errors, limits, words, seed, splitter)

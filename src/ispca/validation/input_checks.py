@@ -7,11 +7,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
-from .._checks import check_container, check_mask, integer_seed, numeric_target
+from .._checks import check_container, check_mask, integer_seed
 from .._messages import count, suggestion
-from ..families.target_kind import has_fractions
 
 # In seconds; timers of the operating system do not accept more than some decades.
 LONGEST_TIMEOUT = 1e8
@@ -69,32 +67,6 @@ def _is_missing(item: Any) -> bool:
         return item is None or bool(item != item)
     except TypeError:  # the truth value of a comparison with pandas.NA is undefined
         return True
-
-
-def target_is_classes(named: dict[str, Any], y: np.ndarray) -> bool:
-    """Return whether all estimators are classifiers (True) or regressors (False); refuse a mixture."""
-    classifiers = [name for name, estimator in named.items() if is_classifier(estimator)]
-    regressors = [name for name, estimator in named.items() if is_regressor(estimator)]
-    neither = [name for name in named if name not in classifiers and name not in regressors]
-    if neither:
-        raise ValueError(f"{neither[0]!r} is neither a classifier nor a regressor. Remove it.")
-    if classifiers and regressors:
-        raise ValueError(
-            f"{classifiers[0]!r} is a classifier and {regressors[0]!r} a regressor. Compare methods of one kind."
-        )
-    if not classifiers:
-        if y.dtype.kind not in "biuf":
-            raise ValueError("y contains labels, but the methods are regressors. Pass numbers or use classifiers.")
-        if len(y):
-            numeric_target(y)
-        return False
-    if has_fractions(y):
-        raise ValueError(
-            "y contains fractions, but the methods are classifiers. Pass class labels or use regressors."
-        )
-    if len(np.unique(y)) < 2:
-        raise ValueError("y contains a single class. Classification needs at least two.")
-    return True
 
 
 def checked_baseline(baseline: str, names: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,22 +10,20 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
-from sklearn import get_config
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
-from .._array_types import Floats, Indices
-from .._transformer_base import SupervisedComponents
+from .._array_types import Floats
 from ..fitted_parts import take_apart
 from ..models.base import Horseshoe
+from ..models.baseline_hazard import SurvivalFunction
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood
-from ..penalized.base import Penalized
 from ..reduction.reuse import Reuse
+from .fitting import fit_timed
 from .prediction_checks import (
     ImpossiblePrediction,
     known_labels,
+    possible_counts,
+    possible_curves,
     possible_interval,
     possible_labels,
     possible_log_density,
@@ -35,7 +32,9 @@ from .prediction_checks import (
     possible_spread,
     possible_values,
 )
+from .samples import Samples
 from .stacking_weights import SMALLEST_PROBABILITY
+from .target import Target
 
 # Coverage is measured for central intervals of this probability.
 INTERVAL_PROBABILITY = 0.9
@@ -48,9 +47,9 @@ class Prediction:
     Attributes
     ----------
     value : ndarray of shape (n,)
-        Predicted value, or index of the predicted class.
-    probabilities : ndarray of shape (n, n_classes) or None
-        Predicted probabilities, in the order of all classes.
+        Predicted value or expected count, index of the predicted class, or risk score.
+    probabilities : ndarray of shape (n, n_classes) or (n, n_times) or None
+        Predicted probabilities, in the order of all classes; for survival, of surviving each evaluation time.
     ranking : ndarray of shape (n,) or (n, n_classes) or None
         Decision values, for estimators without probabilities.
     log_density : ndarray of shape (n,) or None
@@ -83,97 +82,22 @@ class Prediction:
         return check is None or (check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS)
 
 
-def prepared(estimator: Any, seed: int) -> Any:
-    """Return a clone with every random_state that is None set to the seed."""
-    estimator = clone(estimator)
-    parameters = estimator.get_params(deep=True)
-    seeds = {name: seed % 2**31 for name, value in parameters.items() if _is_open_seed(name, value)}
-    return estimator.set_params(**seeds)
-
-
-def _is_open_seed(name: str, value: Any) -> bool:
-    return value is None and name.rpartition("__")[2] == "random_state"
-
-
-def _fit(estimator: Any, X: Any, y: Any, groups: Any, reuse: Reuse | None) -> None:
-    """Fit; estimators that make folds themselves receive the groups, so that they do not divide them."""
-    options = fit_options(estimator, groups, reuse)
-    if groups is not None and has_fit_parameter(estimator, "groups"):
-        options["groups"] = groups
-    estimator.fit(X, y, **options)
-
-
-def fit_options(estimator: Any, groups: Any, reuse: Reuse | None) -> dict[str, Any]:
-    """Return the parameters of ``fit`` of our own estimators; for a pipeline, those of its steps."""
-    # With metadata routing, pipelines take no parameters of their steps.
-    if type(estimator) is Pipeline and not get_config()["enable_metadata_routing"]:
-        nested = [(name, fit_options(step, groups, reuse)) for name, step in estimator.steps]
-        return {f"{name}__{key}": value for name, options in nested for key, value in options.items()}
-    if not isinstance(estimator, SupervisedComponents | Penalized):
-        return {}
-    options = {"reuse": reuse} if has_fit_parameter(estimator, "reuse") else {}
-    grouped = groups is not None and has_fit_parameter(estimator, "groups")
-    return options | {"groups": groups} if grouped else options
-
-
-def fit_timed(
-    estimator: Any, X: Any, y: Any, groups: Any = None, reuse: Reuse | None = None
-) -> tuple[float, float]:
-    """Fit, and return the seconds spent on all steps but the last and on the last."""
-    start = time.perf_counter()
-    # Pipelines of other packages may do more than fit step by step, such as resample.
-    if type(estimator) is not Pipeline or len(estimator.steps) < 2:
-        _fit(estimator, X, y, groups, reuse)
-        return 0.0, time.perf_counter() - start
-    # The same as estimator.fit, with a time measurement before the last step.
-    names = [name for name, _ in estimator.steps]
-    before = estimator[:-1]
-    reduced = before.fit_transform(X, y, **fit_options(before, groups, reuse))
-    estimator.steps[:-1] = list(zip(names[:-1], [step for _, step in before.steps], strict=True))
-    middle = time.perf_counter()
-    if estimator.steps[-1][1] not in (None, "passthrough"):
-        _fit(estimator.steps[-1][1], reduced, y, groups, reuse)
-    return middle - start, time.perf_counter() - middle
-
-
 def fit_and_predict(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    X_new: Any,
-    y_new: Any,
-    classes: Any,
-    groups: Any = None,
-    reuse: Reuse | None = None,
+    estimator: Any, train: Samples, test: Samples, target: Target, reuse: Reuse | None = None
 ) -> Prediction:
-    """Fit, predict and record warnings; ``classes`` is None for regression."""
+    """Fit, predict and record warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        reduction, model = fit_timed(estimator, X, y, groups, reuse)
-        if classes is None:
-            prediction = predict_values(estimator, X_new, y_new)
-        else:
-            prediction = predict_classes(estimator, X_new, y_new, classes)
+        reduction, model = fit_timed(estimator, train, reuse)
+        prediction = PREDICT[target.kind](estimator, test, target)
     messages = tuple(dict.fromkeys(str(warning.message) for warning in caught))
     return replace(
         prediction,
         seconds_reduction=reduction,
         seconds_model=model,
-        posterior=_posterior_check(estimator, X_new, y_new),
+        posterior=_posterior_check(estimator, test.X, test.y),
         messages=messages,
     )
-
-
-def rows(X: Any, chosen: Indices) -> Any:
-    """Return some samples of an array, sparse matrix, pandas or polars frame."""
-    if hasattr(X, "iloc"):
-        return X.iloc[chosen]
-    return X.tocsr()[chosen] if hasattr(X, "tocsr") else X[chosen]
-
-
-def n_rows(X: Any) -> int:
-    """Return the number of samples of an array, sparse matrix, frame or nested list."""
-    return int((X if hasattr(X, "shape") else np.asarray(X)).shape[0])
 
 
 def predict_classes(estimator: Any, X: Any, y: Any, classes: Any) -> Prediction:
@@ -222,6 +146,62 @@ def predict_values(estimator: Any, X: Any, y: Any) -> Prediction:
     if quantiles is not None:
         interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY), n_samples)
     return Prediction(value, log_density=log_density, interval=interval)
+
+
+def predict_counts(estimator: Any, X: Any, y: Any, offset: Any = None) -> Prediction:
+    """Return expected counts and, if there is a predictive distribution, its log density and interval."""
+    n_samples = len(y)
+    parts = take_apart(estimator)
+    model, Z = parts.model, parts.model_input(X)
+    options = {} if offset is None else {"offset": offset}
+    value = possible_counts(model.predict(Z, **options), n_samples)
+    density, quantiles = _method(model, "log_predictive_density"), _method(model, "predict_interval")
+    log_density = interval = None
+    if density is not None:
+        log_density = possible_log_density(density(Z, y, **options), n_samples)
+    if quantiles is not None:
+        interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY, **options), n_samples)
+    return Prediction(value, log_density=log_density, interval=interval)
+
+
+def predict_survival(estimator: Any, X: Any, y: Any, times: Floats) -> Prediction:
+    """Return risk scores and, if the method gives them, survival at some times and the log density."""
+    n_samples = len(y)
+    parts = take_apart(estimator)
+    model, Z = parts.model, parts.model_input(X)
+    risk = possible_values(estimator.predict(X), n_samples)
+    # Some methods of scikit-survival predict times instead, and say so here.
+    risk = risk if getattr(model, "_predict_risk_score", True) else -risk
+    density = _method(model, "log_predictive_density")
+    log_density = None if density is None else possible_log_density(density(Z, y), n_samples)
+    return Prediction(risk, survival_at(model, Z, times, n_samples), log_density=log_density)
+
+
+def survival_at(model: Any, Z: Any, times: Floats, n_samples: int) -> Floats | None:
+    """Return the predicted probabilities of surviving some times, or None with a warning that says why."""
+    predict = _method(model, "predict_survival_function")
+    if predict is None:
+        return None
+    try:
+        functions = predict(Z)
+    except (ValueError, NotImplementedError) as error:
+        # Some settings of scikit-survival's methods give risk scores only.
+        warnings.warn(f"{type(model).__name__} predicts no survival curves: {error}", stacklevel=2)
+        return None
+    curves = [SurvivalFunction(item.x, item.y)(times) for item in functions]
+    return possible_curves(curves, n_samples, len(times))
+
+
+# How each kind of target is predicted.
+PREDICT: dict[str, Callable[[Any, Samples, Target], Prediction]] = {
+    "classification": lambda estimator, test, target: predict_classes(estimator, test.X, test.y, target.classes),
+    "regression": lambda estimator, test, target: predict_values(estimator, test.X, test.y),
+    "survival": lambda estimator, test, target: predict_survival(
+        estimator, test.X, test.y, np.asarray(target.times)
+    ),
+    "count": lambda estimator, test, target: predict_counts(estimator, test.X, test.y, test.offset),
+    "ordinal": lambda estimator, test, target: predict_classes(estimator, test.X, test.y, target.classes),
+}
 
 
 def _spread(model: Any, Z: Any, n_samples: int) -> Floats | None:

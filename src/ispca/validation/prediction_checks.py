@@ -66,6 +66,28 @@ def possible_values(given: Any, n_samples: int, where: str = "predict") -> Float
     return _finite(given, where, (n_samples,))
 
 
+def possible_counts(given: Any, n_samples: int) -> Floats:
+    """Return expected counts, one per sample."""
+    expected = possible_values(given, n_samples)
+    if (expected < 0).any():
+        raise ImpossiblePrediction(f"predict returned a negative expected count ({expected.min():.3g}).")
+    return expected
+
+
+def possible_curves(given: Any, n_samples: int, n_times: int) -> Floats:
+    """Return probabilities of survival with one row per sample and one column per time, which never increase."""
+    where = "predict_survival_function"
+    curves = _finite(given, where, (n_samples, n_times))
+    low, high = curves.min(initial=0.0), curves.max(initial=0.0)
+    if low < -NEGATIVE_TOLERANCE or high > 1 + NEGATIVE_TOLERANCE:
+        raise ImpossiblePrediction(
+            f"{where} returned {high if low >= 0 else low:.3g}, which is not a probability."
+        )
+    if (np.diff(curves, axis=1) > NEGATIVE_TOLERANCE).any():
+        raise ImpossiblePrediction(f"{where} returned a survival curve that increases.")
+    return np.clip(curves, 0.0, 1.0)
+
+
 def possible_spread(given: Any, n_samples: int) -> Floats:
     """Return positive standard deviations."""
     where = "predict(X, return_std=True)"

@@ -23,7 +23,10 @@ from .._splits import Split
 from ..reduction.reuse import Reuse
 from .fingerprint import estimator_fingerprint
 from .fit_store import FORMAT, Failure, Outcome, Store
-from .prediction import fit_and_predict, prepared, rows
+from .fitting import prepared
+from .prediction import fit_and_predict
+from .samples import Samples
+from .target import Target
 from .time_limit import run_limited
 
 _in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
@@ -33,9 +36,8 @@ class Work(NamedTuple):
     """The methods, data, splits and seed that a worker needs."""
 
     estimators: dict[str, Any]
-    X: Any
-    y: Any
-    classes: Any
+    samples: Samples
+    target: Target
     splits: list[Split]
     seed: int
 
@@ -46,7 +48,8 @@ class Work(NamedTuple):
     def keys(self) -> dict[tuple[int, str], str]:
         """Return a key for each fit, made from its data, samples, estimator (parameters and code) and seed."""
         # Another version of ispca may give other numbers, so its fits get other keys.
-        data = joblib.hash((_content(self.X), self.y, FORMAT, version("ispca")))
+        X, y = self.samples.X, self.samples.y
+        data = joblib.hash((_content(X), y, FORMAT, version("ispca"), *self._conditions()))
         # A clone has no fitted attributes: a fitted estimator and a new one have the same key.
         estimators = {name: _fingerprint(name, clone(estimator)) for name, estimator in self.estimators.items()}
         return {
@@ -54,6 +57,12 @@ class Work(NamedTuple):
             for number, split in enumerate(self.splits)
             for name, estimator in estimators.items()
         }
+
+    def _conditions(self) -> tuple[Any, ...]:
+        """Return what else the fits depend on; nothing for plain classes and quantities."""
+        plain = self.target.kind in ("classification", "regression")
+        given = self.samples.given()
+        return (*(() if plain else (self.target.kind,)), *((given,) if given else ()))
 
 
 def _samples(split: Split) -> tuple[Any, ...]:
@@ -172,15 +181,12 @@ def _do(
     # Inside a worker everything is serial, because the workers already use all cores.
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), _fitting():
         reuse = Reuse()
-        X, y = locked(rows(work.X, split.train)), locked(work.y[split.train])
-        X_new, y_new = locked(rows(work.X, split.test)), locked(work.y[split.test])
+        train, test = (part._replace(X=locked(part.X), y=locked(part.y)) for part in work.samples.parts(split))
         for place in places:
             estimator = work.estimators[place[1]]
             try:
                 fitted = prepared(estimator, work.split_seed(number))
-                outcome: Outcome = fit_and_predict(
-                    fitted, X, y, X_new, y_new, work.classes, split.train_groups, reuse
-                )
+                outcome: Outcome = fit_and_predict(fitted, train, test, work.target, reuse)
             except Exception as error:  # a failed fit is a result, too
                 outcome = Failure(f"{type(error).__name__}: {error}")
             store.write(keys[place], outcome)

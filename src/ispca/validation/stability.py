@@ -16,16 +16,18 @@ from threadpoolctl import threadpool_limits
 
 from .._array_types import Floats, Mask
 from .._checks import integer_seed
+from .._linear_projection import component_names
 from .._recarray import as_table
 from .._splits import Split, make_splits
-from .._transformer_base import SupervisedComponents, component_names
+from .._transformer_base import SupervisedComponents
 from ..families import choose_family
 from ..families.target_kind import is_category
 from ..ispca_transformer import ISPCA
 from ..plots.stability import plot_stability
 from ..reduction.reuse import Reuse
+from .fitting import prepared
 from .input_checks import checked_data
-from .prediction import prepared, rows
+from .samples import rows
 
 
 @dataclass(frozen=True)

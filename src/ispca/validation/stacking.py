@@ -12,12 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats
-from .._checks import observed_codes
-from .prediction import class_probabilities, n_rows, predict_values
+from .._checks import checked_weights, observed_codes
+from .prediction import Prediction, class_probabilities, predict_values
 from .prediction_checks import possible_values
+from .samples import Samples, n_rows
 from .stacking_base import Stacked, normal_part
 from .stacking_candidates import default_candidates
 from .stacking_weights import SMALLEST_PROBABILITY, fit_inverse_temperature, tempered
+from .target import Target
 
 BISECTIONS = 60
 
@@ -76,8 +78,10 @@ class StackedClassifier(ClassifierMixin, Stacked):
     True
     """
 
+    _needs = "predict_proba"
+
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, groups: Any = None) -> StackedClassifier:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> StackedClassifier:
         """Find the weights, and fit the candidates to all samples.
 
         Parameters
@@ -89,6 +93,8 @@ class StackedClassifier(ClassifierMixin, Stacked):
         groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, stay in one fold, here and in
             candidates that make folds themselves.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples, for the candidates and for the weights of the mixture.
 
         Returns
         -------
@@ -97,15 +103,27 @@ class StackedClassifier(ClassifierMixin, Stacked):
         """
         X, y = self._checked(X, y)
         check_classification_targets(y)
-        candidates = default_candidates(len(np.unique(y))) if self.estimators is None else self.estimators
-        predictions = self._fit(X, y, groups, candidates, True)
+        weight = checked_weights(sample_weight, len(y))
         self.classes_, codes = np.unique(y, return_inverse=True)
+        target = Target("classification", self.classes_)
+        candidates = self.estimators
+        if candidates is None:
+            candidates = default_candidates("classification", len(self.classes_))
+        predictions = self._fit(Samples(X, y, groups, weight), target, candidates)
+        self._temper(predictions, codes, weight)
+        return self
+
+    def _temper(self, predictions: list[list[Prediction]], codes: np.ndarray, weight: Floats | None) -> None:
+        """Find the exponent that fits the out-of-fold observations best."""
         # Probabilities of every candidate, fold by fold, with axes (candidate, sample, class).
         parts = [np.array([item.probabilities for item in row]) for row in predictions]
         self._out_of_fold = np.concatenate(parts, axis=1)
         pooled = np.tensordot(self.weights_, self._out_of_fold, 1)
-        self.inverse_temperature_ = fit_inverse_temperature(pooled, codes[self._held_out])
-        return self
+        weight = None if weight is None else weight[self._held_out]
+        self.inverse_temperature_ = fit_inverse_temperature(pooled, codes[self._held_out], weight)
+
+    def _complete(self, prediction: Prediction) -> bool:
+        return prediction.probabilities is not None
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the mixture of the candidates' probabilities, sharpened by ``inverse_temperature_``.
@@ -201,8 +219,10 @@ class StackedRegressor(RegressorMixin, Stacked):
     (50, 2)
     """
 
+    _needs = "predict(X, return_std=True), or log_predictive_density and predict_interval"
+
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, groups: Any = None) -> StackedRegressor:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> StackedRegressor:
         """Find the weights, and fit the candidates to all samples.
 
         Parameters
@@ -214,6 +234,8 @@ class StackedRegressor(RegressorMixin, Stacked):
         groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, stay in one fold, here and in
             candidates that make folds themselves.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples, for the candidates and for the weights of the mixture.
 
         Returns
         -------
@@ -221,9 +243,16 @@ class StackedRegressor(RegressorMixin, Stacked):
             The fitted estimator.
         """
         X, y = self._checked(X, y)
-        candidates = default_candidates(None) if self.estimators is None else self.estimators
-        self._fit(X, y.astype(np.float64), groups, candidates, False)
+        candidates = default_candidates("regression") if self.estimators is None else self.estimators
+        weight = checked_weights(sample_weight, len(y))
+        self._fit(Samples(X, y.astype(np.float64), groups, weight), Target("regression"), candidates)
         return self
+
+    def _complete(self, prediction: Prediction) -> bool:
+        return prediction.interval is not None
+
+    def _check_part(self, prediction: Prediction) -> None:
+        normal_part(prediction)
 
     def _normal_parts(self, X: Any) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictions, with one row per candidate."""

@@ -26,11 +26,14 @@ from .._warnings import notify
 from ..models.base import Horseshoe
 from ..reduction.reuse import Reuse
 from .fit_store import Failure
-from .input_checks import checked_data, named_estimators, resumable_seed, target_is_classes
-from .prediction import INTERVAL_PROBABILITY, Prediction, fit_timed, prepared
+from .fitting import check_fit_parameters, fit_timed, prepared
+from .input_checks import checked_data, named_estimators, resumable_seed
+from .prediction import INTERVAL_PROBABILITY, Prediction
 from .prediction_checks import ImpossiblePrediction
 from .runner import Work, portions, run
+from .samples import Samples
 from .stacking_weights import stacking_weights
+from .target import Target, target_is_classes
 
 # Weights do not need long chains: out-of-fold predictions are averages over the draws.
 FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
@@ -38,6 +41,9 @@ FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
 
 class Stacked(BaseEstimator):
     """Base class of the stacking estimators."""
+
+    # What candidates must have.
+    _needs = "log_predictive_density"
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "estimators": [list, dict, None],
@@ -67,46 +73,85 @@ class Stacked(BaseEstimator):
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Refuse data that no candidate can use; values that some can handle, such as NaN, are left to them."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if self.estimators is None:
-            # All default candidates except the base rate would fail on invalid data.
-            check_training_data(self, X, y, True)
-        elif not hasattr(X, "columns"):
-            check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
+        self._check_features(X, y)
         if np.asarray(y).ndim == 2:
             y = column_or_1d(y, warn=True)
         return checked_data(X, y)
 
-    def _fit(self, X: Any, y: Any, groups: Any, candidates: Any, classification: bool) -> list[list[Prediction]]:
+    def _check_features(self, X: Any, y: Any, needs_target: bool = True) -> None:
+        """Refuse features, and with ``needs_target`` targets, that no candidate can use."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if self.estimators is None:
+            # All default candidates except the base rate would fail on invalid data.
+            check_training_data(self, X, y if needs_target else None, needs_target)
+        elif not hasattr(X, "columns"):
+            check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
+
+    def _fit(self, samples: Samples, target: Target, candidates: Any) -> list[list[Prediction]]:
         """Find the weights, fit the candidates to all samples, and return their predictions fold by fold."""
         named = named_estimators(candidates)
-        validate_data(self, X, skip_check_array=True)
-        if target_is_classes(named, y) != classification:
-            kind, other = ("regressors", "Regressor") if classification else ("classifiers", "Classifier")
-            raise ValueError(f"The candidates of {type(self).__name__} are {kind}. Use Stacked{other}.")
+        validate_data(self, samples.X, skip_check_array=True)
+        self._check_kind(named, samples.y, target)
+        check_fit_parameters(named, samples)
         seed = resumable_seed(self.random_state, self.resume)
-        groups = checked_groups(groups, len(y))
-        splits = make_fold_splits(self.cv, X, y, groups, classification, seed)
+        groups = checked_groups(samples.groups, len(samples.y))
+        labels, strata = target.strata(samples.y)
+        splits = make_fold_splits(self.cv, samples.X, labels, groups, strata is not None, seed)
         self._held_out = np.concatenate([split.test for split in splits])
-        classes = np.unique(y) if classification else None
-        work = Work({name: in_fold(item) for name, item in named.items()}, X, y, classes, splits, seed)
+        work = Work({name: in_fold(item) for name, item in named.items()}, samples, target, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
-        named = {name: item for name, item in named.items() if _worked(name, outcomes, len(splits))}
+        named = {name: item for name, item in named.items() if self._worked(name, outcomes, len(splits))}
         if not named:
             raise ValueError(f"Every candidate failed, so nothing can be stacked. {_first_error(outcomes)}")
         predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
         log_density = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
-        self.weights_ = stacking_weights(log_density, self.concentration)
-        self.cv_table_ = _table(list(named), predictions, log_density, self.weights_)
-        self.estimators_ = self._fit_finally(named, X, y, groups, work.split_seed(len(splits)))
+        weight = None if samples.sample_weight is None else samples.sample_weight[self._held_out]
+        self.weights_ = stacking_weights(log_density, self.concentration, weight)
+        self.cv_table_ = _table(list(named), predictions, log_density, self.weights_, weight)
+        self.estimators_ = self._fit_finally(named, samples._replace(groups=groups), work.split_seed(len(splits)))
         return predictions
 
-    def _fit_finally(self, named: dict[str, Any], X: Any, y: Any, groups: Any, seed: int) -> dict[str, Any]:
+    def _check_kind(self, named: dict[str, Any], y: Any, target: Target) -> None:
+        """Refuse candidates for another kind of target."""
+        if target.kind not in ("classification", "regression"):
+            return
+        classification = target.kind == "classification"
+        if target_is_classes(named, y) != classification:
+            kind, other = ("regressors", "Regressor") if classification else ("classifiers", "Classifier")
+            raise ValueError(f"The candidates of {type(self).__name__} are {kind}. Use Stacked{other}.")
+
+    def _worked(self, name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
+        """Return whether a candidate has a density in every fold; otherwise warn or raise."""
+        for number in range(n_splits):
+            outcome = outcomes[number, name]
+            if isinstance(outcome, Failure):
+                notify(f"The candidate {name!r} failed and is left out: {outcome.error}")
+                return False
+            if outcome.log_density is None or not self._complete(outcome):
+                raise ValueError(
+                    f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked. It needs "
+                    f"{self._needs}."
+                )
+            try:
+                self._check_part(outcome)
+            except ImpossiblePrediction as error:
+                notify(f"The candidate {name!r} is left out: {error}")
+                return False
+        return True
+
+    def _complete(self, prediction: Prediction) -> bool:
+        """Return whether a prediction has all parts of the mixture besides the log density."""
+        return True
+
+    def _check_part(self, prediction: Prediction) -> None:
+        """Refuse a prediction that cannot be mixed."""
+
+    def _fit_finally(self, named: dict[str, Any], samples: Samples, seed: int) -> dict[str, Any]:
         """Fit the candidates to all samples; neighbors in one worker share computations."""
         pieces = list(portions([(0, name) for name in named], joblib.effective_n_jobs(self.n_jobs)))
         final = [[prepared(named[name], seed) for _, name in piece] for piece in pieces]
-        fits = (joblib.delayed(_fit_together)(estimators, X, y, groups) for estimators in final)
+        fits = (joblib.delayed(_fit_together)(estimators, samples) for estimators in final)
         fitted = joblib.Parallel(n_jobs=self.n_jobs)(fits)
         return dict(zip(named, chain.from_iterable(fitted), strict=True))
 
@@ -147,36 +192,15 @@ def in_fold(estimator: Any) -> Any:
     return estimator
 
 
-def _fit_together(estimators: list[Any], X: Any, y: Any, groups: Any) -> list[Any]:
+def _fit_together(estimators: list[Any], samples: Samples) -> list[Any]:
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
         # For candidates, n_components is an upper limit, and a penalty at the end of its path lowers their weight:
         # neither needs a warning.
         warnings.filterwarnings("ignore", message="n_components=|The chosen penalty")
         reuse = Reuse()
         for estimator in estimators:
-            fit_timed(estimator, X, y, groups, reuse)
+            fit_timed(estimator, samples, reuse)
     return estimators
-
-
-def _worked(name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
-    """Return whether a candidate has a density in every fold; otherwise warn or raise."""
-    for number in range(n_splits):
-        outcome = outcomes[number, name]
-        if isinstance(outcome, Failure):
-            notify(f"The candidate {name!r} failed and is left out: {outcome.error}")
-            return False
-        if outcome.log_density is None or (outcome.probabilities is None and outcome.interval is None):
-            raise ValueError(
-                f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked. It needs "
-                "predict_proba or, for regression, predict(X, return_std=True)."
-            )
-        if outcome.probabilities is None:
-            try:
-                normal_part(outcome)
-            except ImpossiblePrediction as error:
-                notify(f"The candidate {name!r} is left out: {error}")
-                return False
-    return True
 
 
 def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
@@ -193,16 +217,27 @@ def _first_error(outcomes: dict[Any, Any]) -> str:
 
 
 def _table(
-    names: list[str], predictions: list[list[Prediction]], log_density: Floats, weights: Floats
+    names: list[str], predictions: list[list[Prediction]], log_density: Floats, weights: Floats, weight: Any
 ) -> np.recarray:
     """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
     seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
+    mean = np.average(log_density, axis=0, weights=weight)
     return as_table(
         {
             "candidate": names,
             "weight": weights,
-            "mlpd": log_density.mean(axis=0),
-            "mlpd_error": log_density.std(axis=0, ddof=1) / np.sqrt(len(log_density)),
+            "mlpd": mean,
+            "mlpd_error": _mean_error(log_density, mean, weight),
             "seconds": np.mean(seconds, axis=0),
         }
     )
+
+
+def _mean_error(values: Floats, mean: Floats, weight: Floats | None) -> Floats:
+    """Return the standard error of the mean over samples; weights count samples."""
+    if weight is None:
+        error: Floats = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+        return error
+    total = weight.sum()
+    error = np.sqrt(weight @ (values - mean) ** 2 / max(total - 1, 1e-300) / total)
+    return error

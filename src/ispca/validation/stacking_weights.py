@@ -17,12 +17,13 @@ LARGEST_LOG_INVERSE_TEMPERATURE = 1.5
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
-def stacking_weights(log_density: Floats, concentration: float) -> Floats:
+def stacking_weights(log_density: Floats, concentration: float, sample_weight: Floats | None = None) -> Floats:
     """Return the posterior mode of the weights of a mixture under a symmetric Dirichlet prior.
 
     Maximizes ``sum_i log sum_k w_k p_ik + (concentration - 1) sum_k log w_k``, which is concave, by EM. A row of
     ``log_density`` has the log predictive density of one sample under every candidate, none of which was trained
-    on it. A concentration of 1 is maximum likelihood, and 2 adds one pseudo-sample per candidate.
+    on it. A concentration of 1 is maximum likelihood, and 2 adds one pseudo-sample per candidate. A sample with a
+    weight of 2 counts as two samples.
 
     >>> stacking_weights(np.log([[0.9, 0.5], [0.8, 0.5], [0.7, 0.5]]), 2.0).round(2)
     array([0.65, 0.35])
@@ -36,7 +37,8 @@ def stacking_weights(log_density: Floats, concentration: float) -> Floats:
         shares = weights * density
         # Where all candidates but one give almost nothing, the sum is still at least the weight of that one.
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-        updated = shares.sum(axis=0) + (concentration - 1)
+        total = shares.sum(axis=0) if sample_weight is None else sample_weight @ shares
+        updated = total + (concentration - 1)
         updated /= updated.sum()
         change = np.abs(updated - weights).max()
         weights = updated
@@ -52,7 +54,9 @@ def tempered(probabilities: Floats, inverse_temperature: float) -> Floats:
     return result
 
 
-def fit_inverse_temperature(probabilities: Floats, observed: np.ndarray) -> float:
+def fit_inverse_temperature(
+    probabilities: Floats, observed: np.ndarray, sample_weight: Floats | None = None
+) -> float:
     """Return the power of the pooled probabilities that fits the observed class numbers best.
 
     A mixture of calibrated forecasts is underconfident (Ranjan and Gneiting, 2010): where the forecasts agree,
@@ -68,7 +72,8 @@ def fit_inverse_temperature(probabilities: Floats, observed: np.ndarray) -> floa
     def loss(log_inverse_temperature: float) -> float:
         powers = np.exp(log_inverse_temperature) * log_probabilities
         fit = powers[rows, observed] - logsumexp(powers, axis=1)
-        return float(0.5 * (log_inverse_temperature / LOG_INVERSE_TEMPERATURE_SD) ** 2 - fit.sum())
+        total = fit.sum() if sample_weight is None else sample_weight @ fit
+        return float(0.5 * (log_inverse_temperature / LOG_INVERSE_TEMPERATURE_SD) ** 2 - total)
 
     bounds = (-LARGEST_LOG_INVERSE_TEMPERATURE, LARGEST_LOG_INVERSE_TEMPERATURE)
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))

@@ -1,0 +1,220 @@
+"""HorseshoeOrdinal: cumulative logit regression of ordered classes under the regularized horseshoe prior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, _fit_context
+
+from .._array_types import Floats
+from .._checks import check_mask, observed_codes
+from ..families import ORDINAL
+from ..families.ordinal import ordinal_target, probabilities
+from .base import Horseshoe
+from .posterior import log_predictive_density
+
+
+class HorseshoeOrdinal(ClassifierMixin, Horseshoe):
+    """Cumulative logit regression of ordered classes under the regularized horseshoe prior.
+
+    ``P(y <= k) = expit(threshold_k - X beta)``: one coefficient per feature, whatever the number of classes,
+    and a positive one moves samples toward higher classes. Suited to tumor grades and response scales. The full
+    posterior is sampled; predictions are averaged over it. Features are used as given: put
+    ``ISPCA(whiten=True)`` or a scaler before. The prior of the coefficients is that of HorseshoeClassifier with
+    tau of scale ``p0 / (K - p0) * s / sqrt(n)``, where ``s = pi / sqrt(3)`` is the standard deviation of a
+    logistic variable.
+
+    Parameters
+    ----------
+    categories : array-like, optional
+        The classes from lowest to highest. By default the order of an ordered categorical of pandas, or of the
+        numbers; text without an order needs the categories.
+    prior : {"horseshoe", "ridge"}, default="horseshoe"
+        Prior of the coefficients. "ridge" is ``beta ~ N(0, tau^2)`` with half-Cauchy tau of scale
+        ``s / sqrt(sum_j var(z_j))``: all features contribute a little, in proportion to their spread. It
+        suits all principal components in their natural scale, ``ISPCA(n - 1, n_supervised=0)`` for n samples.
+    p0 : float, default=1
+        Prior guess of the number of relevant features, used only by the horseshoe.
+    slab_df, slab_scale : float, default=4 and 5
+        Degrees of freedom and scale of the Student-t slab that regularizes large coefficients under the horseshoe.
+    intercept_scale : float, default=10
+        Standard deviation of the normal prior of the thresholds.
+    unpenalized : names, indices, mask or slice of features, optional
+        Features whose coefficients keep a wide normal prior, such as covariates: per standard deviation of the
+        feature, that of the intercept. The other features share the prior above.
+    n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
+        Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
+        there may be more draws, unless ``retry=False``.
+    sampler : {"auto", "nuts", "blocked"}, default="auto"
+        "auto" is "nuts" for this model.
+    target_accept : float, default=0.9
+        Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
+    retry : bool, default=True
+        Whether chains that have not converged are continued and, if that does not help, sampled again with
+        smaller steps. If False, there are as many draws as requested, and a warning reports poor convergence.
+    n_jobs : int, optional
+        Chains run at a time. By default as many as BLAS has threads.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed. The draws do not depend on the number of threads.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes that occur, from lowest to highest.
+    coef_ : ndarray of shape (n_features,)
+        Posterior means of the coefficients.
+    intercept_ : float
+        Minus the first of the thresholds: ``X coef_ + intercept_`` are the log odds of exceeding the lowest class.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Posterior means of the thresholds between neighboring classes.
+    posterior_ : Posterior
+        The draws, chain and draw first.
+    diagnostics_ : Diagnostics
+        R-hat, effective sample sizes, divergences; ``str(diagnostics_)`` is one plain sentence.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ispca import HorseshoeOrdinal
+    >>> rng = np.random.default_rng(0)
+    >>> Z = rng.normal(size=(100, 5)); grade = np.digitize(3 * Z[:, 0] + rng.logistic(size=100), [-2, 2])
+    >>> clf = HorseshoeOrdinal(categories=["low", "medium", "high"], random_state=0)
+    >>> clf = clf.fit(Z, np.array(["low", "medium", "high"])[grade])
+    >>> clf.predict([[-2.0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0]]).tolist()
+    ['low', 'medium', 'high']
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **Horseshoe._parameter_constraints,
+        "categories": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        *,
+        categories: Any = None,
+        prior: str = "horseshoe",
+        p0: float = 1,
+        slab_df: float = 4,
+        slab_scale: float = 5,
+        intercept_scale: float = 10,
+        unpenalized: Any = None,
+        n_chains: int = 4,
+        n_warmup: int = 1000,
+        n_draws: int = 1000,
+        sampler: str = "auto",
+        target_accept: float = 0.9,
+        retry: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            prior=prior,
+            p0=p0,
+            slab_df=slab_df,
+            slab_scale=slab_scale,
+            intercept_scale=intercept_scale,
+            unpenalized=unpenalized,
+            n_chains=n_chains,
+            n_warmup=n_warmup,
+            n_draws=n_draws,
+            sampler=sampler,
+            target_accept=target_accept,
+            retry=retry,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.categories = categories
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> HorseshoeOrdinal:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, preferably components: whitened for the horseshoe, unscaled for the ridge.
+        y : array-like of shape (n_samples,)
+            Ordered classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples: a weight of 2 equals a duplicated sample, and 0 leaves it out.
+
+        Returns
+        -------
+        self : HorseshoeOrdinal
+            The fitted estimator.
+        """
+        codes, classes = ordinal_target(check_mask(y, "y"), self.categories)
+        data = self._check_training(X, codes, sample_weight)
+        # Samples of weight 0 may be the only ones of a class.
+        used, codes = np.unique(data.y, return_inverse=True)
+        if len(used) < 2:
+            raise ValueError("y holds one class only; an ordinal target needs samples of 2 classes or more.")
+        self._sample(ORDINAL, data._replace(y=codes))
+        self.classes_ = classes[used]
+        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
+        self.thresholds_ = self.posterior_.flat("thresholds").mean(axis=0)
+        self.intercept_ = -float(self.thresholds_[0])
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the posterior predictive probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Averages over the draws, in the order of ``classes_``.
+        """
+        Z = self._check_new(X)
+        posterior = self.posterior_
+        thresholds = posterior.flat("thresholds")
+        blocks = posterior.blocks(Z)
+        return np.concatenate([probabilities(posterior.linear_predictor(Z[part]), thresholds) for part in blocks])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]
+
+    def log_predictive_density(self, X: Any, y: Any) -> Floats:
+        """Return the log posterior predictive probability of each observed class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Classes seen in ``fit``.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        Z = self._check_new(X)
+        return log_predictive_density(self.posterior_, Z, observed_positions(y, self.classes_, len(Z)))
+
+
+def observed_positions(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
+    """Return the positions, among classes in any order, of those that were observed beside new data."""
+    order = np.argsort(classes, kind="stable")
+    return order[observed_codes(y, classes[order], n_samples)]
