@@ -5,7 +5,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from .ispca_transformer import ISPCA
-from .models import Diagnostics, HorseshoeClassifier, HorseshoeRegressor, Posterior, original_coefficients
+from .models import (
+    Diagnostics,
+    HorseshoeClassifier,
+    HorseshoeCounts,
+    HorseshoeOrdinal,
+    HorseshoeRegressor,
+    HorseshoeSurvival,
+    Posterior,
+    original_coefficients,
+)
 from .reduction.records import Step
 from .screening import ScoreTest, feature_scores, score_test
 from .spca_transformer import SPCA
@@ -27,7 +36,10 @@ __all__ = [
     "SPCA",
     "Diagnostics",
     "HorseshoeClassifier",
+    "HorseshoeCounts",
+    "HorseshoeOrdinal",
     "HorseshoeRegressor",
+    "HorseshoeSurvival",
     "PenalizedClassifier",
     "PenalizedRegressor",
     "Posterior",

@@ -85,6 +85,7 @@ COX = Family(
     null_model=null_model,
     constant_weights=False,
     sampler_model="cox",
+    intercept=False,
     # Only events inform: n observations are worth as many as there are events.
     pseudo_deviation=lambda y, weights: float(np.sqrt(weights.sum() / weights[y["event"]].sum())),
     samplers=lambda n_samples, n_features: ("nuts", "nuts"),

@@ -140,6 +140,7 @@ ORDINAL = Family(
     contrasts=contrasts,
     null_model=null_model,
     sampler_model="ordinal",
+    intercept=False,
     # Standard deviation of a logistic variable, the latent response.
     pseudo_deviation=lambda y, weights: float(np.pi / np.sqrt(3)),
     samplers=lambda n_samples, n_features: ("nuts", "nuts"),

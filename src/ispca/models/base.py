@@ -52,7 +52,7 @@ class Horseshoe(BaseEstimator):
         "slab_df": [Interval(Real, 0, None, closed="neither")],
         "slab_scale": [Interval(Real, 0, None, closed="neither")],
         "intercept_scale": [Interval(Real, 0, None, closed="neither")],
-        "unpenalized": ["array-like", slice, set, frozenset, str, Integral, None],
+        "unpenalized": ["array-like", slice, str, Integral, None],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_warmup": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 4, None, closed="left")],
@@ -106,9 +106,8 @@ class Horseshoe(BaseEstimator):
         if data.weights is None or data.weights.all():
             return data
         used = np.flatnonzero(data.weights)
-        some = (None if values is None else values[used] for values in data)
         weights = checked_weights(data.weights[used], len(used))
-        return Training(*some)._replace(weights=weights)
+        return Training(X[used], y[used], weights, None if data.offset is None else data.offset[used])
 
     def _sample(
         self, family: Family, data: Training, complete: Callable[[Posterior], Posterior] = unchanged

@@ -131,15 +131,10 @@ def with_hazard(posterior: Posterior, data: Training) -> Posterior:
     starts = interval_starts(event, time, data.weights)
     # Relative to the average sample, no predictor is too large.
     center = posterior.linear_predictor(data.Z.mean(axis=0)[None])
-    at_risk = sum(
-        time_at_risk(
-            starts,
-            posterior.linear_predictor(data.Z[part], part_of(data.offset, part)) - center,
-            time[part],
-            part_of(data.weights, part),
-        )
-        for part in posterior.blocks(data.Z)
-    )
+    at_risk = np.zeros((len(starts), posterior.n_draws))
+    for part in posterior.blocks(data.Z):
+        eta = posterior.linear_predictor(data.Z[part], part_of(data.offset, part)) - center
+        at_risk += time_at_risk(starts, eta, time[part], part_of(data.weights, part))
     counts = event_counts(starts, event, time, data.weights)
     return replace(posterior, hazard=PiecewiseHazard(starts, log_rates(counts, at_risk) - center.T))
 

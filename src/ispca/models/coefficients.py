@@ -41,7 +41,10 @@ def original_coefficients(model: Any) -> np.recarray:
         The rows of a class stay together: first its intercept, named ``(intercept)``, then the features in the
         order of the columns. A feature may have that name too, so identify the intercept by its place.
         ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a frame. For more than two classes the
-        coefficients of a posterior are contrasts to the average class.
+        coefficients of a posterior are contrasts to the average class. Ordered classes share the coefficients, and
+        the intercept is that of the log odds of exceeding the lowest class: for higher ones it is lower by the
+        differences of ``thresholds_``. The linear predictor of survival times has no intercept of its own, so its
+        row contains only what the centering of the features contributes.
 
     Examples
     --------
@@ -135,7 +138,7 @@ def _estimates(regression: Any) -> tuple[Floats, Floats]:
 
 def _labels(regression: Any, n_outputs: int) -> list[str]:
     """Return the class that each linear predictor belongs to; that of a regression has none."""
-    classes = getattr(regression, "classes_", None)
+    classes = None if hasattr(regression, "thresholds_") else getattr(regression, "classes_", None)
     labels = [""] if classes is None else [str(label) for label in classes]
     if len(labels) == 2 and n_outputs == 1:
         labels = labels[1:]

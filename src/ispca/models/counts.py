@@ -245,7 +245,8 @@ class HorseshoeCounts(RegressorMixin, Horseshoe):
         """
         predicted = self.predict(X, offset)
         weights = checked_weights(sample_weight, len(predicted))
-        exposure = np.ones(len(predicted)) if offset is None else np.exp(checked_offset(offset, len(predicted)))
+        offset = checked_offset(offset, len(predicted))
+        exposure = np.ones(len(predicted)) if offset is None else np.exp(offset)
         family = COUNT_FAMILIES[self.posterior_.family]
         counts = observed_counts(y, len(predicted))
         rate = np.average(counts, weights=weights) / np.average(exposure, weights=weights)

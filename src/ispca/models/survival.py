@@ -141,8 +141,12 @@ class HorseshoeSurvival(Horseshoe):
         self.intercept_ = 0.0
         self.cumulative_hazard_ = cumulative_hazard(self.posterior_, data)
         self.unique_times_ = np.unique(data.y["time"])
-        self.event_times_ = self.cumulative_hazard_.times
         return self
+
+    @property
+    def event_times_(self) -> Floats:
+        """Distinct times of the training samples at which events happened."""
+        return self.cumulative_hazard_.times
 
     def predict(self, X: Any, offset: Any = None) -> Floats:
         """Return the risk score: the posterior mean of the linear predictor.

@@ -12,7 +12,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._recarray import as_table
+from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import take_apart
+from ..models.baseline_hazard import CumulativeHazard
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
 from ..reduction.records import Step
@@ -20,7 +22,9 @@ from .archive import STORABLE
 from .limits import ContentError, check_memory
 from .storable import check_estimator, check_parameters, check_pipeline, estimators, functions
 
-RECORDS: dict[str, Any] = {kind.__name__: kind for kind in (Step, Posterior, Diagnostics)}
+RECORDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (Step, Posterior, Diagnostics, PiecewiseHazard, CumulativeHazard)
+}
 # Other private attributes are notes of the fit that no prediction needs, and training scores belong to the data.
 FITTED = re.compile(r"(?!training_scores_)[a-z][a-z0-9_]*_|_supervised_loadings|_strategy|_fit_dtype|_fill_dtype")
 # Parameters that are stored only if they are integers, and as their defaults otherwise: a generator has moved on
@@ -42,6 +46,8 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
         return {"dtype": value.name}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: encode(item, arrays) for key, item in value.items()}}
+    if isinstance(value, slice):
+        return {"slice": [encode(item, arrays) for item in (value.start, value.stop, value.step)]}
     if isinstance(value, list | tuple):
         return {type(value).__name__: [encode(item, arrays) for item in value]}
     name = type(value).__name__
@@ -172,6 +178,13 @@ def _list(content: Content, items: Any) -> list[Any]:
     return [decode(item, content) for item in _items(items)]
 
 
+def _slice(content: Content, items: Any) -> slice:
+    ends = _list(content, items)
+    if len(ends) != 3 or not all(end is None or type(end) is int for end in ends):
+        raise ContentError("its description contains a slice that is not made of three integers")
+    return slice(*ends)
+
+
 def _dict(content: Content, entries: Any) -> dict[str, Any]:
     if not isinstance(entries, dict):
         raise ContentError("its description contains another value where an object is expected")
@@ -257,6 +270,7 @@ _DECODERS: dict[tuple[str, ...], Callable[..., Any]] = {
     ("strings",): _strings,
     ("scalar",): _scalar,
     ("list",): _list,
+    ("slice",): _slice,
     ("tuple",): lambda content, items: tuple(_list(content, items)),
     ("dict",): _dict,
     ("table",): _table,

@@ -17,13 +17,16 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.utils._param_validation import InvalidParameterError
 
 from .._transformer_base import SupervisedComponents
-from ..families import GAUSSIAN, class_family
 from ..fitted_parts import linear_columns, take_apart
 from ..ispca_transformer import ISPCA
-from ..models.classifier import HorseshoeClassifier
-from ..models.diagnostics import Diagnostics
-from ..models.posterior import Posterior
-from ..models.regressor import HorseshoeRegressor
+from ..models import (
+    HorseshoeClassifier,
+    HorseshoeCounts,
+    HorseshoeOrdinal,
+    HorseshoeRegressor,
+    HorseshoeSurvival,
+)
+from ..models.base import Horseshoe
 from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..reduction.records import Step
 from ..spca_transformer import SPCA
@@ -31,6 +34,7 @@ from ..validation import StackedClassifier, StackedRegressor
 from ..validation.base_rates import BaseRateRegressor
 from ..validation.stacking_base import Stacked
 from . import rules
+from .horseshoe_rules import HORSESHOE, SURVIVAL, check_horseshoe
 from .limits import ContentError, check_memory
 from .rules import Rule, Sizes, check_attributes
 
@@ -56,14 +60,6 @@ STEP = {
     "features": rules.indices(WIDTH, "n_features"),
     "target_class": rules.optional(rules.LABEL),
 }
-DIAGNOSTICS = {
-    "quantities": rules.several(tuple, str, 1),
-    **_each("r_hat bulk_ess tail_ess", rules.numbers("quantities")),
-    "n_draws": rules.count(1),
-    "n_divergent": rules.count(0),
-    "sampler": rules.TEXT,
-    "target_accept": rules.NUMBER,
-}
 REDUCTION = {
     **_each("n_components_ n_supervised_", rules.count(0)),
     **_each("components_ directions_", rules.finite("n_components_", WIDTH)),
@@ -77,7 +73,6 @@ REDUCTION = {
 }
 CLASSIFIER = {"coef_": rules.finite(OUTPUTS, WIDTH), "intercept_": rules.finite(OUTPUTS)}
 REGRESSOR = {"coef_": rules.finite(WIDTH), "intercept_": rules.NUMBER}
-HORSESHOE = {"posterior_": rules.instance(Posterior), "diagnostics_": rules.instance(Diagnostics)}
 PENALIZED = {
     "lambdas_": rules.NUMBERS,
     **_each("cv_deviance_ cv_deviance_error_", rules.numbers("lambdas_")),
@@ -116,6 +111,9 @@ MODELS: dict[type, dict[str, Rule]] = {
     SPCA: REDUCTION | {"selected_": rules.indices(WIDTH)},
     HorseshoeClassifier: CLASSIFIER | HORSESHOE,
     HorseshoeRegressor: REGRESSOR | HORSESHOE,
+    HorseshoeCounts: REGRESSOR | HORSESHOE,
+    HorseshoeOrdinal: REGRESSOR | HORSESHOE | {"thresholds_": rules.NUMBERS},
+    HorseshoeSurvival: REGRESSOR | HORSESHOE | SURVIVAL,
     PenalizedClassifier: CLASSIFIER | PENALIZED,
     PenalizedRegressor: REGRESSOR | PENALIZED | {"residual_scale_": rules.NOT_NEGATIVE},
     StackedClassifier: STACK,
@@ -166,7 +164,8 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
     if isinstance(estimator, RegressorMixin) and "classes_" in given:
         raise ContentError("it has classes, but it is a regressor")
     if isinstance(estimator, ClassifierMixin) or "classes_" in given:
-        check_attributes(estimator, {"classes_": rules.CLASSES}, sizes)
+        ordered = isinstance(estimator, HorseshoeOrdinal)
+        check_attributes(estimator, {"classes_": rules.ORDERED_CLASSES if ordered else rules.CLASSES}, sizes)
     many = sizes.get("classes_", 1)
     sizes[OUTPUTS] = many if many > 2 else 1
     expected = MODELS | preprocessing_rules()
@@ -221,31 +220,6 @@ def _check_reduction(estimator: Any, sizes: Sizes) -> None:
         # Only the final test that found nothing has no score.
         if step.accepted and step.component_score is None:
             raise ContentError("one of its components has no score")
-
-
-def _check_horseshoe(estimator: Any, sizes: Sizes) -> None:
-    posterior = estimator.posterior_
-    many = sizes.get("classes_", 0)
-    family = class_family(many) if many else GAUSSIAN
-    if posterior.family != family.name:
-        raise ContentError(f"its posterior draws are not those of a {family.name} model")
-    draws = getattr(posterior.tau, "shape", ())
-    if len(draws) != 2 or 0 in draws:
-        raise ContentError("it has no posterior draws")
-    outputs = (*draws, many) if family.per_class else draws
-    ridge = estimator.prior == "ridge"
-    expected = {
-        "intercept": rules.finite(*outputs),
-        "coef": rules.finite(*outputs, WIDTH),
-        # These are not used for prediction, and a prior scale may have overflowed.
-        "local_scale": rules.among(None) if ridge else rules.numbers(*outputs, WIDTH),
-        "tau": rules.numbers(*draws),
-        "slab": rules.among(None) if ridge else rules.numbers(*draws),
-        "divergent": rules.flags(*draws),
-        "sigma": rules.finite(*draws) if family.noise_scale else rules.among(None),
-    }
-    check_attributes(posterior, expected, sizes)
-    check_attributes(estimator.diagnostics_, DIAGNOSTICS, sizes)
 
 
 def _check_penalized(estimator: Any, sizes: Sizes) -> None:
@@ -311,7 +285,7 @@ def _try_out(method: Any, sample: np.ndarray) -> None:
 # What the rules for single attributes do not express.
 FURTHER: dict[Any, Callable[[Any, Sizes], None]] = {
     SupervisedComponents: _check_reduction,
-    (HorseshoeClassifier, HorseshoeRegressor): _check_horseshoe,
+    Horseshoe: check_horseshoe,
     (PenalizedClassifier, PenalizedRegressor): _check_penalized,
     Stacked: _check_stack,
 }
