@@ -8,6 +8,7 @@ namespace ispca {
 template <class Real>
 struct GlmTile {
   std::size_t rows, padding, outputs;
+  bool weighted;  // otherwise the weights are 1, and 0 in the padding
   const Real *response, *weight;
   Real *predictors, *workspace;
 };
@@ -15,8 +16,8 @@ struct GlmTile {
 class GlmFamily : public Family {
  public:
   virtual void check(const RawData& raw) const = 0;
-  // What the kernel takes as the response of an output in a sample.
-  virtual double response(double y, std::size_t output) const = 0;
+  // What the kernel takes as the response of an output in a sample; without weights the weight is 1.
+  virtual double response(double y, double weight, std::size_t output) const = 0;
   // The log likelihood of a tile; replaces its predictors by the residuals, the slopes with respect to them.
   virtual double residuals(const GlmKernels<float>& kernels, const GlmTile<float>& tile) const = 0;
   virtual double residuals(const GlmKernels<double>& kernels, const GlmTile<double>& tile) const = 0;

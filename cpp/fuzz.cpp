@@ -90,7 +90,7 @@ bool run_case(const Case& c, const Kernels& kernels) {
     for (std::size_t i = 0; i < c.chains; ++i) {
       const std::size_t d = i * D;
       outputs.push_back({draws.data() + d * H, coef + d * P, local ? lambda + d * P : nullptr, rest + d,
-                         local ? rest + all + d : nullptr, c.family->noise ? rest + 2 * all + d : nullptr,
+                         local ? rest + all + d : nullptr, problem.extras ? rest + 2 * all + d : nullptr,
                          rest + 3 * all + d, divergent.data() + d, depth.data() + d, leaps.data() + d});
     }
     run_chains(problem, c.settings, states, outputs, c.threads, [] { return false; });

@@ -1,4 +1,4 @@
-"""Small problems for the engine, its draws, and likelihoods written down from the formulas."""
+"""Small problems for the engine, its draws, and densities written down from the formulas."""
 
 import numpy as np
 
@@ -23,23 +23,94 @@ def outputs(model, classes):
     return classes if model == "softmax" else 1
 
 
+def extras(model, classes):
+    """Return how many parameters the family has besides intercepts and coefficients."""
+    return 1 if model == "gaussian" else 0
+
+
+def size_of(model, classes, k, fixed=0):
+    """Return the number of parameters with k columns, of which some are fixed (unpenalized)."""
+    h = outputs(model, classes)
+    return h + 2 * h * k - h * fixed + 2 + extras(model, classes)
+
+
 def log1pexp(x):
     positive = x.real > 0
     return np.where(positive, x, 0) + np.log(1 + np.exp(np.where(positive, -x, x)))
 
 
-def log_likelihood(model, y, f, log_sigma):
+def log_likelihood(model, y, f, extra, weights=1.0):
     """Return the log likelihood of predictors f (samples x outputs) without tricks; they may be complex."""
     if model == "gaussian":
-        return -len(y) * log_sigma - ((y - f[:, 0]) ** 2).sum() / (2 * np.exp(2 * log_sigma))
-    if model == "logistic":
-        return -log1pexp(-(2 * y - 1) * f[:, 0]).sum()
-    top = f.real.max(1, keepdims=True)
-    picked = np.take_along_axis(f - top, y.astype(int)[:, None], 1).sum()
-    return picked - np.log(np.exp(f - top).sum(1)).sum()
+        log_sigma = extra[0]
+        terms = -log_sigma - (y - f[:, 0]) ** 2 / (2 * np.exp(2 * log_sigma))
+    elif model == "logistic":
+        terms = -log1pexp(-(2 * y - 1) * f[:, 0])
+    else:
+        top = f.real.max(1, keepdims=True)
+        terms = np.take_along_axis(f - top, y.astype(int)[:, None], 1)[:, 0] - np.log(np.exp(f - top).sum(1))
+    return (weights * terms).sum()
+
+
+def log_density(
+    model,
+    classes,
+    X,
+    y,
+    q,
+    *,
+    tau0=0.05,
+    slab_df=4.0,
+    slab_scale=5.0,
+    intercept_scale=10.0,
+    sigma_scale=0.0,
+    weights=1.0,
+    offset=0.0,
+    unpenalized=None,
+):
+    """Return the log density under the horseshoe prior, without tricks; q may be complex (complex-step slopes)."""
+    k, h = X.shape[1], outputs(model, classes)
+    scale = np.tile(np.zeros(k) if unpenalized is None else unpenalized, h)
+    p, fixed = int((scale == 0).sum()), scale > 0
+    sizes = np.cumsum([h, p, p, 1, 1, extras(model, classes)])
+    b0, z, eta, t, g, extra, u = np.split(q, sizes)
+    t, g = t[0], g[0]
+    log_sigma = extra[0] if model == "gaussian" else 0.0
+    tau2, c2, local = np.exp(2 * (np.log(tau0) + log_sigma + t)), slab_scale**2 * np.exp(g), np.exp(2 * eta)
+    beta = np.zeros(h * k, dtype=q.dtype)
+    beta[~fixed] = z * np.sqrt(c2 * tau2 * local / (c2 + tau2 * local))
+    beta[fixed] = u * scale[fixed]
+    f = b0 + np.reshape(offset, (-1, 1)) + X @ beta.reshape(h, k).T
+
+    prior = -(b0**2).sum() / (2 * intercept_scale**2) - (z**2).sum() / 2 - (u**2).sum() / 2
+    prior += (eta - log1pexp(2 * eta)).sum() + t - log1pexp(2 * t) - slab_df / 2 * (g + np.exp(-g))
+    if model == "gaussian" and sigma_scale:
+        prior += log_sigma - 2 * np.log(1 + np.exp(2 * log_sigma) / (3 * sigma_scale**2))
+    return prior + log_likelihood(model, y, f, extra, weights)
 
 
 def complex_step(function, q):
     """Return the gradient of a function that accepts complex numbers."""
     step = 1e-30
     return np.array([function(q + 1j * step * unit).imag / step for unit in np.eye(len(q))])
+
+
+def standard_error(x):
+    """Monte Carlo standard error of the mean of (chain, draw) values, from batch means."""
+    means = x.reshape(x.shape[0] * 20, -1).mean(1)
+    return means.std(ddof=1) / np.sqrt(means.size)
+
+
+def z_scores(results, keys):
+    """Compare means and 5, 50 and 95% quantiles of the draws of two runs; return one z-score for each."""
+    scores = []
+    for key in keys:
+        flat = [r[key].reshape(*r[key].shape[:2], -1) for r in results]
+        for i in range(flat[0].shape[2]):
+            a, b = flat[0][..., i], flat[1][..., i]
+            pooled = np.concatenate([a, b]).ravel()
+            tests = [lambda x: x] + [lambda x, c=c: x < c for c in np.quantile(pooled, [0.05, 0.5, 0.95])]
+            for test in tests:
+                u, v = test(a).astype(float), test(b).astype(float)
+                scores.append((u.mean() - v.mean()) / np.hypot(standard_error(u), standard_error(v)))
+    return np.array(scores)

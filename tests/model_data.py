@@ -2,6 +2,12 @@
 
 import numpy as np
 
+# scikit-learn compares numbers to seven digits, which draws have only if every rounding error is the same.
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "weighted and repeated samples have the same posterior, "
+    "but rounding sends the chains elsewhere"
+}
+
 
 def make_data(n_classes, n=60, K=4, seed=0):
     """Standard normal features, and a class that follows the first two."""

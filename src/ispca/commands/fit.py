@@ -129,5 +129,7 @@ def methods_for(
     model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
     many = not regression and table.target is not None and len(np.unique(table.target)) > 2
     default = N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS
-    methods = paper_methods if paper else recommended_methods
-    return methods(n_components or default, regression=regression, model=model, random_state=seed)
+    options: dict[str, Any] = {"n_components": n_components or default, "model": model, "random_state": seed}
+    if paper:
+        return paper_methods(regression=regression, **options)
+    return recommended_methods(kind=str(table.kind), **options)

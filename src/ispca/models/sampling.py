@@ -140,8 +140,7 @@ def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, 
     n_classes = int(y.max()) + 1 if family.classification or family.ordered else 0
     options = asdict(settings) | problem.prior | {"n_classes": n_classes, "seed": settings.seed % 2**63}
     options |= {"weights": data.weights, "offset": data.offset}
-    given = {name: value for name, value in options.items() if value is not None}
-    sample = partial(load_engine().sample, family.sampler_model, data.Z, y, **given)
+    sample = partial(load_engine().sample, family.sampler_model, data.Z, y, **options)
     result = sample()
     posterior = Posterior.from_engine(result, family)
     diagnostics = diagnose(problem, posterior, settings)

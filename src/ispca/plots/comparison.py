@@ -19,6 +19,11 @@ TITLES = {
     "r2": "fraction of variance explained",
     "rmse": "root mean squared error (smaller is better)",
     "coverage": "coverage of 90% intervals",
+    "concordance": "concordance index",
+    "integrated_brier": "integrated Brier score (smaller is better)",
+    "poisson_deviance": "mean Poisson deviance (smaller is better)",
+    "absolute_error": "mean absolute error (smaller is better)",
+    "ranked_probability": "ranked probability score (smaller is better)",
 }
 
 

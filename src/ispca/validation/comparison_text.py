@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._messages import count
+from .._messages import count, listing
 from .failed_fits import NEVER, RULE
+from .metrics import NEEDS
 
 if TYPE_CHECKING:
     from .comparison import Comparison
 
-SHOWN = ("mlpd", "accuracy", "r2", "auc", "balanced_accuracy", "brier", "calibration_error", "rmse", "coverage")
+# The second measure is the first of these, besides the main one, that the comparison has.
+SHOWN = (
+    *("integrated_brier", "poisson_deviance", "mlpd", "accuracy", "r2", "auc", "balanced_accuracy", "brier"),
+    *("calibration_error", "rmse", "coverage", "concordance", "ranked_probability", "absolute_error"),
+)
 
 
 def comparison_text(result: Comparison) -> str:
@@ -24,7 +29,7 @@ def comparison_text(result: Comparison) -> str:
         "95% interval": [f"{_number(row[main + '_low'])} to {_number(row[main + '_high'])}" for row in table],
         f"difference from {result.baseline}": [_difference(row, main, result.baseline) for row in table],
     }
-    second = next((name for name in SHOWN if name in result.scores and name != main), None)
+    second = _second(result)
     if second is not None:
         columns[second] = [_number(row[second]) for row in table]
     columns["seconds"] = [_seconds(row) for row in table]
@@ -41,8 +46,22 @@ def comparison_text(result: Comparison) -> str:
     return "\n".join(line.rstrip() for line in [splits + seed, *lines, *_remarks(result)])
 
 
+def _second(result: Comparison) -> str | None:
+    return next((name for name in SHOWN if name in result.scores and name != result.main_metric), None)
+
+
 def _remarks(result: Comparison) -> list[str]:
     remarks = []
+    shown = {result.main_metric, _second(result)}
+    for name in [name for name in result.scores if name in shown and name in NEEDS]:
+        blank = [
+            str(row["method"])
+            for row in result.table
+            if np.isnan(row[name]) and row["n_failed"] < len(result.splits)
+        ]
+        if blank:
+            verb = "gives" if len(blank) == 1 else "give"
+            remarks.append(f"No {name} for {listing(blank)}, which {verb} no {NEEDS[name]}.")
     if result.errors:
         remarks.append(f"{count(len(result.errors), 'fit')} failed: see .errors. {RULE}.")
         if (result.table["n_failed"] == len(result.splits)).any():

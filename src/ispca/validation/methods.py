@@ -1,4 +1,4 @@
-"""The methods of the paper's experiments, and the recommended settings of ISPCA, ready for `compare`."""
+"""The methods of the paper's experiments, and those recommended for each kind of target, ready for `compare`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .._messages import suggestion
 from .._transformer_base import SupervisedComponents
+from ..families import COX, GAUSSIAN, NEGATIVE_BINOMIAL, ORDINAL
 from ..ispca_transformer import ISPCA
 from ..models.classifier import HorseshoeClassifier
+from ..models.counts import HorseshoeCounts
+from ..models.ordinal import HorseshoeOrdinal
 from ..models.regressor import HorseshoeRegressor
+from ..models.survival import HorseshoeSurvival
 from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..spca_transformer import SPCA
+from .base_rates import BASE_RATES
 
 # Where the settings of ISPCA that the command line and stacking use differ from those of the paper.
 RECOMMENDED: dict[str, Any] = {"n_permutations": "auto"}
@@ -20,20 +26,40 @@ RECOMMENDED: dict[str, Any] = {"n_permutations": "auto"}
 HONEST: dict[str, Any] = RECOMMENDED | {"test": "residual", "cross_fit": 10}
 
 
-def recommended_methods(
-    n_components: int = 50, *, regression: bool = False, model: Any = None, random_state: Any = None
-) -> dict[str, Any]:
-    """Return the methods of `paper_methods`, with permutation tests that go on until their outcome is safe.
+# The model on the components for each kind of target.
+MODELS: dict[str, Any] = {
+    "classification": HorseshoeClassifier,
+    "regression": HorseshoeRegressor,
+    "survival": HorseshoeSurvival,
+    "count": HorseshoeCounts,
+    "ordinal": HorseshoeOrdinal,
+}
+# The family of the reductions; that of classes depends on their number.
+FAMILY_NAMES = {
+    "regression": GAUSSIAN.name,
+    "survival": COX.name,
+    "count": NEGATIVE_BINOMIAL.name,
+    "ordinal": ORDINAL.name,
+}
 
-    ``ISPCA-cross-fitted``, with the residual test and honest training scores, is added. The command line fits and
-    compares these, unless the paper's settings are requested.
+
+def recommended_methods(
+    n_components: int = 50, *, kind: str = "classification", model: Any = None, random_state: Any = None
+) -> dict[str, Any]:
+    """Return methods for a kind of target, with permutation tests that go on until their outcome is safe.
+
+    For classes and quantities, these are the methods of `paper_methods` and ``ISPCA-cross-fitted``, with the
+    residual test and honest training scores. The command line fits and compares them, unless the paper's settings
+    are requested. For the other kinds, these are ``PCA``, ``SPCA`` (for survival times in the style of R's
+    superpc), ``ISPCA`` and ``ISPCA-cross-fitted``, each with the horseshoe model for the kind of target, and the
+    ``base rate``, which does not use the features.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of components; fewer where the training data have a lower rank.
-    regression : bool, default=False
-        Whether the target is a quantity rather than a class.
+    kind : {"classification", "regression", "survival", "count", "ordinal"}, default="classification"
+        What the target contains, as in `compare`.
     model : estimator, optional
         The model on the components; by default the horseshoe model for the kind of target.
     random_state : int or None, default=None
@@ -42,19 +68,35 @@ def recommended_methods(
     Returns
     -------
     methods : dict of str to estimator
-        The names of `paper_methods`, and ``ISPCA-cross-fitted``.
+        Pass them to `compare`.
 
     Examples
     --------
     >>> from ispca.validation import paper_methods, recommended_methods
     >>> set(recommended_methods()) - set(paper_methods())
     {'ISPCA-cross-fitted'}
+    >>> list(recommended_methods(kind="survival"))
+    ['PCA', 'SPCA', 'ISPCA', 'ISPCA-cross-fitted', 'base rate']
     """
-    methods = paper_methods(n_components, regression=regression, model=model, random_state=random_state)
-    for name in ("ISPCA", "ISPCA-small", "ISPCA-residual"):
-        methods[name]["reduction"].set_params(**RECOMMENDED)
-    reduction, model = methods["ISPCA"]["reduction"], methods["ISPCA"]["model"]
-    return methods | {"ISPCA-cross-fitted": reduced(clone(reduction).set_params(**HONEST), model)}
+    if kind not in MODELS:
+        raise ValueError(f"kind={kind!r} is unknown. {suggestion(str(kind), list(MODELS))}")
+    if kind in ("classification", "regression"):
+        regression = kind == "regression"
+        methods = paper_methods(n_components, regression=regression, model=model, random_state=random_state)
+        for name in ("ISPCA", "ISPCA-small", "ISPCA-residual"):
+            methods[name]["reduction"].set_params(**RECOMMENDED)
+        reduction, model = methods["ISPCA"]["reduction"], methods["ISPCA"]["model"]
+        return methods | {"ISPCA-cross-fitted": reduced(clone(reduction).set_params(**HONEST), model)}
+    model = MODELS[kind](random_state=random_state) if model is None else model
+    shared = {"whiten": True, "family": FAMILY_NAMES[kind], "random_state": random_state}
+    reductions: dict[str, SupervisedComponents] = {
+        "PCA": ISPCA(n_components, n_supervised=0, **shared),
+        "SPCA": SPCA(n_components, **shared),
+        "ISPCA": ISPCA(n_components, **shared, **RECOMMENDED),
+        "ISPCA-cross-fitted": ISPCA(n_components, **shared, **HONEST),
+    }
+    methods = {name: reduced(step, model) for name, step in reductions.items()}
+    return methods | {"base rate": clone(BASE_RATES[kind])}
 
 
 def paper_methods(
@@ -88,12 +130,11 @@ def paper_methods(
     ['PCA', 'SPCA', 'PSPCA']
     """
     if model is None:
-        kind = HorseshoeRegressor if regression else HorseshoeClassifier
-        model = kind(random_state=random_state)
+        model = MODELS["regression" if regression else "classification"](random_state=random_state)
     shared: dict[str, Any] = {"whiten": True, "random_state": random_state}
     if regression:
         # An integer target is a quantity here, not classes.
-        shared["family"] = "gaussian"
+        shared["family"] = GAUSSIAN.name
     reductions: dict[str, SupervisedComponents] = {
         "PCA": ISPCA(n_components, n_supervised=0, **shared),
         "SPCA": SPCA(n_components, **shared),

@@ -222,6 +222,16 @@ ORDINAL: dict[str, Measure] = {
     "accuracy": Measure(accuracy),
     "absolute_error": Measure(absolute_error, (0.0, np.inf)),
 }
+# What a method must give for a measure to apply; the others apply to all methods.
+NEEDS = {
+    "mlpd": "predictive density",
+    "auc": "probabilities or decision values",
+    "brier": "probabilities",
+    "calibration_error": "probabilities",
+    "ranked_probability": "probabilities",
+    "integrated_brier": "survival curves",
+    "coverage": "intervals",
+}
 # Measures of each kind of target, and the words for it in errors.
 MEASURES = {
     "classification": (CLASSIFICATION, "class labels"),

@@ -16,7 +16,7 @@ from ..fitted_parts import take_apart
 from ..models.base import Horseshoe
 from ..models.baseline_hazard import SurvivalFunction
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
-from ..models.posterior import log_likelihood
+from ..models.posterior import log_likelihood, part_of
 from ..reduction.reuse import Reuse
 from .fitting import fit_timed
 from .prediction_checks import (
@@ -95,7 +95,7 @@ def fit_and_predict(
         prediction,
         seconds_reduction=reduction,
         seconds_model=model,
-        posterior=_posterior_check(estimator, test.X, test.y),
+        posterior=_posterior_check(estimator, test),
         messages=messages,
     )
 
@@ -216,19 +216,23 @@ def _method(estimator: Any, name: str) -> Callable[..., Any] | None:
     return method if callable(method) else None
 
 
-def _posterior_check(estimator: Any, X: Any, y: Any) -> dict[str, float] | None:
+def _posterior_check(estimator: Any, test: Samples) -> dict[str, float] | None:
     """Return convergence diagnostics of the reported quantity, the mean log density of the held-out samples."""
     parts = take_apart(estimator)
     model = parts.model
     if not isinstance(model, Horseshoe):
         return None
-    Z, y, posterior = np.asarray(parts.model_input(X), dtype=np.float64), np.asarray(y), model.posterior_
+    Z, y, offset = np.asarray(parts.model_input(test.X), dtype=np.float64), np.asarray(test.y), test.offset
+    posterior = model.posterior_
     if hasattr(model, "classes_"):
         known = np.isin(y, model.classes_)
         Z, y = Z[known], np.searchsorted(model.classes_, y[known])
     if not len(y):
         return None
-    total = sum(log_likelihood(posterior, Z[part], y[part]).sum(axis=0) for part in posterior.blocks(Z))
+    total = sum(
+        log_likelihood(posterior, Z[part], y[part], part_of(offset, part)).sum(axis=0)
+        for part in posterior.blocks(Z)
+    )
     draws = np.asarray(total).reshape(*posterior.tau.shape, 1)
     return {
         "r_hat": float(r_hat(draws)[0]),
