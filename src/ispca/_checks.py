@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ._messages import count, listing
+from ._missing_values import IMPUTE, refuse_not_finite
 from .families.survival_target import is_survival
 from .reduction.design import feature_blocks
 
@@ -35,6 +36,14 @@ def check_training_data(
 
     ``options`` of scikit-learn's check_array replace those for data that may be sparse.
     """
+    X, y = read_training_data(estimator, X, y, needs_target, **options)
+    return check_values(X, known_names(estimator)), y
+
+
+def read_training_data(
+    estimator: Any, X: Any, y: Any, needs_target: bool = True, **options: Any
+) -> tuple[Any, Any]:
+    """Do the same, except that the values of X are not checked: they may be missing."""
     names = getattr(X, "columns", None)
     X, y = check_container(X), check_mask(y, "y")
     check_columns(X)
@@ -47,7 +56,12 @@ def check_training_data(
     if names is not None and all(isinstance(name, str) for name in names):
         # scikit-learn before 1.9 does not see the names of newer polars frames.
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-    return check_values(X, estimator), y
+    return X, y
+
+
+def known_names(estimator: Any) -> np.ndarray | None:
+    """Return the names of the features that an estimator was fitted to, if they have any."""
+    return getattr(estimator, "feature_names_in_", None)
 
 
 def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
@@ -65,8 +79,12 @@ def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
 
 def check_new_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Validate X for ``transform``: the same features in the same order."""
-    names = getattr(X, "columns", None)
-    known = getattr(estimator, "feature_names_in_", None)
+    return check_values(read_new_data(estimator, X, **options), known_names(estimator), varied=False)
+
+
+def read_new_data(estimator: Any, X: Any, **options: Any) -> Any:
+    """Do the same, except that the values of X are not checked: they may be missing."""
+    names, known = getattr(X, "columns", None), known_names(estimator)
     X = check_container(X)
     check_columns(X)
     if (
@@ -79,7 +97,7 @@ def check_new_data(estimator: Any, X: Any, **options: Any) -> Any:
             "The feature names must be in the same order as they were in fit: reorder the columns of X."
         )
     options = _X_OPTIONS | {"ensure_min_samples": 1} | options
-    return check_values(validate_data(estimator, X, reset=False, **options), estimator, varied=False)
+    return validate_data(estimator, X, reset=False, **options)
 
 
 def check_container(X: Any) -> Any:
@@ -170,22 +188,24 @@ def _not_numeric(dtype: Any) -> bool:
     return kind not in "biuf"
 
 
-def check_values(X: Any, estimator: Any = None, varied: bool = True) -> Any:
+def check_values(X: Any, names: Any = None, varied: bool = True, advice: str = IMPUTE) -> Any:
     """Return X, in double precision unless single or integer, or name the columns with values out of range.
 
-    With ``varied``, as in training, a column that varies must do so by enough to be standardized.
+    With ``varied``, as in training, a column that varies must do so by enough to be standardized. ``advice`` says
+    what to do about missing values.
     """
+    names = np.arange(X.shape[1]) if names is None else names
     if X.dtype.kind == "f" and X.dtype not in (np.float32, np.float64):
         with np.errstate(over="ignore"):  # what does not fit is infinite, and said to be so
             X = X.astype(np.float64)
     low, high = _column_ranges(X)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        _refuse_missing(X, estimator)
+        refuse_not_finite(X, names, advice)
     sizes, spreads = np.maximum(-low, high), high - low
-    _refuse(sizes > LARGEST, sizes, f"values beyond {LARGEST:g}", estimator)
+    _refuse(sizes > LARGEST, sizes, f"values beyond {LARGEST:g}", names)
     if varied:
         faint = (spreads > 0) & (spreads < SMALLEST)
-        _refuse(faint, spreads, f"values that vary by less than {SMALLEST:g}", estimator)
+        _refuse(faint, spreads, f"values that vary by less than {SMALLEST:g}", names)
     return X
 
 
@@ -215,29 +235,13 @@ def _any_faint(values: np.ndarray) -> bool:
     return values.dtype.kind == "f" and any(((part > 0) & (part < limit)).any() for part in sizes)
 
 
-def _refuse(bad: np.ndarray, sizes: np.ndarray, what: str, estimator: Any) -> None:
+def _refuse(bad: np.ndarray, sizes: np.ndarray, what: str, names: Any) -> None:
     if not bad.any():
         return
-    names = getattr(estimator, "feature_names_in_", np.arange(len(bad)))
     columns = [f"{names[j]!s} ({sizes[j]:.2g})" for j in np.flatnonzero(bad)]
     raise ValueError(
         f"X has {what} in {count(len(columns), 'column')}: {listing(columns)}. Rescale X, for example to "
         "standard deviation 1."
-    )
-
-
-def _refuse_missing(X: Any, estimator: Any) -> None:
-    """Say how many NaN and infinite values are in which columns."""
-    if sp.issparse(X):
-        bad = np.bincount(X.tocoo().col[~np.isfinite(X.tocoo().data)], minlength=X.shape[1])
-    else:
-        blocks = feature_blocks(X.shape[1])
-        bad = np.concatenate([np.count_nonzero(~np.isfinite(X[:, block]), axis=0) for block in blocks])
-    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
-    columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
-    raise ValueError(
-        f"X contains NaN or infinity: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
-        f"{listing(columns)}. Impute them, or drop these columns or samples."
     )
 
 

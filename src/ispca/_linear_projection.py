@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._array_types import Floats
-from ._checks import check_new_data
+from ._input_columns import InputColumns
+from ._messages import count
 
 # Scores this close, compared with the largest, are those of the same sample.
 SAME_SAMPLE = 1e-4
@@ -38,20 +39,29 @@ def displayed_scores(reduction: Any, Z: Any) -> tuple[Floats, bool]:
     reduction : ISPCA or SPCA
         Fitted reduction.
     Z : ndarray of shape (n_samples, n_components_)
-        What ``transform`` returned. If these are the training samples in the order of the fit, their
-        cross-fitted scores are shown instead, where there are any.
+        What ``transform`` returned, of which adjusted columns are dropped. If these are the training samples in
+        the order of the fit, their cross-fitted scores are shown instead, where there are any.
     """
-    Z = np.asarray(Z, dtype=np.float64)
+    Z = np.asarray(Z, dtype=np.float64)[:, : reduction.n_components_]
     first = getattr(reduction, "_first_scores", None)
     if first is None or not reduction.n_supervised_ or len(first) != len(Z):
         return Z, False
     if np.abs(Z[:, 0] - first).max() > SAME_SAMPLE * np.abs(first).max():
         return Z, False
-    return reduction.training_scores_, True
+    return reduction.training_scores_[:, : reduction.n_components_], True
 
 
-class LinearProjection(TransformerMixin, BaseEstimator):
+class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
     """A fitted projection on components: names, transform, its inverse, and coefficients of the features."""
+
+    @property
+    def projection_(self) -> Floats:
+        """What ``transform`` multiplies by: ``components_`` and, with ``keep_adjusted``, a row per covariate."""
+        if not len(self.kept_columns_):
+            return self.components_
+        rows = np.zeros((len(self.kept_columns_), self.components_.shape[1]))
+        rows[np.arange(len(rows)), self.kept_columns_] = 1.0
+        return np.concatenate([self.components_, rows])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
@@ -59,21 +69,28 @@ class LinearProjection(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the components: ``supervised_1``, ..., then ``unsupervised_K``, numbered on.
 
+        With ``keep_adjusted``, the names of the adjusted columns follow, such as ``age`` and ``batch=B``.
+
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Ignored; scikit-learn's interface requires it.
+            Names of the columns of X, for the adjusted columns; by default those seen in ``fit``.
 
         Returns
         -------
-        names : ndarray of str of shape (n_components_,)
+        names : ndarray of str
             One name per column of ``transform``.
         """
         check_is_fitted(self)
-        return np.array(component_names(self.n_components_, self.n_supervised_), dtype=object)
+        names = component_names(self.n_components_, self.n_supervised_)
+        if len(self.kept_columns_):
+            names += self.get_encoded_feature_names(input_features)[self.kept_columns_].tolist()
+        return np.array(names, dtype=object)
 
     def transform(self, X: Any) -> Any:
-        """Return the new features of any samples: ``((X - mean_) / scale_) @ components_.T``.
+        """Return the new features of any samples: ``((X - mean_) / scale_) @ projection_.T``.
+
+        X is the encoded one, in which indicators replace categories, and means missing values.
 
         Parameters
         ----------
@@ -83,15 +100,14 @@ class LinearProjection(TransformerMixin, BaseEstimator):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            The new features.
+            The new features; with ``keep_adjusted``, the standardized adjusted columns follow.
         """
-        check_is_fitted(self)
-        X = check_new_data(self, X)
-        return self._project(X).astype(output_dtype(X), copy=False)
+        X = self.encode(X)
+        return self._project(X, self.projection_).astype(output_dtype(X), copy=False)
 
-    def _project(self, X: Any) -> Floats:
-        """Return the new features of checked samples in double precision."""
-        weights = (self.components_ / self.scale_).T
+    def _project(self, X: Any, projection: Floats) -> Floats:
+        """Return the new features of encoded samples in double precision."""
+        weights = (projection / self.scale_).T
         if sp.issparse(X):
             Z = np.asarray(X @ weights) - self.mean_ @ weights
         else:
@@ -109,18 +125,22 @@ class LinearProjection(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         Z : array-like of shape (n_samples, n_components_)
-            New features.
+            New features, as ``transform`` returns them.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            The best linear reconstruction, in the original units; left-out features are at their mean.
+            The best linear reconstruction, in the original units; left-out features are at their mean. Features
+            are adjusted: what the covariates explain is not added. Columns are those of the encoded X.
         """
         check_is_fitted(self)
         Z = self._check_width(Z, "Z")
         loadings = np.concatenate([self._supervised_loadings, self.directions_[self.n_supervised_ :]])
         lengths = np.sqrt(self.explained_variance_) if self.whiten else 1.0
-        return (Z * lengths) @ loadings * self.scale_ + self.mean_
+        k = self.n_components_
+        standardized = (Z[..., :k] * lengths) @ loadings
+        standardized[..., self.kept_columns_] = Z[..., k:]
+        return standardized * self.scale_ + self.mean_
 
     def original_coefficients(self, coef: Any, intercept: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Carry a linear model on the new features back to the original features and units.
@@ -128,14 +148,15 @@ class LinearProjection(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         coef : array-like of shape (..., n_components_)
-            Coefficients of the new features: one vector, one per class, or a stack of posterior draws.
+            Coefficients of the new features: one vector, one per class, or a stack of posterior draws; with
+            ``keep_adjusted``, those of the adjusted columns follow.
         intercept : array-like of shape (...)
             Intercepts that go with them.
 
         Returns
         -------
         coef : ndarray of shape (..., n_features)
-            Coefficients of the original features.
+            Coefficients of the original features, one per entry of ``get_encoded_feature_names``.
         intercept : ndarray of shape (...)
             Intercepts, so that ``X @ coef.T + intercept`` equals the model on ``transform(X)``.
 
@@ -151,14 +172,17 @@ class LinearProjection(TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        original = self._check_width(coef, "coef") @ (self.components_ / self.scale_)
+        original = self._check_width(coef, "coef") @ (self.projection_ / self.scale_)
         return original, np.asarray(intercept) - original @ self.mean_
 
     def _check_width(self, values: Any, name: str) -> Floats:
         values = np.asarray(values, dtype=np.float64)
-        if values.ndim == 0 or values.shape[-1] != self.n_components_:
+        n_kept = len(self.kept_columns_)
+        if values.ndim == 0 or values.shape[-1] != self.n_components_ + n_kept:
+            kept = f" and {count(n_kept, 'adjusted column')}" if n_kept else ""
             raise ValueError(
-                f"{name} has shape {values.shape}, but its last axis must be n_components_ = {self.n_components_}."
+                f"{name} has shape {values.shape}, but its last axis must be n_components_ = "
+                f"{self.n_components_}{kept}."
             )
         return values
 

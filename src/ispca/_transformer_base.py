@@ -13,11 +13,12 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._array_types import Floats, Indices
-from ._checks import check_training_data, column_mask, integer_seed
+from ._checks import integer_seed
 from ._linear_projection import LinearProjection, output_dtype
 from ._splits import cross_fit_splits
 from ._training_samples import TrainingSamples, columns_of, target_array, training_samples
 from ._warnings import notify
+from .families import choose_family
 from .families.target_kind import is_category
 from .reduction.cross_fitting import (
     Fold,
@@ -53,6 +54,9 @@ class SupervisedComponents(LinearProjection):
         "whiten": ["boolean"],
         "cross_fit": ["cv_object"],
         "adjust": ["array-like", str, Integral, slice, None],
+        "handle_unknown": [StrOptions({"error", "ignore"})],
+        "keep_adjusted": ["boolean"],
+        "missing": [StrOptions({"error", "mean"})],
         "exclude": ["array-like", str, Integral, None],
         "memory_budget": [Interval(Real, 2**20, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
@@ -137,11 +141,16 @@ class SupervisedComponents(LinearProjection):
         needs_target = self.n_supervised != 0
         given, labels = X, is_category(y)
         y = target_array(y, self.family) if needs_target else y
-        X, y = check_training_data(self, X, y, needs_target)
+        X, y = self._read_training_data(X, y, needs_target)
         samples = training_samples(X, y, sample_weight, offset, groups)
+        unfilled = samples.X
+        self._learn_fill_values(unfilled, samples.sample_weight)
+        X = self._filled(X, varied=True)
+        samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
         data = self._training_data(samples, needs_target, labels)
         with workers() as threads:
-            key = ("design", self.center, self.scale, *data.weight_key(samples.kept))
+            columns = (self.missing, *self.categories_)
+            key = ("design", self.center, self.scale, columns, *data.weight_key(samples.kept))
             make = partial(make_design, data.X, threads, center=self.center, scale=self.scale, rows=data.rows)
             whole = reused(reuse, given, key, make)
             usable = self._informative(whole) & ~data.left_out
@@ -153,24 +162,28 @@ class SupervisedComponents(LinearProjection):
                     "Pass at least one feature that varies, or more samples."
                 )
             if self.verbose:
-                left_out = len(design.usable) - np.count_nonzero(design.usable)
-                print(f"[{type(self).__name__}] {left_out} of {X.shape[1]} features left out")
+                features = design.usable[~data.covariates]
+                left_out = len(features) - np.count_nonzero(features)
+                print(f"[{type(self).__name__}] {left_out} of {len(features)} features left out")
             start = start_basis(whole, data.covariates, self.center)
             data = data.adjusted(start)
             reduction = self._reduce(data, design, start.basis, threads, reuse)
             self._store(reduction, design, start, data.response, threads)
             Z = self._scores(reduction, design, X, samples.kept)
             if self.cross_fit is not None:
-                Z = self._cross_fit(data, whole, Z, samples.kept, threads, reuse)
+                Z = self._cross_fit(data, unfilled, whole, Z, samples.kept, threads, reuse)
+        if len(self.kept_columns_):
+            Z = np.column_stack([Z, self._project(X, self.projection_[self.n_components_ :])])
+            if hasattr(self, "training_scores_"):
+                self.training_scores_ = Z
         return Z.astype(output_dtype(X), copy=False)
 
     def _training_data(self, samples: TrainingSamples, needs_target: bool, labels: bool) -> TrainingData:
         """Fit the null model, and choose the columns with a part of their own."""
-        X, names = samples.X, getattr(self, "feature_names_in_", None)
-        covariates = column_mask(self.adjust, X.shape[1], names, "adjust")
-        excluded = column_mask(self.exclude, X.shape[1], names)
+        X, covariates, excluded = samples.X, self.adjusted_, self._excluded_columns()
         response, rows = None, total_weights(samples.sample_weight, None)
         if needs_target:
+            self._check_confounding(X, samples.y, choose_family(self.family, samples.y, labels))
             response = make_response(
                 samples.y,
                 self.family,
@@ -189,6 +202,7 @@ class SupervisedComponents(LinearProjection):
     def _cross_fit(
         self,
         data: TrainingData,
+        unfilled: Any,
         design: Design,
         Z: Floats,
         kept: Indices | None,
@@ -201,30 +215,33 @@ class SupervisedComponents(LinearProjection):
             splits = self._fold_splits(data, response)
             if splits is None:
                 return Z
-            X = sp.csr_array(data.X) if design.sparse else data.X
+            X, unfilled = (sp.csr_array(part) if design.sparse else part for part in (data.X, unfilled))
+            weights = None if data.rows is None else data.rows.samples
             lengths = np.ones(count) if self.whiten else np.sqrt(self.explained_variance_[:count])
 
-            def make(fold: Fold) -> Design:
+            def fill(fold: Fold) -> Any:
+                return self._filled_by_fold(unfilled.astype(X.dtype, copy=False), fold.train, weights)
+
+            def make(fold: Fold, X: Any) -> Design:
                 part = make_subset_design(
                     X, fold.train, threads, center=self.center, scale=self.scale, rows=fold.response.rows
                 )
                 return part.restricted(self._informative(part) & ~data.left_out)
 
-            def find(fold: Fold, part: Design) -> FoldComponents:
+            def find(fold: Fold, X: Any, part: Design) -> FoldComponents:
                 start = start_basis(part, data.covariates, self.center)
                 fold = replace(fold, response=adjusted_response(fold.response, start.basis))
-                found = self._fold_components(data.X, part, fold, start.basis, threads)
+                found = self._fold_components(X, part, fold, start.basis, threads)
                 return adjusted_components(found, part, start, threads)
 
             def held_out() -> tuple[list[Fold], list[HeldOut]]:
-                folds = make_folds(design, response, splits, threads)
-                return folds, held_out_scores(X, folds, make, find, threads)
+                folds = make_folds(design, response, splits, threads, share_products=not self.n_missing_)
+                return folds, held_out_scores(X, folds, make, find, threads, fill if self.n_missing_ else None)
 
             indices = tuple(part.tobytes() for split in splits for part in split)
             key = (*data.key, data.excluded.tobytes(), indices, count, self._fold_settings())
             folds, parts = reused(reuse, design, ("held-out scores", type(self), *key), held_out)
             known = Z[:, :count] if kept is None else Z[kept, :count]
-            weights = None if data.rows is None else data.rows.samples
             found = cross_fitted_scores(known / lengths, folds, parts, weights)
             honest[slice(None) if kept is None else kept, :count] = found * lengths
         # Training samples are recognized by their scores on the first component.
@@ -277,6 +294,8 @@ class SupervisedComponents(LinearProjection):
         self.n_supervised_ = reduction.n_supervised
         self.steps_ = list(reduction.steps)
         self.mean_, self.scale_, self.feature_mask_ = design.moments.mean, design.moments.scale, design.usable
+        kept = self.adjusted_ & (design.moments.deviation > 0) if self.keep_adjusted else np.zeros(0)
+        self.kept_columns_ = np.flatnonzero(kept)
         for name in ("classes_", "training_scores_", "_first_scores"):
             self.__dict__.pop(name, None)
         if response is not None and response.classes is not None:
@@ -288,7 +307,7 @@ class SupervisedComponents(LinearProjection):
     def _scores(self, reduction: Reduction, design: Design, X: Any, kept: Indices | None) -> Floats:
         """Return the new features of all training samples, and store their variance."""
         # Those of weighted rows are not those of the samples.
-        Z = reduction.scores if design.rows is None and kept is None else self._project(X)
+        Z = reduction.scores if design.rows is None and kept is None else self._project(X, self.components_)
         variance = score_variance(Z if kept is None else Z[kept], design.rows)
         self.explained_variance_ = variance
         if self.whiten:
@@ -299,6 +318,7 @@ class SupervisedComponents(LinearProjection):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "mean"
         tags.target_tags.required = self.n_supervised != 0
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

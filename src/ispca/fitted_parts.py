@@ -73,9 +73,18 @@ class FittedParts(NamedTuple):
         """Return the names of the original features, or the numbers of their columns."""
         return [str(name) for name in getattr(self.steps[0], "feature_names_in_", range(self.n_features_in))]
 
+    @property
+    def encodes_categories(self) -> bool:
+        """Whether the reduction replaces categories among its covariates by indicators."""
+        return bool(getattr(self.reduction, "categories_", None))
+
     def reduction_input(self, X: Any) -> Any:
-        """Return samples as the reduction sees them."""
+        """Return samples as the reduction takes them."""
         return _transformed(self.before, X)
+
+    def encoded_input(self, X: Any) -> Any:
+        """Return samples as numbers in the columns that the components refer to, without missing values."""
+        return self.reduction.encode(self.reduction_input(X))
 
     def model_input(self, X: Any) -> Any:
         """Return samples as the model sees them."""
@@ -84,24 +93,31 @@ class FittedParts(NamedTuple):
 
     def fold_before(self) -> tuple[tuple[Any, ...], Columns]:
         """Return the steps before the reduction as `fold` does."""
+        if self.encodes_categories:
+            # Indicators are not linear in the column that they come from.
+            return self.before, Columns.identity(len(self.reduction.mean_))
         following = self.model if self.reduction is None else self.reduction
         return fold(self.before, following.n_features_in_)
 
     def names_after_others(self, names: Sequence[Any] | None = None) -> list[str]:
-        """Return the names of the features that the steps return which cannot be folded; numbers if unknown."""
+        """Return the names of the features that the steps return which cannot be folded; numbers if unknown.
+
+        If the reduction encodes categories, they are the names of the encoded features.
+        """
         others, columns = self.fold_before()
-        if not others:
-            return self.feature_names_in() if names is None else [str(name) for name in names]
-        given = None if names is None else np.asarray(names, dtype=object)
+        given: Any = self.feature_names_in() if names is None and not others else names
         for step in others:
+            given = None if given is None else np.asarray(given, dtype=object)
             try:
                 given = step.get_feature_names_out(getattr(step, "feature_names_in_", given))
             except (AttributeError, ValueError):
                 given = None
+        if self.encodes_categories:
+            given = self.reduction.get_encoded_feature_names(given)
         return [str(name) for name in (range(columns.n_inputs) if given is None else given)]
 
     def reduction_input_names(self, names: Sequence[Any] | None = None) -> list[str]:
-        """Return the names of the features that the reduction sees; ``names`` are those of the original ones."""
+        """Return the names of the features of the components; ``names`` are those of the original ones."""
         names = self.names_after_others(names)
         return [names[source] for source in self.fold_before()[1].source]
 

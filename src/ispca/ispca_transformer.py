@@ -75,6 +75,17 @@ class ISPCA(SupervisedComponents):
         Covariates: columns of X (indices, names or a mask) such as age, sex or batch. They are never screened;
         every feature and the target are adjusted for them, and new samples with the training coefficients.
         Permutation tests then permute the residuals of the model with the covariates (Freedman and Lane).
+        Text, categories and Booleans of a frame become indicators, with the first category as the reference. A
+        covariate that determines the target is refused; one that explains over 80% of it gives a warning.
+    handle_unknown : {"error", "ignore"}, default="error"
+        What ``transform`` does with a category that ``fit`` has not seen. "ignore" sets all its indicators to
+        zero, as for the first category.
+    keep_adjusted : bool, default=False
+        Whether the standardized columns of ``adjust`` follow the components in the output, so that a model can
+        use them.
+    missing : {"error", "mean"}, default="error"
+        What to do with NaN in X. "mean" replaces it by the mean of the column over the training samples. A column
+        without any value is refused.
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
@@ -167,6 +178,9 @@ class ISPCA(SupervisedComponents):
         whiten: bool = False,
         cross_fit: Any = None,
         adjust: Any = None,
+        handle_unknown: str = "error",
+        keep_adjusted: bool = False,
+        missing: str = "error",
         exclude: Any = None,
         memory_budget: float = 2**28,
         random_state: Any = None,
@@ -185,6 +199,9 @@ class ISPCA(SupervisedComponents):
         self.whiten = whiten
         self.cross_fit = cross_fit
         self.adjust = adjust
+        self.handle_unknown = handle_unknown
+        self.keep_adjusted = keep_adjusted
+        self.missing = missing
         self.exclude = exclude
         self.memory_budget = memory_budget
         self.random_state = random_state

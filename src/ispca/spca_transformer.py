@@ -54,7 +54,8 @@ class SPCA(SupervisedComponents):
     cross_fit : int, splitter or None, default=None
         As in ISPCA; each fold takes as many best-scoring features as the fit selected. Only the screening uses
         the target: with more than a few components, pass ``n_supervised`` to cross-fit only the first ones.
-    family, center, scale, whiten, adjust, exclude, memory_budget, random_state
+    family, center, scale, whiten, adjust, handle_unknown, keep_adjusted, missing, exclude, memory_budget,
+    random_state
         As in ISPCA.
     verbose : int, default=0
         Print the number of selected features.
@@ -114,6 +115,9 @@ class SPCA(SupervisedComponents):
         whiten: bool = False,
         cross_fit: Any = None,
         adjust: Any = None,
+        handle_unknown: str = "error",
+        keep_adjusted: bool = False,
+        missing: str = "error",
         exclude: Any = None,
         memory_budget: float = 2**28,
         random_state: Any = None,
@@ -133,6 +137,9 @@ class SPCA(SupervisedComponents):
         self.whiten = whiten
         self.cross_fit = cross_fit
         self.adjust = adjust
+        self.handle_unknown = handle_unknown
+        self.keep_adjusted = keep_adjusted
+        self.missing = missing
         self.exclude = exclude
         self.memory_budget = memory_budget
         self.random_state = random_state

@@ -118,7 +118,7 @@ def test_bad_input(rng):
         PenalizedClassifier().fit(X, np.r_[y[:19], 2])
     with pytest.raises(ValueError, match="y is constant"):
         PenalizedRegressor().fit(X, np.full(20, 0.1))
-    with pytest.raises(ValueError, match="NaN or infinity: 1 value"):
+    with pytest.raises(ValueError, match=r"missing values \(NaN\): 1 value"):
         PenalizedClassifier().fit(np.where(np.arange(100).reshape(20, 5) == 7, np.nan, X), y)
     with pytest.raises(ValueError, match="'penalty' parameter"):
         PenalizedClassifier(penalty="elastic").fit(X, y)

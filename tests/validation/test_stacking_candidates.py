@@ -105,7 +105,7 @@ def test_bad_data(data, values):
         regressor().fit(values[0], np.where(values[1] > 4, np.nan, values[1]))
     X = values[0].copy()
     X[4, 2] = np.nan
-    with pytest.raises(ValueError, match="NaN or infinity: 1 value"):
+    with pytest.raises(ValueError, match=r"missing values \(NaN\): 1 value"):
         StackedRegressor().fit(X, values[1])
     with pytest.raises(ValueError, match="between 0 and 1"):
         regressor().fit(*values).predict_interval(values[0], 1.5)

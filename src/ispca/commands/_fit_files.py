@@ -43,7 +43,7 @@ def write_files(
     samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
     _write_csv(folder / SCORES, ["id", target_name, *names], samples, scores)
     labels = ((name,) for name in table.features)
-    _write_csv(folder / LOADINGS, ["feature", *names], labels, reduction.components_.T)
+    _write_csv(folder / LOADINGS, ["feature", *names[: reduction.n_components_]], labels, reduction.components_.T)
     coefficients = original_coefficients(model)
     rows, n_intercepts = coefficient_rows(model, coefficients)
     _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))

@@ -129,7 +129,8 @@ def _without_missing(
     kept = np.arange(X.shape[0])
     if np.isfinite(values).all():
         return X, kept
-    if missing == "error" and any(type(step).__name__ == "SimpleImputer" for step in parts.before):
+    replaces = getattr(parts.reduction, "missing", "error") == "mean"
+    if missing == "error" and (replaces or any(type(step).__name__ == "SimpleImputer" for step in parts.before)):
         # The model replaces missing values itself.
         return X, kept
     dense = X if isinstance(X, np.ndarray) else X.toarray()

@@ -154,6 +154,7 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
         between = fold(chain.parts.between, chain.parts.model.n_features_in_)[1]
         coef, intercept = between.carry_back(coef, intercept)
     summarize = _summary if isinstance(chain.parts.model, Horseshoe) else _estimate
+    projection = np.empty((0, 0)) if reduction is None else reduction.projection_
     n_features = len(columns.source)
     width = max(1, BLOCK_NUMBERS // len(coef))
     blocks = [slice(start, start + width) for start in range(0, n_features, width)]
@@ -164,7 +165,7 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
         if reduction is None:
             draws = np.array(coef[:, part].T, order="C")
         else:
-            draws = (reduction.components_[:, part] / reduction.scale_[part]).T @ coef.T
+            draws = (projection[:, part] / reduction.scale_[part]).T @ coef.T
             shift = shift - reduction.mean_[part]
         constant = shift @ draws
         draws *= columns.slope[part, None]

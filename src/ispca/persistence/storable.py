@@ -43,6 +43,8 @@ BYTES_PER_CHARACTER = 4
 # A few arrays of numbers are allocated per feature before the values are checked.
 BYTES_PER_FEATURE = 64
 WIDTH = "n_features_in_"
+# The features of a reduction, in which indicators replace categories.
+ENCODED = "encoded features"
 # One row of coefficients per class, or a single one for two classes.
 OUTPUTS = "outputs"
 
@@ -57,18 +59,21 @@ STEP = {
     **_each("p_value threshold component_score", rules.optional(rules.NUMBER)),
     "p_value_interval": rules.optional(rules.INTERVAL),
     **_each("n_permutations n_features", rules.count(0)),
-    "features": rules.indices(WIDTH, "n_features"),
+    "features": rules.indices(ENCODED, "n_features"),
     "target_class": rules.optional(rules.LABEL),
 }
 REDUCTION = {
     **_each("n_components_ n_supervised_", rules.count(0)),
-    **_each("components_ directions_", rules.finite("n_components_", WIDTH)),
-    "_supervised_loadings": rules.finite("n_supervised_", WIDTH),
+    **_each("components_ directions_", rules.finite("n_components_", ENCODED)),
+    "_supervised_loadings": rules.finite("n_supervised_", ENCODED),
     "explained_variance_": rules.not_negative("n_components_"),
     "explained_variance_ratio_": rules.finite("n_components_"),
-    "mean_": rules.finite(WIDTH),
-    "scale_": rules.positive(WIDTH),
-    "feature_mask_": rules.flags(WIDTH),
+    "mean_": rules.finite(ENCODED),
+    "scale_": rules.positive(ENCODED),
+    **_each("feature_mask_ adjusted_", rules.flags(ENCODED)),
+    "kept_columns_": rules.indices(ENCODED),
+    "fill_values_": rules.optional(rules.finite(ENCODED)),
+    "n_missing_": rules.count(0),
     "steps_": rules.several(list, Step),
 }
 CLASSIFIER = {"coef_": rules.finite(OUTPUTS, WIDTH), "intercept_": rules.finite(OUTPUTS)}
@@ -108,7 +113,7 @@ SCALERS: dict[type, dict[str, Rule]] = {
 }
 MODELS: dict[type, dict[str, Rule]] = {
     ISPCA: REDUCTION,
-    SPCA: REDUCTION | {"selected_": rules.indices(WIDTH)},
+    SPCA: REDUCTION | {"selected_": rules.indices(ENCODED)},
     HorseshoeClassifier: CLASSIFIER | HORSESHOE,
     HorseshoeRegressor: REGRESSOR | HORSESHOE,
     HorseshoeCounts: REGRESSOR | HORSESHOE,
@@ -168,6 +173,8 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
         check_attributes(estimator, {"classes_": rules.ORDERED_CLASSES if ordered else rules.CLASSES}, sizes)
     many = sizes.get("classes_", 1)
     sizes[OUTPUTS] = many if many > 2 else 1
+    if isinstance(estimator, SupervisedComponents):
+        _check_categories(estimator, sizes)
     expected = MODELS | preprocessing_rules()
     check_attributes(estimator, expected[type(estimator)], sizes)
     for kinds, check in FURTHER.items():
@@ -178,7 +185,8 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
     # In the tables of coefficients, every name takes as much memory as the longest.
     labels = [given.get(name) for name in ("feature_names_in_", "classes_")]
     characters = sum(max(map(len, text)) for text in labels if text is not None and text.dtype.kind in "OU")
-    check_memory(BYTES_PER_CHARACTER * characters * (sizes[WIDTH] + 1) * many, limit)
+    characters += max((len(text) for kinds in given.get("categories_", {}).values() for text in kinds), default=0)
+    check_memory(BYTES_PER_CHARACTER * characters * (sizes.get(ENCODED, sizes[WIDTH]) + 1) * many, limit)
 
 
 def check_parameters(estimator: Any) -> None:
@@ -205,11 +213,20 @@ def check_pipeline(pipeline: Pipeline) -> None:
 def _output_width(step: Any) -> int | None:
     """Return the number of features that a step returns, None for a model."""
     if isinstance(step, SupervisedComponents):
-        return int(step.n_components_)
+        return int(step.n_components_) + len(step.kept_columns_)
     columns = linear_columns(step)
     if columns is not None:
         return len(columns.source)
     return int(step.n_features_in_) if hasattr(step, "transform") else None
+
+
+def _check_categories(estimator: Any, sizes: Sizes) -> None:
+    """Refuse categories of unknown columns, and note how many features there are with their indicators."""
+    check_attributes(estimator, {"categories_": rules.CATEGORIES}, sizes)
+    names = getattr(estimator, "feature_names_in_", None)
+    if not set(estimator.categories_) <= set(() if names is None else names):
+        raise ContentError("its categories_ belong to columns that it does not have")
+    sizes[ENCODED] = len(estimator.source_columns_)
 
 
 def _check_reduction(estimator: Any, sizes: Sizes) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._array_types import Floats, Indices
-from .._checks import check_new_data
 from ..fitted_parts import take_apart
 from .canvas import class_legend, class_style, new_axes, short_names, shorten
 from .input_checks import check_target, component_name, fitted_reduction, make_table, table_classes
@@ -76,7 +75,7 @@ def heatmap_table(
     leading = leading[leading["direction"] != 0]
     samples = _sample_names(X, X.shape[0] if hasattr(X, "shape") else len(X), sample_names)
     chosen = leading["index"]
-    data = check_new_data(reduction, take_apart(model).reduction_input(X))[:, chosen]
+    data = take_apart(model).encoded_input(X)[:, chosen]
     values = np.asarray(data.todense() if sp.issparse(data) else data, dtype=np.float64)
     values = (values - reduction.mean_[chosen]) / reduction.scale_[chosen]
     columns = _feature_order(values)

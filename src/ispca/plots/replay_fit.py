@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array_types import Floats
-from .._checks import check_new_data, column_mask
 from .._training_samples import columns_of, target_array
 from ..fitted_parts import take_apart
 from ..ispca_transformer import ISPCA
@@ -68,14 +67,13 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         raise ValueError("This plot needs ISPCA: SPCA has no supervised steps.")
     if not reduction.steps_:
         raise ValueError("The reduction has no supervised steps (n_supervised=0), so there is nothing to plot.")
-    X = check_new_data(reduction, take_apart(model).reduction_input(X))
+    X = take_apart(model).encoded_input(X)
     n_samples = X.shape[0]
-    covariates = column_mask(reduction.adjust, X.shape[1], getattr(reduction, "feature_names_in_", None), "adjust")
     response = make_response(
         check_target(target_array(y, reduction.family), n_samples),
         reduction.family,
         hasattr(reduction, "classes_"),
-        covariates=columns_of(X, covariates),
+        covariates=columns_of(X, reduction.adjusted_),
     )
     # Other kinds of seed cannot be replayed.
     seed = int(reduction.random_state) if isinstance(reduction.random_state, int | np.integer) else 0
@@ -86,7 +84,7 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         )
         if far.any():
             raise ValueError(OTHER_DATA)
-        start = start_basis(design, covariates, reduction.center).basis
+        start = start_basis(design, reduction.adjusted_, reduction.center).basis
         response = adjusted_response(response, start)
         design = design.restricted(reduction.feature_mask_)
         permutations = Permutations(

@@ -52,9 +52,16 @@ class FoldComponents:
 
 
 def make_folds(
-    design: Design, response: Response, splits: Sequence[tuple[Indices, Indices]], workers: Workers
+    design: Design,
+    response: Response,
+    splits: Sequence[tuple[Indices, Indices]],
+    workers: Workers,
+    share_products: bool = True,
 ) -> list[Fold]:
-    """Return the folds of the full fit's data, or say what is wrong with the splits."""
+    """Return the folds of the full fit's data, or say what is wrong with the splits.
+
+    Products with the features are not shared if missing values are filled anew in every fold.
+    """
     n_held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=design.shape[0])
     if (n_held_out != 1).any():
         raise ValueError("cross_fit must hold out every sample exactly once, as KFold and GroupKFold do.")
@@ -65,8 +72,8 @@ def make_folds(
                 "Use fewer folds, a stratified splitter, or more groups per class."
             )
     responses = [subset_response(response, train) for train, _ in splits]
-    if not response.target.plain:
-        # Every fold has its own weights.
+    if not (share_products and response.target.plain):
+        # Every fold has its own features or weights.
         return [Fold(*split, of_train, None) for split, of_train in zip(splits, responses, strict=True)]
     # One product with the responses of all folds, zero where held out. A response is centered on its training
     # samples, so that it does not matter how X is centered.
@@ -98,9 +105,10 @@ class HeldOut:
 def held_out_scores(
     X: Any,
     folds: Sequence[Fold],
-    make_fold_design: Callable[[Fold], Design],
-    find: Callable[[Fold, Design], FoldComponents],
+    make_fold_design: Callable[[Fold, Any], Design],
+    find: Callable[[Fold, Any, Design], FoldComponents],
     workers: Workers,
+    fill: Callable[[Fold], Any] | None = None,
 ) -> list[HeldOut]:
     """Return the scores of every fold on its own components.
 
@@ -111,23 +119,26 @@ def held_out_scores(
     folds : sequence of Fold
         They hold out every sample once.
     make_fold_design : callable
-        Returns the design of the training samples of a fold.
+        Returns the design of the training samples of a fold, from the fold and X.
     find : callable
-        Returns the components of a fold, from the fold and its design.
+        Returns the components of a fold, from the fold, X and its design.
+    fill : callable, optional
+        Returns X with the missing values that the training samples of a fold suggest; None if none are missing.
     """
 
     def scores(fold: Fold) -> HeldOut:
-        design = make_fold_design(fold)
-        found = find(fold, design)
+        features = X if fill is None else fill(fold)
+        design = make_fold_design(fold, features)
+        found = find(fold, features, design)
         if not found.scores.shape[1]:
             return HeldOut(found.scores, np.empty((len(fold.test), 0)))
         # Only at unit variance do components of few and of many features mean the same in every fold.
         known = found.scores
         if design.rows is not None:
             # Those are weighted rows.
-            known = _standardized(X, fold.train, design, found.features) @ found.weights
+            known = _standardized(features, fold.train, design, found.features) @ found.weights
         lengths = np.sqrt(score_variance(known, design.rows))
-        values = _standardized(X, fold.test, design, found.features)
+        values = _standardized(features, fold.test, design, found.features)
         return HeldOut(known / lengths, values @ (found.weights / lengths))
 
     return workers.map(scores, folds, float(X.shape[0]) * X.shape[1] * len(folds))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._messages import count
+from .._messages import count, listing
 from .formatting import clean, number, percent, section, table
 from .input_checks import Inputs
 
@@ -79,16 +79,26 @@ def _size_facts(inputs: Inputs) -> list[list[str]]:
         steps = ", ".join(type(step).__name__ for step in inputs.before)
         facts.append(["Preprocessing", f"{steps}: {inputs.X.shape[1]:,} features remain"])
     if inputs.reduction is not None:
-        unused = int(np.count_nonzero(~inputs.reduction.feature_mask_))
+        reduction = inputs.reduction
+        if reduction.adjusted_.any():
+            adjusted = [inputs.features[j] for j in np.flatnonzero(reduction.adjusted_)]
+            facts.append(["Adjusted for", listing(adjusted)])
+        unused = int(np.count_nonzero(~reduction.feature_mask_ & ~reduction.adjusted_))
         why = " (constant, determined by a single sample, or excluded)" if unused else ""
         facts.append(["Features not used", f"{unused:,}{why}"])
     facts.append(["Columns dropped before the fit", f"{len(inputs.context.left_out):,}"])
-    values = X.data if sp.issparse(X) else X
-    missing = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
-    facts.append(["Missing values", f"{missing:,}" if missing else "none in the fitted data"])
+    facts.append(["Missing values", _missing_fact(inputs)])
     if sp.issparse(X):
         facts.append(["Nonzero values", percent(X.nnz / max(X.shape[0] * X.shape[1], 1))])
     return facts
+
+
+def _missing_fact(inputs: Inputs) -> str:
+    if inputs.reduction is not None and inputs.reduction.n_missing_:
+        return f"{inputs.reduction.n_missing_:,}, replaced by column means"
+    values = inputs.original_X.data if sp.issparse(inputs.original_X) else inputs.original_X
+    missing = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
+    return f"{missing:,}" if missing else "none in the fitted data"
 
 
 def _class_table(inputs: Inputs) -> dict[str, Any]:

@@ -45,8 +45,8 @@ class Context:
 class Inputs(NamedTuple):
     """Checked inputs of all sections.
 
-    ``X`` and ``features`` are what the reduction sees; ``original_X`` is what the first step takes. ``Z`` are the
-    scores of the fit, ``displayed_Z`` those to show. ``classes`` is None for a continuous target or without a
+    ``X`` and ``features`` are what the components refer to; ``original_X`` is what the first step takes. ``Z`` are
+    the scores of the fit, ``displayed_Z`` those to show. ``classes`` is None for a continuous target or without a
     target.
     """
 
@@ -110,6 +110,7 @@ def check_inputs(
             known = context.scores is not None and not hasattr(parts.reduction, "training_scores_")
             Z = np.asarray(context.scores if known else parts.reduction.transform(seen), dtype=np.float64)
             displayed_Z, cross_fitted = displayed_scores(parts.reduction, Z)
+            seen = parts.reduction.encode(seen)
     return Inputs(
         fitted=fitted,
         reduction=parts.reduction,

@@ -158,8 +158,11 @@ def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count:
         fitted = prepared(reduction, seed).fit(part, target, reuse=reuse)
         found = min(count, fitted.n_supervised_)
         chance = _without_test(fitted, found or 1).fit(part, permuted[split.train], reuse=reuse)
+        used = np.zeros((found, fitted.n_features_in_), dtype=bool)
+        # Covariates, of which categories have several columns or none, are never used.
+        used[:, fitted.source_columns_] = fitted.directions_[:found] != 0
         return _Fit(
-            fitted.directions_[:found] != 0,
+            used,
             np.asarray(fitted.transform(X))[:, :found],
             np.asarray(chance.transform(X))[:, : found or 1],
         )

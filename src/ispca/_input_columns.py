@@ -1,0 +1,149 @@
+"""X as a reduction sees it: covariates found, their categories as indicators, missing values filled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from ._array_types import Floats, Indices, Mask
+from ._checks import check_container, check_values, column_mask, read_new_data, read_training_data
+from ._confounding import check_confounding
+from ._covariates import (
+    adjusted_mask,
+    encode_frame,
+    encoded_columns,
+    encoded_names,
+    expand_indicators,
+    learn_categories,
+)
+from ._messages import listing
+from ._missing_values import IMPUTE, fill_missing, missing_counts, observed_means, refuse_empty_columns
+from .families import Family
+
+MISSING_ADVICE = "Drop those rows, or pass missing='mean'."
+
+
+class InputColumns:
+    """The part of a reduction that reads X.
+
+    The columns of the encoded X are those of X, except that each covariate with categories is replaced by the
+    indicators of all its categories but the first.
+    """
+
+    adjust: Any
+    exclude: Any
+    handle_unknown: str
+    missing: str
+    categories_: dict[str, list[str]]
+    adjusted_: Mask
+    fill_values_: Floats | None
+    n_features_in_: int
+
+    @property
+    def source_columns_(self) -> Indices:
+        """For each column of the encoded X, the column of X that it comes from."""
+        return encoded_columns(self.n_features_in_, getattr(self, "feature_names_in_", None), self.categories_)
+
+    def get_encoded_feature_names(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns that ``components_``, ``mean_`` and ``scale_`` refer to.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X; by default those seen in ``fit``, or their numbers.
+
+        Returns
+        -------
+        names : ndarray of str
+            The names of the columns of X, with ``batch=B`` for the indicator of category B of column batch.
+        """
+        check_is_fitted(self)
+        known = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        names = known if input_features is None else input_features
+        renamed = dict(zip(known, names, strict=True))
+        categories = {str(renamed[name]): kinds for name, kinds in self.categories_.items()}
+        return np.array(encoded_names(names, categories), dtype=object)
+
+    def encode(self, X: Any) -> Any:
+        """Return samples as numbers: with indicators instead of categories, and missing values filled.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The same features, in the same order, as in ``fit``.
+
+        Returns
+        -------
+        X : ndarray or sparse matrix of shape (n_samples, n_encoded_features)
+            One column per entry of ``get_encoded_feature_names``; X itself if nothing has to change.
+        """
+        check_is_fitted(self)
+        X = read_new_data(self, encode_frame(X, self.categories_, self.handle_unknown))
+        X = expand_indicators(X, getattr(self, "feature_names_in_", None), self.categories_)
+        return self._filled(X, varied=False)
+
+    def _read_training_data(self, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
+        """Return the encoded X, with missing values, and y; the covariates and their categories are stored."""
+        categories: dict[str, list[str]] = {}
+        if self.adjust is not None and hasattr(X, "columns"):
+            columns = [str(name) for name in check_container(X).columns]
+            categories = learn_categories(X, adjusted_mask(self.adjust, len(columns), columns))
+        X, y = read_training_data(self, encode_frame(X, categories), y, needs_target)
+        names = getattr(self, "feature_names_in_", None)
+        self.categories_ = categories
+        self.adjusted_ = adjusted_mask(self.adjust, X.shape[1], names)[self.source_columns_]
+        return expand_indicators(X, names, categories), y
+
+    def _learn_fill_values(self, X: Any, sample_weight: Floats | None) -> None:
+        """Count the missing values of the encoded training samples, and store what replaces them."""
+        self.n_missing_, self.fill_values_ = 0, None
+        if self.missing == "mean":
+            n_missing = missing_counts(X)
+            names = self._encoded_names()
+            refuse_empty_columns(n_missing, X.shape[0], range(X.shape[1]) if names is None else names)
+            self.n_missing_ = int(n_missing.sum())
+            # An infinite value, for which there is no mean, is refused later.
+            self.fill_values_ = np.nan_to_num(observed_means(X, sample_weight), posinf=0.0, neginf=0.0)
+
+    def _filled(self, X: Any, varied: bool) -> Any:
+        """Return the encoded X with missing values replaced, or refuse its values."""
+        if self.fill_values_ is not None:
+            X = fill_missing(X, self.fill_values_)
+        advice = MISSING_ADVICE if self.missing == "error" else IMPUTE
+        return check_values(X, self._encoded_names(), varied, advice)
+
+    def _filled_by_fold(self, X: Any, train: Indices, sample_weight: Floats | None) -> Any:
+        """Return the encoded X with missing values replaced by the means of some training samples."""
+        means = observed_means(X[train], None if sample_weight is None else sample_weight[train])
+        # Without an observed value in these samples, the column is constant there whatever fills it.
+        lost = np.isnan(means)
+        return fill_missing(X, means if self.fill_values_ is None else np.where(lost, self.fill_values_, means))
+
+    def _encoded_names(self) -> Any:
+        known = getattr(self, "feature_names_in_", None)
+        return encoded_names(known, self.categories_) if self.categories_ else known
+
+    def _excluded_columns(self) -> Mask:
+        """Return which columns of the encoded X are excluded."""
+        names = getattr(self, "feature_names_in_", None)
+        excluded = column_mask(self.exclude, self.n_features_in_, names, "exclude")[self.source_columns_]
+        both = np.unique(self.source_columns_[excluded & self.adjusted_])
+        if len(both):
+            which = listing(repr(str(j if names is None else names[j])) for j in both)
+            raise ValueError(f"exclude and adjust both contain {which}: name a column in one of them only.")
+        return excluded
+
+    def _check_confounding(self, X: Any, y: Any, family: Family) -> None:
+        """Refuse covariates that determine the target, and warn about those that nearly do."""
+        if not self.adjusted_.any() or np.asarray(y).dtype.names:
+            return
+        names, sources = getattr(self, "feature_names_in_", None), self.source_columns_
+        covariates = {}
+        for j in np.unique(sources[self.adjusted_]):
+            columns = X[:, np.flatnonzero(sources == j)]
+            dense = columns.toarray() if sp.issparse(columns) else columns
+            covariates[str(j if names is None else names[j])] = np.asarray(dense, dtype=np.float64)
+        check_confounding(covariates, y, family.classification)

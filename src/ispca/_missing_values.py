@@ -1,0 +1,108 @@
+"""Missing values of X, which are NaN: refused, or counted and replaced by column means of the training samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._array_types import Floats, Indices
+from ._messages import count, listing
+from .reduction.design import feature_blocks
+
+IMPUTE = "Impute them, or drop these columns or samples."
+
+
+def missing_counts(X: Any) -> Indices:
+    """Return the number of missing values of each column of a dense array or a sparse matrix."""
+    n_columns = X.shape[1]
+    if X.dtype.kind != "f":
+        return np.zeros(n_columns, dtype=np.intp)
+    if sp.issparse(X):
+        _, columns, values = _stored(X)
+        return np.bincount(columns[np.isnan(values)], minlength=n_columns)
+    # A sum is NaN if one of its values is; most data have none.
+    with np.errstate(all="ignore"):
+        if np.isfinite(X.sum()):
+            return np.zeros(n_columns, dtype=np.intp)
+    parts = [np.count_nonzero(np.isnan(X[:, block]), axis=0) for block in feature_blocks(n_columns)]
+    return np.concatenate(parts)
+
+
+def observed_means(X: Any, sample_weight: Floats | None = None) -> Floats:
+    """Return the (weighted) mean of the observed values of each column; NaN for a column without any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ispca._missing_values import observed_means
+    >>> observed_means(np.array([[1.0, 2.0], [np.nan, 4.0], [3.0, 6.0]]))
+    array([2., 4.])
+    """
+    weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+    with np.errstate(invalid="ignore"):  # 0 / 0 of a column without observed values is NaN
+        if sp.issparse(X):
+            rows, columns, values = _stored(X)
+            lost, n_columns = np.isnan(values), X.shape[1]
+            sums = np.bincount(columns, weights[rows] * np.where(lost, 0.0, values), minlength=n_columns)
+            return sums / (weights.sum() - np.bincount(columns, weights[rows] * lost, minlength=n_columns))
+        means = [_block_means(X[:, block], weights) for block in feature_blocks(X.shape[1])]
+        return np.concatenate(means)
+
+
+def _block_means(X: Any, weights: Floats) -> Floats:
+    lost = np.isnan(X)
+    return (weights @ np.where(lost, 0.0, X)) / (weights @ ~lost)
+
+
+def fill_missing(X: Any, values: Floats) -> Any:
+    """Return X with missing values replaced by the value of their column; X itself if nothing is missing.
+
+    Only the stored entries of a sparse matrix can be missing, so that it stays as sparse as it is.
+    """
+    if not missing_counts(X).any():
+        return X
+    X = X.copy()
+    if sp.issparse(X):
+        _, columns, entries = _stored(X)
+        lost = np.flatnonzero(np.isnan(entries))
+        X.data[lost] = values[columns[lost]]
+        return X
+    for block in feature_blocks(X.shape[1]):
+        rows, columns = np.nonzero(np.isnan(X[:, block]))
+        X[rows, columns + block.start] = values[columns + block.start]
+    return X
+
+
+def refuse_empty_columns(n_missing: Indices, n_samples: int, names: Any) -> None:
+    """Refuse columns in which every value is missing."""
+    empty = np.flatnonzero(n_missing == n_samples)
+    if len(empty):
+        which = listing(repr(str(names[j])) for j in empty)
+        columns = count(len(empty), "column") if len(empty) > 1 else "a column"
+        raise ValueError(f"X has {columns} with only missing values, which have no mean: {which}. Drop them.")
+
+
+def refuse_not_finite(X: Any, names: Any, advice: str) -> None:
+    """Say how many missing or else infinite values are in which columns."""
+    for test, what, remedy in ((np.isnan, "missing values (NaN)", advice), (np.isinf, "infinity", IMPUTE)):
+        if sp.issparse(X):
+            bad = np.bincount(X.tocoo().col[test(X.tocoo().data)], minlength=X.shape[1])
+        else:
+            blocks = feature_blocks(X.shape[1])
+            bad = np.concatenate([np.count_nonzero(test(X[:, block]), axis=0) for block in blocks])
+        columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
+        if columns:
+            raise ValueError(
+                f"X contains {what}: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
+                f"{listing(columns)}. {remedy}"
+            )
+
+
+def _stored(X: Any) -> tuple[Indices, Indices, np.ndarray]:
+    """Return the rows, columns and values of the stored entries of compressed rows or columns."""
+    major = np.repeat(np.arange(len(X.indptr) - 1), np.diff(X.indptr))
+    minor = X.indices[: len(major)]
+    rows, columns = (major, minor) if X.format == "csr" else (minor, major)
+    return rows, columns, X.data[: len(major)]
