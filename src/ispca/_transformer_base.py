@@ -266,9 +266,7 @@ class SupervisedComponents(LinearProjection):
 
     def _permutations(self, data: TrainingData, most: int, reuse: Reuse | None) -> Permutations:
         seed = integer_seed(self.random_state)
-        return Permutations(
-            seed, data.X.shape[0], most, int(self.memory_budget), reuse, data.exchange(), data.row_scale
-        )
+        return Permutations(seed, data.X.shape[0], most, int(self.memory_budget), reuse, data.exchangeable())
 
     def _most_supervised(self, basis: Floats, n_features: int) -> int:
         limits = (self.n_components, self.n_supervised, basis.shape[0] - basis.shape[1], n_features)

@@ -225,7 +225,7 @@ class ISPCA(SupervisedComponents):
             kind = MaxScoreTest if self.test == "paper" else ResidualTest
             rule = stopping_rule(self.n_permutations, self.alpha)
             permutations = self._permutations(data, rule.most, reuse)
-            test, seed = kind(design, response.columns, permutations, rule), permutations.seed
+            test, seed = kind(design, response, permutations, rule), permutations.seed
         settings = SearchSettings(self.max_features, self.n_thresholds)
         most = self._most_supervised(basis, n_features)
         start = partial(start_steps, design, threads, response, test, settings, basis)

@@ -229,7 +229,7 @@ def score_test(
             scored.data.X.shape[0],
             n_permutations,
             int(memory_budget),
-            exchange=scored.data.exchange(),
+            exchange=scored.data.exchangeable(),
         )
         statistics = observed**2 * statistic_scale(scored.response) if statistic == "pearson" else None
         if kind == "maximum":

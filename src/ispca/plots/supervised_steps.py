@@ -63,7 +63,14 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
             scores, permuted = tested_scores(state, trace.response.columns, trace.test)
             observed = float(scores.max(initial=0.0))
             maxima = null_maxima(
-                trace.design, trace.workers, state, permuted, trace.permutations, trace.test, trace.start
+                trace.design,
+                trace.workers,
+                state,
+                permuted,
+                trace.permutations,
+                trace.test,
+                trace.start,
+                trace.response.exchange,
             )
             parts.append(
                 {

@@ -101,10 +101,7 @@ def draw_permutations(
 
 @dataclass(frozen=True)
 class Permutations:
-    """At most ``count`` permutations of n samples, drawn on demand in pieces that fit into memory.
-
-    ``row_scale`` are the roots of the sample weights: residuals are exchanged in units of their deviation.
-    """
+    """At most ``count`` permutations of n samples, drawn on demand in pieces that fit into memory."""
 
     seed: int
     n_samples: int
@@ -112,7 +109,6 @@ class Permutations:
     memory_budget: int
     reuse: Reuse | None = None
     exchange: Exchange | None = None
-    row_scale: Floats | None = None
 
     def pieces(self, n_columns: int) -> list[tuple[int, int]]:
         """Return the borders of the pieces for a response with this number of columns."""
@@ -152,13 +148,10 @@ class Permutations:
 
     def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""
-        if self.row_scale is not None:
-            columns = columns / self.row_scale[:, None]
 
         def permute(piece: tuple[int, int]) -> Floats:
             permuted = np.take(columns.T, self.indices(*piece), axis=1)
-            vectors = np.ascontiguousarray(permuted.reshape(-1, self.n_samples).T)
-            return vectors if self.row_scale is None else vectors * self.row_scale[:, None]
+            return np.ascontiguousarray(permuted.reshape(-1, self.n_samples).T)
 
         size = sum(stop - start for start, stop in pieces) * self.n_samples
         return workers.map(permute, pieces, 20.0 * size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,24 @@ class Target:
         return self.family.null_model(self.values, covariates, offset, weights)
 
 
+class ResidualExchange(NamedTuple):
+    """How permutations exchange responses: as residuals that have the same distribution in all samples.
+
+    Attributes
+    ----------
+    scale : ndarray of shape (n,) or None
+        A response is such a residual times this; None if all are 1.
+    fixed : bool
+        Whether permuted responses keep their scale. Otherwise they are scaled to unit length.
+    """
+
+    scale: Floats | None = None
+    fixed: bool = False
+
+
+PLAIN_EXCHANGE = ResidualExchange()
+
+
 @dataclass(frozen=True)
 class Response:
     """Pseudo-responses of unit length, one column per one-versus-rest problem, in units of weighted rows."""
@@ -75,6 +93,7 @@ class Response:
     column_classes: tuple[Any, ...]  # the class that each column stands for
     target: Target
     rows: RowWeights | None = None  # None if all samples count the same
+    exchange: ResidualExchange = PLAIN_EXCHANGE
 
     @property
     def class_codes(self) -> Indices:
@@ -138,7 +157,19 @@ def _response(target: Target) -> Response:
         *named,
         target,
         total_weights(target.sample_weight, null.weights),
+        _exchange(target, null),
     )
+
+
+def _exchange(target: Target, null: NullModel) -> ResidualExchange:
+    weights = target.sample_weight
+    if target.family.constant_weights:
+        # The variance belongs to the sample, through its covariates: Pearson residuals are exchangeable.
+        return ResidualExchange(None if weights is None else np.sqrt(weights))
+    # Where the variance is part of the outcome, such as the hazard survived, the plain residuals are. Divided by
+    # the deviation of other samples, their lengths have no meaning.
+    inverse = np.divide(1.0, null.weights, out=np.zeros_like(null.weights), where=null.weights > 0)
+    return ResidualExchange(np.sqrt(inverse if weights is None else weights * inverse), fixed=True)
 
 
 def _pearson(null: NullModel, sample_weight: Floats | None) -> Floats:

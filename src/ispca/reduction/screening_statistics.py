@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from .._array_types import Floats, Indices
-from .deflation import project_off, start_deflation, varying_columns
+from .deflation import start_deflation, varying_columns
 from .design import Design, feature_blocks, make_design
-from .null_distribution import unit_columns
+from .null_distribution import adjusted_vectors, exchangeable
 from .response import Response
 from .scores import SCORE_DECIMALS
 from .threads import Workers
@@ -57,7 +57,7 @@ def make_statistic(
 ) -> Statistic:
     """Return the statistic by its name; only Pearson's can be adjusted for covariates and weights."""
     if name == "pearson" and (design.rows is not None or varying_columns(basis).any()):
-        return AdjustedStatistic(design, response.columns, basis, workers)
+        return AdjustedStatistic(design, response, basis, workers)
     if name == "pearson":
         return ProductStatistic(design, response.columns, _inverse_lengths(design.squared_norms))
     if name == "runs":
@@ -128,21 +128,20 @@ class AdjustedStatistic(ProductStatistic):
     Residuals of the null model are permuted and projected off the basis again (Freedman and Lane).
     """
 
-    def __init__(self, design: Design, columns: Floats, basis: Floats, workers: Workers) -> None:
-        state = start_deflation(design, workers, columns, basis)
-        super().__init__(design, columns, state.inverse_norms)
+    def __init__(self, design: Design, response: Response, basis: Floats, workers: Workers) -> None:
+        state = start_deflation(design, workers, response.columns, basis)
+        super().__init__(design, response.columns, state.inverse_norms)
         self._products, self._start = state.products, basis[:, varying_columns(basis)]
-        roots = None if design.rows is None else design.rows.sample_roots
-        self._row_scale = np.ones((len(columns), 1)) if roots is None else roots[:, None]
+        self._exchange = response.exchange
 
     def observed(self, workers: Workers) -> Floats:
         scores = np.abs(self._products).max(axis=1) * self._multiplier
         return np.round(scores, SCORE_DECIMALS)
 
     def _permuted(self, permutations: Indices) -> Floats:
-        exchanged = np.take((self._columns / self._row_scale).T, permutations, axis=1)
-        vectors = exchanged.reshape(-1, permutations.shape[1]).T * self._row_scale
-        return unit_columns(project_off(self._start, vectors))
+        exchanged = np.take(exchangeable(self._columns, self._exchange).T, permutations, axis=1)
+        vectors = exchanged.reshape(-1, permutations.shape[1]).T
+        return adjusted_vectors(vectors, np.ones(self.n_columns), self._exchange, self._start)
 
 
 class BlockStatistic(Statistic):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array_types import Floats, Indices, Mask
+from .._array_types import Indices, Mask
 from .design import RowWeights
 from .permutation import Exchange, exchange_within_groups
 from .response import Response, adjusted_response
@@ -55,17 +55,12 @@ class TrainingData(NamedTuple):
         arrays = [kept, *((None, None) if self.rows is None else (self.rows.total, self.rows.samples))]
         return tuple(None if array is None else array.tobytes() for array in arrays)
 
-    @property
-    def row_scale(self) -> Floats | None:
-        """What residuals are divided by before they are exchanged."""
-        return None if self.rows is None else self.rows.sample_roots
-
     def adjusted(self, start: StartBasis) -> TrainingData:
         """Return the data with a response that is orthogonal to the start basis."""
         response = None if self.response is None else adjusted_response(self.response, start.basis)
         return self._replace(response=response)
 
-    def exchange(self) -> Exchange | None:
+    def exchangeable(self) -> Exchange | None:
         """Return what permutation tests may exchange; None if all samples."""
         if self.groups is None or self.response is None:
             return None

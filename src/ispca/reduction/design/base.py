@@ -55,11 +55,6 @@ class RowWeights:
         roots: Floats = np.sqrt(self.total)
         return roots
 
-    @cached_property
-    def sample_roots(self) -> Floats | None:
-        """Square roots of the sample weights."""
-        return None if self.samples is None else np.sqrt(self.samples)
-
 
 @dataclass(frozen=True, eq=False)
 class Moments:
