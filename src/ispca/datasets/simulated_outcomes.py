@@ -89,8 +89,8 @@ def make_counts(
 ) -> Bunch:
     """Simulate gene expression and counts of events during different lengths of observation.
 
-    A few modules of correlated genes change the rate of events, as do age and sex. The batch changes the expression
-    of many genes, but not the rate. Counts vary more than Poisson counts: they are negative binomial.
+    A few modules of correlated genes change the rate of events, as do age and sex. The batch changes the
+    expression of many genes, but not the rate. Counts vary more than Poisson counts: they are negative binomial.
 
     Parameters
     ----------

@@ -120,7 +120,12 @@ def _counts(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.ndar
         )
     if len(counts) and np.ptp(counts) == 0:
         raise TableError(f"The target {name!r} has the same count in all samples: {counts[0]:g}.")
-    return numbers, present
+    return _integers(numbers, present), present
+
+
+def _integers(numbers: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Return integers as such; samples without a value, which are left out, become 0."""
+    return np.where(present, numbers, 0).astype(np.int64)
 
 
 def _ordered(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.ndarray, np.ndarray, str]:
@@ -144,7 +149,8 @@ def _ordered(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.nda
             "Pass kind='regression' for a quantity.",
         )
     _check_several(classes, name)
-    return numbers, present, note
+    integers = np.array_equal(classes, np.round(classes))
+    return _integers(numbers, present) if integers else numbers, present, note
 
 
 def survival(event: Any, event_name: str, time: Any, time_name: str) -> tuple[np.ndarray, np.ndarray, str]:
