@@ -86,7 +86,7 @@ $(VENV)/build-tools: $(VENV)/python constraints.txt
 
 # Editable: Python files are used where they are, so that editing one installs nothing.
 $(VENV)/dependencies: $(VENV)/build-tools pyproject.toml
-	$(PIP) install $(BUILD) -c constraints.txt -e '.[test]'
+	$(PIP) install $(BUILD) -c constraints.txt -e '.[test,test-survival]'
 	touch $@
 
 # Only the changed parts of the engine are compiled again, because the build folder stays. The installation lists the

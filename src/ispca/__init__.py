@@ -21,14 +21,17 @@ from .spca_transformer import SPCA
 
 if TYPE_CHECKING:
     from .penalized import PenalizedClassifier, PenalizedRegressor
-    from .validation import StackedClassifier, StackedRegressor
+    from .validation import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
 
 # Loaded when used, because ``import ispca`` would take longer.
 LATER = {
     "PenalizedClassifier": "ispca.penalized",
     "PenalizedRegressor": "ispca.penalized",
     "StackedClassifier": "ispca.validation",
+    "StackedCounts": "ispca.validation",
+    "StackedOrdinal": "ispca.validation",
     "StackedRegressor": "ispca.validation",
+    "StackedSurvival": "ispca.validation",
 }
 __version__ = version("ispca")
 __all__ = [
@@ -45,7 +48,10 @@ __all__ = [
     "Posterior",
     "ScoreTest",
     "StackedClassifier",
+    "StackedCounts",
+    "StackedOrdinal",
     "StackedRegressor",
+    "StackedSurvival",
     "Step",
     "feature_scores",
     "original_coefficients",

@@ -56,7 +56,7 @@ class Family:
     name: str  # also the name of the family in the engine's lasso
     classification: bool = False  # whether the target consists of class labels
     per_class: bool = False  # whether every class has its own linear predictor; otherwise there is one
-    ordered: bool = False  # whether the target consists of ordered classes, told apart by thresholds
+    ordered: bool = False  # whether the target consists of ordered classes, separated by thresholds
     predictor: str = "target"  # what a coefficient changes, in words
     ratio: str = ""  # what the exponential of a coefficient is called; empty if it means nothing
     noise_scale: bool = False  # whether the spread around the mean is a parameter, sigma

@@ -27,8 +27,8 @@ class Diagnostics:
     Attributes
     ----------
     r_hat, bulk_ess, tail_ess : ndarray
-        One value per quantity: coefficients (contrasts between classes), intercepts, log tau, the noise
-        and the log predictive density of the training data.
+        One value per quantity: coefficients (contrasts between classes), intercepts or thresholds, log tau, the
+        noise or dispersion, and the log predictive density of the training data.
     quantities : tuple of str
         Their names.
     n_draws : int

@@ -155,13 +155,10 @@ def predict_counts(estimator: Any, X: Any, y: Any, offset: Any = None) -> Predic
     model, Z = parts.model, parts.model_input(X)
     options = {} if offset is None else {"offset": offset}
     value = possible_counts(model.predict(Z, **options), n_samples)
-    density, quantiles = _method(model, "log_predictive_density"), _method(model, "predict_interval")
-    log_density = interval = None
-    if density is not None:
-        log_density = possible_log_density(density(Z, y, **options), n_samples)
+    quantiles, interval = _method(model, "predict_interval"), None
     if quantiles is not None:
         interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY, **options), n_samples)
-    return Prediction(value, log_density=log_density, interval=interval)
+    return Prediction(value, log_density=log_density(model, Z, y, **options), interval=interval)
 
 
 def predict_survival(estimator: Any, X: Any, y: Any, times: Floats) -> Prediction:
@@ -172,9 +169,13 @@ def predict_survival(estimator: Any, X: Any, y: Any, times: Floats) -> Predictio
     risk = possible_values(estimator.predict(X), n_samples)
     # Some methods of scikit-survival predict times instead, and say so here.
     risk = risk if getattr(model, "_predict_risk_score", True) else -risk
+    return Prediction(risk, survival_at(model, Z, times, n_samples), log_density=log_density(model, Z, y))
+
+
+def log_density(model: Any, Z: Any, y: Any, **options: Any) -> Floats | None:
+    """Return the log predictive density of each observation, or None if the model gives none."""
     density = _method(model, "log_predictive_density")
-    log_density = None if density is None else possible_log_density(density(Z, y), n_samples)
-    return Prediction(risk, survival_at(model, Z, times, n_samples), log_density=log_density)
+    return None if density is None else possible_log_density(density(Z, y, **options), len(y))
 
 
 def survival_at(model: Any, Z: Any, times: Floats, n_samples: int) -> Floats | None:

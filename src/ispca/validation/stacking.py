@@ -125,6 +125,14 @@ class StackedClassifier(ClassifierMixin, Stacked):
     def _complete(self, prediction: Prediction) -> bool:
         return prediction.probabilities is not None
 
+    def _candidate_classes(self) -> np.ndarray:
+        """Return the labels that the candidates know the classes by, in order."""
+        return self.classes_
+
+    def _observed_codes(self, y: Any, n_samples: int) -> np.ndarray:
+        """Return the positions of observed classes in ``classes_``."""
+        return observed_codes(y, self.classes_, n_samples)
+
     def predict_proba(self, X: Any) -> Floats:
         """Return the mixture of the candidates' probabilities, sharpened by ``inverse_temperature_``.
 
@@ -140,7 +148,8 @@ class StackedClassifier(ClassifierMixin, Stacked):
         """
         check_is_fitted(self)
         count = n_rows(X)
-        parts = self._of_each(lambda estimator: class_probabilities(estimator, X, self.classes_, count))
+        labels = self._candidate_classes()
+        parts = self._of_each(lambda estimator: class_probabilities(estimator, X, labels, count))
         mixture: Floats = sum(weight * part for weight, part in zip(self.weights_, parts, strict=True))
         return tempered(mixture, self.inverse_temperature_)
 
@@ -176,7 +185,7 @@ class StackedClassifier(ClassifierMixin, Stacked):
             One value per sample; larger is better.
         """
         probabilities = self.predict_proba(X)
-        codes = observed_codes(y, self.classes_, len(probabilities))
+        codes = self._observed_codes(y, len(probabilities))
         observed = probabilities[np.arange(len(codes)), codes]
         return np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
 

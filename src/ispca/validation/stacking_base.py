@@ -11,11 +11,12 @@ from typing import Any
 
 import joblib
 import numpy as np
+from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from .._array_types import Floats
@@ -23,12 +24,13 @@ from .._checks import check_training_data
 from .._recarray import as_table
 from .._splits import checked_groups, make_fold_splits
 from .._warnings import notify
+from ..fitted_parts import take_apart
 from ..models.base import Horseshoe
 from ..reduction.reuse import Reuse
 from .fit_store import Failure
 from .fitting import check_fit_parameters, fit_timed, prepared
 from .input_checks import checked_data, named_estimators, resumable_seed
-from .prediction import INTERVAL_PROBABILITY, Prediction
+from .prediction import INTERVAL_PROBABILITY, Prediction, log_density
 from .prediction_checks import ImpossiblePrediction
 from .runner import Work, portions, run
 from .samples import Samples
@@ -105,10 +107,10 @@ class Stacked(BaseEstimator):
         if not named:
             raise ValueError(f"Every candidate failed, so nothing can be stacked. {_first_error(outcomes)}")
         predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
-        log_density = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
+        densities = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
         weight = None if samples.sample_weight is None else samples.sample_weight[self._held_out]
-        self.weights_ = stacking_weights(log_density, self.concentration, weight)
-        self.cv_table_ = _table(list(named), predictions, log_density, self.weights_, weight)
+        self.weights_ = stacking_weights(densities, self.concentration, weight)
+        self.cv_table_ = _table(list(named), predictions, densities, self.weights_, weight)
         self.estimators_ = self._fit_finally(named, samples._replace(groups=groups), work.split_seed(len(splits)))
         return predictions
 
@@ -167,6 +169,22 @@ class Stacked(BaseEstimator):
                 ) from error
         return found
 
+    def _mixed_density(self, X: Any, y: Any, **options: Any) -> Floats:
+        """Return the log density of each observation under the mixture."""
+        parts = self._of_each_model(X, lambda model, Z: log_density(model, Z, y, **options))
+        density: Floats = logsumexp(np.array(parts), axis=0, b=self.weights_[:, None])
+        return density
+
+    def _of_each_model(self, X: Any, predict: Callable[[Any, Any], Any]) -> list[Any]:
+        """Return what the last step of every candidate predicts for samples as it sees them."""
+        check_is_fitted(self)
+
+        def part(estimator: Any) -> Any:
+            parts = take_apart(estimator)
+            return predict(parts.model, parts.model_input(X))
+
+        return self._of_each(part)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
@@ -217,17 +235,17 @@ def _first_error(outcomes: dict[Any, Any]) -> str:
 
 
 def _table(
-    names: list[str], predictions: list[list[Prediction]], log_density: Floats, weights: Floats, weight: Any
+    names: list[str], predictions: list[list[Prediction]], densities: Floats, weights: Floats, weight: Any
 ) -> np.recarray:
     """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
     seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
-    mean = np.average(log_density, axis=0, weights=weight)
+    mean = np.average(densities, axis=0, weights=weight)
     return as_table(
         {
             "candidate": names,
             "weight": weights,
             "mlpd": mean,
-            "mlpd_error": _mean_error(log_density, mean, weight),
+            "mlpd_error": _mean_error(densities, mean, weight),
             "seconds": np.mean(seconds, axis=0),
         }
     )
