@@ -11,6 +11,8 @@ struct GlmTile {
   bool weighted;  // otherwise the weights are 1, and 0 in the padding
   const Real *response, *weight;
   Real *predictors, *workspace;
+  const double* extra;   // the extra parameters
+  double* extra_slopes;  // to which the tile adds
 };
 
 class GlmFamily : public Family {
@@ -22,7 +24,11 @@ class GlmFamily : public Family {
   virtual double residuals(const GlmKernels<float>& kernels, const GlmTile<float>& tile) const = 0;
   virtual double residuals(const GlmKernels<double>& kernels, const GlmTile<double>& tile) const = 0;
 
-  void prepare(const RawData& raw, const Poll& poll, Problem& problem) const final;
+  // What the extra parameters add once: their prior, and what depends on no predictor. The slopes hold those of the
+  // tiles, and become those of the sampled parameters.
+  virtual double finish(const Problem&, const double* /*extra*/, double* /*slopes*/) const { return 0; }
+
+  void prepare(const RawData& raw, const Poll& poll, Problem& problem) const override;
   std::unique_ptr<Likelihood> likelihood(const Problem& problem) const final;
   void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain, const ChainOutput& output,
                    const Poll& poll) const final;

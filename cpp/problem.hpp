@@ -85,7 +85,8 @@ struct Problem {
   std::vector<std::size_t> penalized, fixed;  // coefficients under `prior`, and those that are N(0, fixed_scale^2)
   std::vector<double> fixed_scale;
   double log_tau0 = 0, log_slab2 = 0;  // log tau0, log s^2
-  double y_center = 0, y_scale = 1;    // where the intercept and, with noise, its standard deviation start
+  double y_center = 0, y_scale = 1;    // where intercepts and, with noise, its standard deviation start
+  std::vector<double> extra_start;     // where the other extra parameters start
   const Kernels* kernels = nullptr;
   GlmData<float> single;
   GlmData<double> full;

@@ -10,8 +10,11 @@ engine = load_engine()
 def problem(model, classes, n=23, k=7, scale=1.0, seed=0):
     rng = np.random.default_rng(seed)
     X = scale * rng.normal(size=(n, k)) + 0.3
-    y = rng.normal(size=n) + X[:, 0] if model == "gaussian" else rng.permutation(np.arange(n) % classes)
-    return X, y.astype(float)
+    if model == "gaussian":
+        return X, rng.normal(size=n) + X[:, 0]
+    if model == "poisson":
+        return X, rng.poisson(np.exp(0.5 * X[:, 0] / scale)).astype(float)
+    return X, rng.permutation(np.arange(n) % classes).astype(float)
 
 
 def draws(model, classes, X, y, **kwargs):
@@ -46,6 +49,8 @@ def log_likelihood(model, y, f, extra, weights=1.0):
         terms = -log_sigma - (y - f[:, 0]) ** 2 / (2 * np.exp(2 * log_sigma))
     elif model == "logistic":
         terms = -log1pexp(-(2 * y - 1) * f[:, 0])
+    elif model == "poisson":
+        terms = y * f[:, 0] - np.exp(f[:, 0])
     else:
         top = f.real.max(1, keepdims=True)
         terms = np.take_along_axis(f - top, y.astype(int)[:, None], 1)[:, 0] - np.log(np.exp(f - top).sum(1))
