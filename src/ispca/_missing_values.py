@@ -85,19 +85,22 @@ def refuse_empty_columns(n_missing: Indices, n_samples: int, names: Any) -> None
 
 
 def refuse_not_finite(X: Any, names: Any, advice: str) -> None:
-    """Say how many missing or else infinite values are in which columns."""
-    for test, what, remedy in ((np.isnan, "missing values (NaN)", advice), (np.isinf, "infinity", IMPUTE)):
-        if sp.issparse(X):
-            bad = np.bincount(X.tocoo().col[test(X.tocoo().data)], minlength=X.shape[1])
-        else:
-            blocks = feature_blocks(X.shape[1])
-            bad = np.concatenate([np.count_nonzero(test(X[:, block]), axis=0) for block in blocks])
-        columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
-        if columns:
-            raise ValueError(
-                f"X contains {what}: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
-                f"{listing(columns)}. {remedy}"
-            )
+    """Say how many missing and infinite values are in which columns; ``advice`` is for missing ones alone."""
+    if sp.issparse(X):
+        _, stored, values = _stored(X)
+        bad = np.bincount(stored[~np.isfinite(values)], minlength=X.shape[1])
+        infinite = bool(np.isinf(values).any())
+    else:
+        blocks = [X[:, block] for block in feature_blocks(X.shape[1])]
+        bad = np.concatenate([np.count_nonzero(~np.isfinite(block), axis=0) for block in blocks])
+        infinite = any(np.isinf(block).any() for block in blocks)
+    lost = int(missing_counts(X).sum())
+    kinds = ["missing values (NaN)"] * (lost > 0) + ["infinity"] * infinite
+    columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
+    raise ValueError(
+        f"X contains {' and '.join(kinds)}: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
+        f"{listing(columns)}. {IMPUTE if infinite else advice}"
+    )
 
 
 def _stored(X: Any) -> tuple[Indices, Indices, np.ndarray]:
