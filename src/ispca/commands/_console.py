@@ -13,6 +13,15 @@ import numpy as np
 from .._progress import silence
 from .._terminal import show, tell
 
+# The words of the command line for the kinds of targets.
+KIND_WORDS = {
+    "classification": "class",
+    "regression": "quantity",
+    "survival": "survival",
+    "count": "count",
+    "ordinal": "ordinal",
+}
+
 
 class Console:
     """Prints results to standard output and notes to standard error, as --json and --quiet request."""
@@ -62,12 +71,16 @@ def as_options(advice: str) -> str:
     >>> from ispca.commands._console import as_options
     >>> as_options("Pass missing='mean', or transpose=True, or max_bytes=N.")
     'Pass --missing mean, or --transpose, or --max-memory GB.'
+    >>> as_options("Leave out kind='regression'.")
+    'Leave out --kind quantity.'
     """
 
     def option(match: re.Match[str]) -> str:
         name, value = match["name"], match["value"]
         if name == "max_bytes":
             return "--max-memory GB"
+        if name == "kind":
+            value = KIND_WORDS.get(value, value)
         return f"--{name}" if value == "True" else f"--{name} {value}"
 
     return re.sub(r"(?P<name>\w+)='?(?P<value>\w+)'?", option, advice)

@@ -40,14 +40,16 @@ def write_files(
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
     target_name = table.target_name or "target"
-    samples = zip(table.ids, table.target if table.target is not None else [], strict=True)
-    _write_csv(folder / SCORES, ["id", target_name, *names], samples, scores)
+    target_names, targets = _target_columns(table, args)
+    samples = zip(table.ids, *targets, strict=True)
+    _write_csv(folder / SCORES, ["id", *target_names, *names], samples, scores)
     labels = ((name,) for name in table.features)
     _write_csv(folder / LOADINGS, ["feature", *names[: reduction.n_components_]], labels, reduction.components_.T)
     coefficients = original_coefficients(model)
     rows, n_intercepts = coefficient_rows(model, coefficients)
     _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))
     details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
+    details |= {"covariates": table.covariates, "offset": args.offset}
     save_model(model, folder / MODEL, details)
     context = Context(
         target_name=target_name,
@@ -62,7 +64,18 @@ def write_files(
     )
     report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
     write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)
-    return [dict(zip(COLUMNS, row, strict=True)) for row in rows[n_intercepts:][:5]]
+    covariates = set(table.features[table.n_features :].tolist())
+    strongest = [
+        row for row in rows[n_intercepts : n_intercepts + 5 + len(covariates)] if row[0] not in covariates
+    ]
+    return [dict(zip(COLUMNS, row, strict=True)) for row in strongest[:5]]
+
+
+def _target_columns(table: Table, args: Namespace) -> tuple[list[str], list[np.ndarray]]:
+    """Return the names and values of the target's columns: time and event for survival, otherwise one."""
+    if table.kind == "survival" and table.target is not None:
+        return [args.time, args.event], [table.target["time"], table.target["event"].astype(int)]
+    return [table.target_name or "target"], [] if table.target is None else [table.target]
 
 
 def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
@@ -73,9 +86,10 @@ def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
 def _command(args: Namespace) -> str:
     """Return a command that reproduces the results."""
     words = ["ispca", "fit", str(args.data)]
-    for name in ("target", "id", "kind", "components"):
+    for name in ("target", "time", "event", "kind", "groups", "weights", "offset", "id", "components"):
         if getattr(args, name) is not None:
             words += [f"--{name}", str(getattr(args, name))]
+    words += ["--covariates", ",".join(args.covariates)] if args.covariates else []
     words += ["--transpose"] if args.transpose else []
     words += ["--missing", args.missing] if args.missing != "error" else []
     words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]

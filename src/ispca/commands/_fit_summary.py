@@ -10,8 +10,12 @@ from sklearn.pipeline import Pipeline
 
 from .._messages import borderline_text, count, listing, p_value_text
 from ..fitted_parts import take_apart
+from ..plots.effects import effect_table, ratio_name
 from ..readers import Table
 from ._fit_files import written_files
+
+# Columns of an effect, and those of its table.
+ENDS = {"effect": "effect", "q5": "low", "q95": "high"}
 
 
 def summary_values(
@@ -21,16 +25,18 @@ def summary_values(
     parts = take_apart(model)
     reduction, regression = parts.reduction, parts.model
     classes: dict[str, int] | None = None
-    if table.kind == "classification" and table.target is not None:
+    if table.kind in ("classification", "ordinal") and table.target is not None:
         labels, counts = np.unique(table.target, return_counts=True)
-        classes = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+        classes = dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True))
     return {
         "samples": table.X.shape[0],
-        "features": table.X.shape[1],
-        "features_left_out": int(np.count_nonzero(~reduction.feature_mask_)),
+        "features": table.n_features,
+        "features_left_out": int(np.count_nonzero(~reduction.feature_mask_[: table.n_features])),
         "target": table.target_name,
         "kind": table.kind,
         "classes": classes,
+        "events": _events(table),
+        "covariates": covariate_effects(model) if table.covariates else [],
         "components": int(reduction.n_components_),
         "supervised_components": int(reduction.n_supervised_),
         "alpha": reduction.alpha,
@@ -43,6 +49,26 @@ def summary_values(
         "files": [str(folder / name) for name in written_files(format)],
         "seconds": round(seconds, 2),
     }
+
+
+def _events(table: Table) -> int | None:
+    return int(np.asarray(table.target)["event"].sum()) if table.kind == "survival" else None
+
+
+def covariate_effects(model: Pipeline) -> list[dict[str, Any]]:
+    """Return the effects of the covariates, as ratios where their exponential has a name."""
+    ratio, table = ratio_name(model), effect_table(model)
+    shown = np.exp if ratio else np.asarray
+    return [
+        {
+            "name": str(row["name"]),
+            "unit": str(row["unit"]),
+            "target_class": str(row["target_class"]),
+            "measure": ratio or "effect",
+            **{name: float(shown(row[end])) for name, end in ENDS.items()},
+        }
+        for row in table[table["covariate"]]
+    ]
 
 
 def _step(step: Any, features: np.ndarray) -> dict[str, Any]:
@@ -75,6 +101,10 @@ def summary_text(values: dict[str, Any]) -> str:
         if step["borderline"]
     ]
     lines += ["", values["convergence"], ""]
+    if values["covariates"]:
+        lines.append("Covariates that the features and the target are adjusted for, with 90% intervals:")
+        lines += [_covariate_text(row) for row in values["covariates"]]
+        lines.append("")
     if values["strongest_features"]:
         lines.append("Strongest features (change in the linear predictor per standard deviation):")
         lines += [_feature_text(row) for row in values["strongest_features"]]
@@ -84,9 +114,13 @@ def summary_text(values: dict[str, Any]) -> str:
 
 
 def _target(values: dict[str, Any]) -> str:
+    if values["events"] is not None:
+        censored = values["samples"] - values["events"]
+        return f"survival times, {count(values['events'], 'event')}, {censored:,} censored"
     if values["classes"] is None:
-        return "a quantity"
-    return "classes " + listing(f"{name} ({often})" for name, often in values["classes"].items())
+        return "counts" if values["kind"] == "count" else "a quantity"
+    ordered = "ordered " if values["kind"] == "ordinal" else ""
+    return f"{ordered}classes " + listing(f"{name} ({often})" for name, often in values["classes"].items())
 
 
 def _found(values: dict[str, Any]) -> str:
@@ -111,6 +145,12 @@ def _step_text(number: int, step: dict[str, Any], classes: dict[str, int] | None
     separates = f", separating {step['target_class']} from the rest" if several else ""
     more = " ..." if step["n_features"] > len(step["features"]) else ""
     return start + f"{count(step['n_features'], 'feature')}{separates} ({', '.join(step['features'])}{more})"
+
+
+def _covariate_text(row: dict[str, Any]) -> str:
+    side = f" for {row['target_class']}" if row["target_class"] else ""
+    numbers = f"{row['effect']:.3g} ({row['q5']:.3g} to {row['q95']:.3g})"
+    return f"  {row['name']}, {row['unit']}: {row['measure']} {numbers}{side}"
 
 
 def _feature_text(row: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,10 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from .._confounding import check_confounding
 from .._progress import progress
 from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS
-from ..readers.target import KINDS, numbers_of
+from ..readers.records import SampleColumns
+from ..readers.target import numbers_of
+from . import UsageError
+from ._console import KIND_WORDS
 
 
 def integer(least: int) -> Callable[[str], int]:
@@ -48,14 +53,32 @@ def positive(text: str, unit: str, most: float) -> float:
     return value
 
 
+def names(text: str) -> tuple[str, ...]:
+    """Parse names separated by commas."""
+    found = tuple(name.strip() for name in text.split(","))
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"must be names separated by commas, got {text!r}")
+    return found
+
+
 MISSING = f"missing values: {', '.join(TREATMENTS[1:])} (default: error)"
+# Words for the kinds of targets, and their names in Python.
+KINDS = {word: kind for kind, word in KIND_WORDS.items()}
 OPTIONS: dict[str, dict[str, Any]] = {
     "data": dict(metavar="DATA", type=Path, help="data file: one row per sample, one column per feature"),
     "--target": dict(metavar="COLUMN", help="what to predict (optional for .npz and svmlight)"),
     "--id": dict(metavar="COLUMN", help="column with sample names"),
     "--drop": dict(metavar="NAME", nargs="+", default=[], help="columns that are not features"),
     "--transpose": dict(action="store_true", help="DATA has features in rows and samples in columns"),
-    "--kind": dict(metavar="KIND", choices=KINDS, help="classification or regression (default: detected)"),
+    "--kind": dict(metavar="KIND", choices=tuple(KINDS), help=f"{'|'.join(KINDS)} (default: detected)"),
+    "--time": dict(metavar="COLUMN", help="survival: time of the event or of censoring"),
+    "--event": dict(metavar="COLUMN", help="survival: 1 if the event was observed, 0 if censored"),
+    "--covariates": dict(
+        metavar="A,B", type=names, default=(), help="columns to adjust for, such as age,sex,batch"
+    ),
+    "--groups": dict(metavar="COLUMN", help="samples that belong together, such as those of a patient"),
+    "--weights": dict(metavar="COLUMN", help="how much each sample counts"),
+    "--offset": dict(metavar="COLUMN", help="counts: natural logarithm of the exposure"),
     "--max-memory": dict(metavar="GB", type=gigabytes, help="memory limit for each file (default: by its size)"),
     "--missing": dict(metavar="HOW", choices=TREATMENTS, default="error", help=MISSING),
     "--components": dict(metavar="N", type=integer(1), help="components (default 50; 20 for 3+ classes)"),
@@ -65,7 +88,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--json": dict(action="store_true", help="print the result as JSON"),
     "--quiet": dict(action="store_true", help="print only errors (and --json output)"),
 }
-DATA_OPTIONS = ("data", "--target", "--id", "--drop", "--transpose", "--kind", "--max-memory", "--missing")
+DATA_OPTIONS = (
+    *("data", "--target", "--time", "--event", "--kind", "--covariates", "--groups", "--weights", "--offset"),
+    *("--id", "--drop", "--transpose", "--missing", "--max-memory"),
+)
 
 
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -87,8 +113,28 @@ def reading(path: Path) -> Iterator[Any]:
         yield update
 
 
+def check_data_options(args: argparse.Namespace) -> None:
+    """Refuse options that contradict each other, before a large file is read."""
+    timed = args.time is not None or args.event is not None
+    if timed and (args.time is None or args.event is None):
+        given, other = ("--event", "--time") if args.time is None else ("--time", "--event")
+        raise UsageError(
+            f"{given} needs {other}: a survival time and whether the event was observed (1) or not (0)."
+        )
+    if timed and args.target is not None:
+        raise UsageError("--time and --event take the place of --target. Leave out --target.")
+    if timed and args.kind not in (None, "survival"):
+        raise UsageError(f"--time and --event do not go with --kind {args.kind}. Leave out --kind.")
+    if not timed and args.kind == "survival":
+        raise UsageError("--kind survival needs --time and --event.")
+    if args.offset is not None and args.kind != "count":
+        raise UsageError("--offset is for counts. Add --kind count.")
+
+
 def read_supervised(args: argparse.Namespace) -> Table:
-    """Read DATA with its target."""
+    """Read DATA with its target and the columns that describe the samples."""
+    check_data_options(args)
+    columns = SampleColumns(args.time, args.event, args.covariates, args.groups, args.weights, args.offset)
     with reading(args.data) as update:
         table = read_table(
             args.data,
@@ -96,12 +142,35 @@ def read_supervised(args: argparse.Namespace) -> Table:
             id=args.id,
             drop=tuple(args.drop),
             transpose=args.transpose,
-            kind=args.kind,
+            kind=None if args.kind is None else KINDS[args.kind],
+            columns=columns,
             missing=args.missing,
             max_bytes=args.max_memory,
             progress=update,
         )
-    return table if args.kind else replace(table, notes=[*table.notes, *_kind_hint(table)])
+    notes = [*_offset_note(args.offset), *check_covariates(table)]
+    if args.kind is None and args.time is None:
+        notes = [*_kind_hint(table), *notes]
+    return replace(table, notes=[*table.notes, *notes])
+
+
+def _offset_note(name: str | None) -> list[str]:
+    if name is None:
+        return []
+    return [f"{name!r} is the logarithm of the exposure: it is added to the logarithm of the expected count."]
+
+
+def check_covariates(table: Table) -> list[str]:
+    """Refuse covariates that determine the target; return a warning if they nearly do."""
+    if not table.covariates or table.kind == "survival":
+        return []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            check_confounding(table.covariate_columns(), table.target, table.kind == "classification")
+        except ValueError as error:
+            raise TableError(str(error).replace("from adjust", "from --covariates")) from None
+    return [str(warning.message) for warning in caught]
 
 
 def check_splits(table: Table) -> None:
@@ -119,5 +188,7 @@ def _kind_hint(table: Table) -> list[str]:
     numbers = numbers_of(table.target)
     if numbers is None or (numbers != np.round(numbers)).any():
         return []
-    other = "regression" if table.kind == "classification" else "classification"
-    return [f"Pass --kind {other} if that is wrong."]
+    others = ["quantity", "ordinal"] if table.kind == "classification" else ["class"]
+    if numbers.min() >= 0:
+        others.append("count")
+    return [f"Pass --kind {' or '.join(others)} if that is wrong."]

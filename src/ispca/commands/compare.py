@@ -7,6 +7,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
 from .._csv import open_csv, write_table
 from .._extras import missing_package
 from .._messages import suggestion
@@ -17,10 +20,11 @@ from . import UsageError
 from ._console import Console, finite
 from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised
 from ._output import output_folder
-from .fit import methods_for
+from .fit import PAPER_KINDS, methods_for, sample_options
 
 SUMMARY = "compare methods on held-out samples of DATA in random splits"
 USAGE = "ispca compare DATA --target COLUMN [options]"
+BASELINE = "base rate"
 EXAMPLE = """example:
   ispca compare expression.csv --target diagnosis --splits 50 --out comparison
 prints a table, best method first, and writes it and a plot to comparison"""
@@ -75,11 +79,21 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
         table = read_supervised(args)
         console.notes(table.notes)
         check_splits(table)
-        standard = standard_methods(regression=table.kind == "regression")
-        known = methods_for(table, args.components, args.draws, args.paper) | standard
+        known = methods_for(table, args.components, args.draws, args.paper)
+        if table.kind in PAPER_KINDS:
+            known |= standard_methods(regression=table.kind == "regression")
+        if table.weights is not None:
+            known = {name: method for name, method in known.items() if takes_weights(method)}
         methods = chosen_methods(known, args.methods)
-        options = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume, "random_state": args.seed}
-        return compare_methods(methods, table.X, table.target, timeout=args.timeout, **options)
+        options: dict[str, Any] = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume}
+        options |= {"random_state": args.seed, "timeout": args.timeout, "kind": table.kind}
+        options["baseline"] = "lasso" if "lasso" in methods else BASELINE
+        return compare_methods(methods, table.X, table.target, **options, **sample_options(table))
+
+
+def takes_weights(method: Any) -> bool:
+    """Return whether the last step of a method can use weights of samples."""
+    return bool(has_fit_parameter(method[-1] if isinstance(method, Pipeline) else method, "sample_weight"))
 
 
 def print_result(result: Comparison, args: argparse.Namespace, written: list[str], console: Console) -> None:

@@ -13,10 +13,10 @@ from sklearn.pipeline import Pipeline
 
 from .._progress import waiting
 from ..ispca_transformer import ISPCA
-from ..models import HorseshoeClassifier, HorseshoeRegressor
 from ..readers import Table
 from ..report.html import load_templates
 from ..validation import compare_with_baselines, paper_methods, recommended_methods
+from ..validation.methods import MODELS
 from . import UsageError
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
@@ -28,9 +28,11 @@ SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
 USAGE = "ispca fit DATA --target COLUMN --out DIR [options]"
 EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results
+  ispca fit expression.csv --time months --event died --covariates age,sex --out results
 writes report.html, model.ispca, scores.csv, loadings.csv and coefficients.csv;
 DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
+PAPER_KINDS = ("classification", "regression")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
 
 
@@ -66,11 +68,15 @@ def run(args: argparse.Namespace) -> int:
         if args.cv:
             check_splits(table)
         methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
+        if args.method not in methods:
+            known = ", ".join(name for name in METHODS if name in methods)
+            raise UsageError(f"--method {args.method} does not apply to this kind of target. Choose from {known}.")
         model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
         validation = None
         if args.cv:
-            validation = compare_with_baselines(model, table.X, table.target, cv=args.cv, random_state=args.seed)
+            options = sample_options(table) | {"cv": args.cv, "random_state": args.seed}
+            validation = compare_with_baselines(model, table.X, table.target, kind=table.kind, **options)
         with waiting("Writing"):
             strongest = write_files(folder, model, table, scores, args, validation)
     seconds = time.perf_counter() - start
@@ -94,17 +100,24 @@ def with_permutations(pipeline: Pipeline, n_permutations: int | str | None) -> P
     return pipeline
 
 
+def sample_options(table: Table) -> dict[str, Any]:
+    """Return groups, weights and offset by the names of their parameters, if there are any."""
+    given = {"groups": table.groups, "sample_weight": table.weights, "offset": table.offset}
+    return {name: values for name, values in given.items() if values is not None}
+
+
 def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
     """Return the fitted pipeline and the scores of the samples."""
-    reduction = pipeline[0]
+    reduction, options = pipeline[0], sample_options(table)
     with warnings.catch_warnings():
         # Their advice is for Python; `fit_notes` gives that for the command line.
-        for start in ("n_components=", "The chains have NOT converged"):
+        for start in ("n_components=", "The chains have NOT converged", "Covariate ", "The covariates "):
             warnings.filterwarnings("ignore", message=start)
         with waiting("Finding components"):
-            scores = reduction.fit_transform(table.X, table.target)
+            scores = reduction.fit_transform(table.X, table.target, **options)
+        options.pop("groups", None)
         with waiting("Sampling the posterior"):
-            pipeline[1].fit(scores, table.target)
+            pipeline[1].fit(scores, table.target, **options)
     reduction.feature_names_in_ = table.features
     return pipeline, scores
 
@@ -124,12 +137,23 @@ def methods_for(
     table: Table, n_components: int | None, n_draws: int, paper: bool, seed: int | None = None
 ) -> dict[str, Any]:
     """Return the methods for the target of a table, with the recommended settings or those of the paper."""
-    regression = table.kind == "regression"
-    kind: Any = HorseshoeRegressor if regression else HorseshoeClassifier
-    model = kind(n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
-    many = not regression and table.target is not None and len(np.unique(table.target)) > 2
+    kind = str(table.kind)
+    model = MODELS[kind](n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
+    many = kind == "classification" and len(np.unique(np.asarray(table.target))) > 2
     default = N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS
     options: dict[str, Any] = {"n_components": n_components or default, "model": model, "random_state": seed}
-    if paper:
-        return paper_methods(regression=regression, **options)
-    return recommended_methods(kind=str(table.kind), **options)
+    if paper and kind not in PAPER_KINDS:
+        raise UsageError(f"The paper has no methods for --kind {kind}. Leave out --paper.")
+    methods = paper_methods(regression=kind == "regression", **options) if paper else None
+    return adjusted(table, methods or recommended_methods(kind=kind, **options))
+
+
+def adjusted(table: Table, methods: dict[str, Any]) -> dict[str, Any]:
+    """Adjust reductions for the covariates, and give these to the models without a penalty."""
+    columns = list(range(-table.n_covariate_columns, 0))
+    if columns:
+        for method in methods.values():
+            if isinstance(method, Pipeline):
+                method[0].set_params(adjust=columns, keep_adjusted=True)
+                method[-1].set_params(unpenalized=columns)
+    return methods

@@ -17,9 +17,11 @@ from .._messages import count, listing
 from .._progress import waiting
 from .._terminal import show
 from ..fitted_parts import FittedParts, take_apart
-from ..persistence import ModelFileError, load_model
+from ..models import HorseshoeCounts
+from ..persistence import ModelFileError, load_model, read_details
 from ..readers import Table, TableError, read_table
 from ..readers.missing import fill
+from ..readers.records import SampleColumns
 from ._console import Console, finite
 from ._options import add_options, reading
 from ._output import output_file
@@ -28,9 +30,13 @@ SUMMARY = "predict the target of new samples with a model written by ispca fit"
 USAGE = "ispca predict MODEL DATA [options]"
 EXAMPLE = """example:
   ispca predict results/model.ispca new.csv --out predictions.csv
-writes the predicted class of each sample and the probability of every class, or the
-mean, standard deviation and 90% interval of a quantity. Without --out it prints them."""
+writes the predicted class of each sample and the probability of every class, the mean
+and 90% interval of a quantity or a count, or the risk, the median survival time and the
+probability of surviving some times. Without --out it prints them. DATA needs the
+covariates and the offset of the fit."""
 PROBABILITY = 0.9
+# Survival is predicted at these quantiles of the training samples' event times.
+TIME_QUANTILES = (0.25, 0.5, 0.75)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,14 +79,34 @@ def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         model = load_predictor(args.model, args.max_memory)
         parts = take_apart(model)
         names = tuple(parts.feature_names_in())
+        columns, categories = described_samples(args.model, args.max_memory)
         with reading(args.data) as update:
-            options = {"id": args.id, "transpose": args.transpose, "known": names, "progress": update}
+            options: dict[str, Any] = {"id": args.id, "transpose": args.transpose, "known": names}
+            options |= {"columns": columns, "categories": categories, "progress": update}
             table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
         console.notes(table.notes)
         X, kept = matched(table, names, parts, args, console)
+        offset = None if table.offset is None else table.offset[kept]
         with waiting("Predicting"):
-            columns = predictions(model, X)
-    return {"id": table.ids[kept], **columns}
+            found = predictions(model, X, offset)
+    return {"id": table.ids[kept], **found}
+
+
+def described_samples(path: Path, max_bytes: int | None) -> tuple[SampleColumns, dict[str, list[str] | None]]:
+    """Return the columns, besides the features, that a model needs, and the categories of its covariates."""
+    details = read_details(path, max_bytes=max_bytes)
+    covariates, offset = details.get("covariates") or {}, details.get("offset")
+    lists = isinstance(covariates, dict) and all(
+        known is None or (isinstance(known, list) and known) for known in covariates.values()
+    )
+    if not lists or not isinstance(offset, str | None):
+        raise ModelFileError(
+            f"{path} is damaged: its covariates or its offset are unusable.", "Fit the model again."
+        )
+    categories = {
+        name: None if known is None else [str(item) for item in known] for name, known in covariates.items()
+    }
+    return SampleColumns(covariates=tuple(categories), offset=offset), categories
 
 
 def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
@@ -164,13 +190,18 @@ def _training_means(parts: FittedParts) -> np.ndarray:
     return means
 
 
-def predictions(model: Any, X: Any) -> dict[str, Any]:
+def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[str, Any]:
     """Return the predictions, one entry per output column."""
     with warnings.catch_warnings():
         # The names were already compared.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         parts = take_apart(model)
         last, Z = parts.model, parts.model_input(X)
+        if hasattr(last, "survival_curves"):
+            return survival_predictions(last, Z)
+        if isinstance(last, HorseshoeCounts):
+            low, high = last.predict_interval(Z, PROBABILITY, offset).T
+            return {"mean": last.predict(Z, offset), "q5": low, "q95": high}
         if hasattr(last, "classes_"):
             probabilities = last.predict_proba(Z)
             columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
@@ -181,6 +212,20 @@ def predictions(model: Any, X: Any) -> dict[str, Any]:
         else:
             low, high = norm.ppf([[(1 - PROBABILITY) / 2], [(1 + PROBABILITY) / 2]], mean, deviation)
         return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
+
+
+def survival_predictions(model: Any, Z: Any) -> dict[str, Any]:
+    """Return risk, median survival and the probability of surviving some times."""
+    # The times are shown with the digits that the names of the columns have.
+    times = [float(f"{time:.3g}") for time in np.quantile(model.event_times_, TIME_QUANTILES)]
+    curves = model.survival_curves(Z, sorted(set(times)))
+    median = model.median_survival(Z)
+    columns: dict[str, Any] = {
+        "risk": model.predict(Z),
+        # Empty where more than half survive as long as any training sample.
+        "median_survival": np.array([time if np.isfinite(time) else None for time in median.tolist()]),
+    }
+    return columns | {f"survival({time:g})": curves.mean[:, place] for place, time in enumerate(curves.times)}
 
 
 def as_csv(columns: dict[str, Any]) -> str:

@@ -70,6 +70,8 @@ def probabilities(eta: Floats) -> Floats:
 
 BINOMIAL = ClassFamily(
     name="binomial",
+    predictor="log odds",
+    ratio="odds ratio",
     contrasts=contrasts,
     null_model=null_model,
     penalized=ClassLoss(

@@ -81,6 +81,8 @@ def _accumulated(order: Indices, last: Indices, increments: Floats) -> Floats:
 
 COX = Family(
     name="cox",
+    predictor="log hazard",
+    ratio="hazard ratio",
     target=survival_target,
     contrasts=contrasts,
     null_model=null_model,

@@ -75,6 +75,8 @@ class Family:
     classification: bool = False  # whether the target consists of class labels
     per_class: bool = False  # whether every class has its own linear predictor; otherwise there is one
     ordered: bool = False  # whether the target consists of ordered classes, separated by thresholds
+    predictor: str = "target"  # what a coefficient changes, in words
+    ratio: str = ""  # what the exponential of a coefficient is called; empty if it means nothing
     noise_scale: bool = False  # whether the spread around the mean is a parameter, sigma
     target: Callable[[Any], Any] = np.asarray  # target as users pass it -> array with one entry per sample
 

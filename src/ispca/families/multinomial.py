@@ -85,6 +85,8 @@ def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
 
 MULTINOMIAL = ClassFamily(
     name="multinomial",
+    predictor="log odds",
+    ratio="odds ratio",
     per_class=True,
     null_model=null_model,
     penalized=ClassLoss(

@@ -91,6 +91,8 @@ def deviances(y: Floats, mean: Floats, phi: Any) -> Floats:
 
 NEGATIVE_BINOMIAL = CountFamily(
     name="negative-binomial",
+    predictor="log expected count",
+    ratio="rate ratio",
     null_model=null_model,
     sampler_model="negative_binomial",
     pseudo_deviation=pseudo_deviation,

@@ -135,6 +135,8 @@ def log_likelihood(eta: Floats, y: Any, thresholds: Any) -> Floats:
 
 ORDINAL = Family(
     name="ordinal",
+    predictor="log odds of a higher class",
+    ratio="odds ratio",
     ordered=True,
     target=lambda y: ordinal_target(y)[0],
     contrasts=contrasts,

@@ -60,6 +60,8 @@ def draw(mean: Floats, extra: Any, rng: np.random.Generator) -> Floats:
 
 POISSON = CountFamily(
     name="poisson",
+    predictor="log expected count",
+    ratio="rate ratio",
     null_model=null_model,
     penalized=PenalizedLoss(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],

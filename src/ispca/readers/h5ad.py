@@ -24,7 +24,7 @@ TEXTS_AT_A_TIME = 200
 
 
 def read_h5ad(path: Path, request: Request) -> Raw:
-    """Read X, one column of obs, and the names from an AnnData file."""
+    """Read X, some columns of obs, and the names from an AnnData file."""
     h5py = load_extra(f"Reading {path.name}", "h5py")
     check_magic(path, HDF5, "an h5ad file", "Write it with anndata.")
     if not can_be_opened(path):
@@ -41,14 +41,17 @@ def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     raw = Raw(X, names, reader.index(file, "obs"))
     obs = reader.group(file, "obs")
     columns = [key for key in obs if key not in ("_index", "__categories")]
-    for name, role in ((request.target, "target"), (request.id, "id")):
+    extra = request.columns.roles()
+    for role, name in (("target", request.target), ("id", request.id), *extra):
         if name is not None and name not in columns:
             raise unknown_column(name, columns, role, f"obs of {path.name}")
     if request.target is not None:
         raw.target, raw.target_name = reader.column(obs, request.target), request.target
     if request.id is not None:
         raw.ids = [str(item) for item in reader.column(obs, request.id)]
-    for what, values in (("names in obs", raw.ids), ("target values", raw.target)):
+    raw.columns = {name: reader.column(obs, name) for _, name in extra}
+    of_samples = [(f"values of {name!r}", values) for name, values in raw.columns.items()]
+    for what, values in (("names in obs", raw.ids), ("target values", raw.target), *of_samples):
         if values is not None and len(values) != X.shape[0]:
             raise TableError(f"{path.name} has {len(values):,} {what} for {X.shape[0]:,} rows of X.")
     return raw

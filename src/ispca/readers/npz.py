@@ -33,11 +33,16 @@ def read_npz(path: Path, request: Request) -> Raw:
         raise unknown_column(request.id, list(stored), "id", path.name)
     if ids is not None and ids.shape == (rows,):
         raw.ids = [str(item) for item in ids]
-    if name in stored and stored[name].shape == (rows,):
+    fitting = [key for key, values in stored.items() if values.shape == (rows,)]
+    if name in fitting:
         raw.target, raw.target_name = _labels(stored[name], stored.get("classes")), name
     elif request.target is not None:
-        fitting = [key for key, values in stored.items() if values.shape == (rows,)]
         raise unknown_column(name, fitting or list(stored), "target", path.name)
+    for role, column in request.columns.roles():
+        if column not in fitting:
+            raise unknown_column(column, fitting or list(stored), role, path.name)
+        values = stored[column]
+        raw.columns[column] = values.astype(str) if values.dtype.kind == "b" else values
     return raw
 
 

@@ -104,8 +104,10 @@ class SamplesInRows(Collector):
         places = Places(header, layout.where)
         self._target = None if request.target is None else places.of(request.target, "target")
         self._id = places.of(request.id, "id") if request.id is not None else self._guess_id(0 in text)
-        # One column may be both.
-        self._asked = list(dict.fromkeys(j for j in (self._id, self._target) if j is not None))
+        self._extra = {name: places.of(name, role) for role, name in request.columns.roles()}
+        # One column may be several of these.
+        asked = (self._id, self._target, *self._extra.values())
+        self._asked = list(dict.fromkeys(j for j in asked if j is not None))
         self._left_out = {places.of(name, "drop"): "requested" for name in request.drop}
         self._left_out |= {j: "text" for j in text - set(self._asked) - set(self._left_out)}
         self._kept: list[list[str]] = []
@@ -114,6 +116,8 @@ class SamplesInRows(Collector):
     def _guess_id(self, first_is_text: bool) -> int | None:
         name = self._header[0]
         if self._target == 0 or name in (self._request.known or ()) or name in self._request.drop:
+            return None
+        if name in self._request.columns.names - {self._request.columns.groups}:
             return None
         return 0 if first_is_text or name.lower() in ID_NAMES else None
 
@@ -142,12 +146,14 @@ class SamplesInRows(Collector):
         columns = dict(zip(self._asked, map(list, zip(*self._kept, strict=True)), strict=False))
         if self._target is not None:
             raw.target, raw.target_name = columns[self._target], self._names[self._target]
+        raw.columns = {name: columns[j] for name, j in self._extra.items()}
         if self._id is not None:
             ids, name = columns[self._id], self._names[self._id]
             guessed = self._request.id is None and self._header[self._id] != ""
             if guessed and len(set(ids)) < len(ids):
                 # A first column of text with repeated values does not name the samples.
-                raw.left_out[name] = "text"
+                if name not in raw.columns:
+                    raw.left_out[name] = "text"
                 return raw
             raw.ids = ids
             if guessed:
@@ -165,6 +171,7 @@ class SamplesInColumns(Collector):
         self._features: list[str] = []
         self._odd: dict[int, str] = {}
         self._rows: dict[int, Sequence[str]] = {}
+        self._wanted = {request.target, request.id} | request.columns.names
 
     def add(self, block: Block) -> None:
         """Add a block; a column that is mostly text describes the features and is left out."""
@@ -177,7 +184,7 @@ class SamplesInColumns(Collector):
             value = next((fields[j] for j in positions if j not in describing), None)
             if value is not None:
                 self._odd[start + i] = f"text such as {shortened(value)!r}"
-                if self._features[start + i] in (self._request.target, self._request.id):
+                if self._features[start + i] in self._wanted:
                     self._rows[start + i] = fields
         if describing:
             self.layout = replace(self.layout, texts=(*self.layout.texts, *sorted(describing)))
@@ -195,9 +202,11 @@ class SamplesInColumns(Collector):
         places = Places(self._features, self.layout.where, "row")
         target = None if request.target is None else places.of(request.target, "target")
         named = None if request.id is None else places.of(request.id, "id")
+        extra = {name: places.of(name, role) for role, name in request.columns.roles()}
+        asked = {target, named, *extra.values()}
         left_out = {places.of(name, "drop"): "requested" for name in request.drop}
-        left_out |= {i: why for i, why in self._odd.items() if i not in (target, named)}
-        kept = [i for i in range(len(values)) if i not in left_out and i not in (target, named)]
+        left_out |= {i: why for i, why in self._odd.items() if i not in asked}
+        kept = [i for i in range(len(values)) if i not in left_out and i not in asked]
         raw = Raw(
             values.T if len(kept) == len(values) else values[kept].T,
             [self._features[i] for i in kept],
@@ -209,6 +218,7 @@ class SamplesInColumns(Collector):
             raw.ids = self._strings(named, values, samples)
         if target is not None:
             raw.target, raw.target_name = self._strings(target, values, samples), request.target
+        raw.columns = {name: self._strings(i, values, samples) for name, i in extra.items()}
         return raw
 
     def _strings(self, i: int, values: np.ndarray, samples: list[int]) -> list[str]:

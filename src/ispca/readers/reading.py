@@ -19,9 +19,18 @@ from .limits import Limit, limit_for
 from .missing import check_treatment, treat_missing
 from .npz import read_npz
 from .parquet import read_parquet
-from .records import Raw, Request, Table, TableError, ignore_progress, unique_names
+from .records import Raw, Request, SampleColumns, Table, TableError, covariate_width, ignore_progress, unique_names
+from .sample_columns import (
+    Categories,
+    add_covariates,
+    check_covariates_kept,
+    check_roles,
+    groups_of,
+    offset_of,
+    weights_of,
+)
 from .svmlight import read_svmlight
-from .target import classify
+from .target import classify, survival
 
 READERS: dict[str, Callable[[Path, Request], Raw]] = {
     ".csv": read_delimited,
@@ -38,6 +47,7 @@ READERS: dict[str, Callable[[Path, Request], Raw]] = {
 GZIPPED = (read_delimited, read_svmlight)
 # Formats in which the target has its own place and needs no name.
 OWN_TARGET = (read_npz, read_svmlight)
+NO_COLUMNS = SampleColumns()
 # Formats that store a matrix, samples in rows, instead of a table.
 MATRICES = (read_h5ad, read_npz, read_svmlight)
 
@@ -53,6 +63,8 @@ def read_table(
     missing: str = "error",
     supervised: bool = True,
     known: tuple[str, ...] | None = None,
+    categories: Categories | None = None,
+    columns: SampleColumns = NO_COLUMNS,
     max_bytes: int | None = None,
     progress: Callable[[float], None] = ignore_progress,
 ) -> Table:
@@ -71,8 +83,9 @@ def read_table(
         Columns that are not features.
     transpose : bool, default=False
         Whether features are in rows and samples in columns.
-    kind : {"classification", "regression"}, optional
-        Kind of target. By default, text and integers with at most ten distinct values are class labels.
+    kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
+        Kind of target. By default, text and integers with at most ten distinct values are class labels, and other
+        numbers are quantities; a time and an event are survival. Counts and ordered classes must be requested.
     missing : {"error", "mean", "columns", "rows"}, default="error"
         Treatment of missing values: raise an error, replace them by the column mean, or leave out the affected
         columns or samples.
@@ -80,6 +93,11 @@ def read_table(
         Whether to read a target.
     known : tuple of str, optional
         The features of a fitted model.
+    categories : dict of str to list of str or None, optional
+        The covariates of a fitted model and their categories; None for quantities.
+    columns : SampleColumns, optional
+        Columns that describe the samples: ``time`` and ``event``, which take the place of the target,
+        ``covariates``, ``groups``, ``weights`` and ``offset``.
     max_bytes : int, optional
         Memory that the table may take, in bytes: 8 per cell, 16 per entry of a sparse matrix, and 256 per row and
         per column. The same limit applies to data unpacked from a compressed file. By default 200 times the size
@@ -110,7 +128,9 @@ def read_table(
     path = Path(path)
     check_treatment(missing)
     reader = _reader(path)
-    if supervised and target is None and reader not in OWN_TARGET:
+    check_roles(columns, target)
+    timed = columns.time is not None
+    if supervised and target is None and not timed and reader not in OWN_TARGET:
         raise TableError(f"The target column of {path.name} is not specified.", "Pass target='COLUMN'.")
     if transpose and reader in MATRICES:
         raise TableError(
@@ -121,35 +141,67 @@ def read_table(
         raise TableError(f"Columns of {path.suffix} files cannot be dropped. Remove them from {path.name}.")
     with _as_table_error(path):
         limit = limit_for(path, max_bytes)
-        raw = reader(path, Request(limit, target, id, drop, transpose, known, progress))
+        request = Request(limit, target, id, drop, transpose, known, progress, columns)
+        raw = reader(path, request)
         progress(1.0)
-        return _table(path, raw, kind, missing, supervised, known is not None, limit)
+        return _table(path, raw, request, kind, missing, supervised, categories)
 
 
 def _table(
-    path: Path, raw: Raw, kind: str | None, missing: str, supervised: bool, fitted: bool, limit: Limit
+    path: Path,
+    raw: Raw,
+    request: Request,
+    kind: str | None,
+    missing: str,
+    supervised: bool,
+    categories: Categories | None,
 ) -> Table:
-    """Turn what a reader found into a table: interpret the target and handle missing values."""
-    if supervised and raw.target is None:
+    """Turn what a reader found into a table: interpret the columns and handle missing values."""
+    asked, fitted = request.columns, request.known is not None
+    labels, kind_found, rows = None, None, np.ones(raw.X.shape[0], dtype=bool)
+    target_name = raw.target_name if asked.time is None else asked.time
+    raw.notes += _left_out_notes({} if fitted else raw.left_out)
+    for name, values in raw.columns.items():
+        _check_labels(values, request.limit, f"Column {name!r}")
+    if supervised:
+        labels, rows, kind_found, note = _target(path, raw, request, kind)
+        raw.notes.append(note)
+        if not rows.all():
+            gone = count(int(np.count_nonzero(~rows)), "sample")
+            raw.notes.append(f"{gone} without a value of {target_name!r} left out.")
+    of_samples: dict[str, Any] = {
+        "groups": groups_of(raw, asked.groups, rows),
+        "weights": weights_of(raw, asked.weights, rows),
+        "offset": offset_of(raw, asked.offset, rows),
+    }
+    notes = raw.notes
+    ids = _ids(raw, notes)
+    covariates = add_covariates(raw, asked.covariates, rows, categories)
+    raw.features = _unique(raw.features, notes)
+    X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
+    check_covariates_kept(raw, columns, covariates)
+    _check_size(path, X, raw, supervised, covariates)
+    target_values = None if labels is None else labels[kept]
+    features = np.array(raw.features, dtype=object)[columns]
+    of_kept: dict[str, Any] = {
+        role: None if values is None else values[kept] for role, values in of_samples.items()
+    }
+    found = (X, features, ids[kept], target_values, target_name, kind_found, notes, raw.left_out)
+    return Table(*found, covariates=covariates, **of_kept)
+
+
+def _target(path: Path, raw: Raw, request: Request, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:
+    """Return the target of all samples, which of them have a value, its kind, and a note."""
+    event, time = request.columns.event, request.columns.time
+    if event is not None and time is not None:
+        values, rows, note = survival(raw.columns[event], event, raw.columns[time], time)
+        return values, rows, "survival", note
+    if raw.target is None:
         raise TableError(
             f"{path.name} contains no target.", "Add an array y, or pass target='NAME' to use another array."
         )
-    notes = raw.notes + _left_out_notes({} if fitted else raw.left_out)
-    labels, kind_found, rows = None, None, np.ones(raw.X.shape[0], dtype=bool)
-    if supervised:
-        _check_labels(raw.target, limit)
-        labels, rows, kind_found, note = classify(raw.target, str(raw.target_name), kind)
-        notes.append(note)
-        if not rows.all():
-            gone = count(int(np.count_nonzero(~rows)), "sample")
-            notes.append(f"{gone} without a value of {raw.target_name!r} left out.")
-    ids = _ids(raw, notes)
-    raw.features = _unique(raw.features, notes)
-    X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
-    _check_size(path, X, raw, supervised)
-    target_values = None if labels is None else labels[kept]
-    features = np.array(raw.features, dtype=object)[columns]
-    return Table(X, features, ids[kept], target_values, raw.target_name, kind_found, notes, raw.left_out)
+    _check_labels(raw.target, request.limit, "The target")
+    return classify(raw.target, str(raw.target_name), kind)
 
 
 def _reader(path: Path) -> Callable[[Path, Request], Raw]:
@@ -200,11 +252,11 @@ def _as_table_error(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _check_labels(target: Any, limit: Limit) -> None:
+def _check_labels(values: Any, limit: Limit, what: str) -> None:
     """Refuse labels that exceed the limit; NumPy stores each in as much memory as the longest."""
-    if not isinstance(target, np.ndarray) or target.dtype.kind == "O":
-        longest = max((len(str(item)) for item in target), default=0)
-        limit.check(len(target) * longest * 4, "The target")
+    if not isinstance(values, np.ndarray) or values.dtype.kind == "O":
+        longest = max((len(str(item)) for item in values), default=0)
+        limit.check(len(values) * longest * 4, what)
 
 
 def _left_out_notes(left_out: dict[str, str]) -> list[str]:
@@ -231,8 +283,8 @@ def _ids(raw: Raw, notes: list[str]) -> np.ndarray:
     return np.array(raw.ids, dtype=object)
 
 
-def _check_size(path: Path, X: Any, raw: Raw, supervised: bool) -> None:
-    if X.shape[1] == 0:
+def _check_size(path: Path, X: Any, raw: Raw, supervised: bool, covariates: Categories) -> None:
+    if X.shape[1] == sum(map(covariate_width, covariates.values())):
         text = sum(why.startswith("text") for why in raw.left_out.values())
         reason = f" ({count(text, 'column')} with text)" if text else ""
         raise TableError(

@@ -23,12 +23,36 @@ def ignore_progress(fraction: float) -> None:
 
 
 @dataclass(frozen=True)
+class SampleColumns:
+    """Names of columns that describe the samples, besides the target and the sample names."""
+
+    time: str | None = None
+    event: str | None = None
+    covariates: tuple[str, ...] = ()
+    groups: str | None = None
+    weights: str | None = None
+    offset: str | None = None
+
+    def roles(self) -> list[tuple[str, str]]:
+        """Return pairs of a role, which is the parameter that names it, and a column."""
+        single = ("time", "event", "groups", "weights", "offset")
+        found = [(role, getattr(self, role)) for role in single if getattr(self, role) is not None]
+        return found + [("covariates", name) for name in self.covariates]
+
+    @property
+    def names(self) -> set[str]:
+        """The names of all columns."""
+        return {name for _, name in self.roles()}
+
+
+@dataclass(frozen=True)
 class Request:
     """What to read from a file.
 
-    ``target`` and ``id`` name columns, ``drop`` lists columns that are not features, and ``transpose`` says that
-    features are in rows. ``known`` contains the features of a fitted model, if any. ``progress`` is called with
-    the fraction of the file that has been read. ``limit`` bounds the memory that the file may take.
+    ``target``, ``id`` and ``columns`` name columns, ``drop`` lists columns that are not features, and
+    ``transpose`` says that features are in rows. ``known`` contains the features of a fitted model, if any.
+    ``progress`` is called with the fraction of the file that has been read. ``limit`` bounds the memory that the
+    file may take.
     """
 
     limit: Limit
@@ -38,11 +62,15 @@ class Request:
     transpose: bool = False
     known: tuple[str, ...] | None = None
     progress: Callable[[float], None] = ignore_progress
+    columns: SampleColumns = SampleColumns()
 
 
 @dataclass
 class Raw:
-    """What a reader found. Values may be missing (NaN); ``left_out`` maps skipped columns to the reason."""
+    """What a reader found. Values may be missing (NaN); ``left_out`` maps skipped columns to the reason.
+
+    ``columns`` holds the columns that describe the samples, by name.
+    """
 
     X: Any
     features: list[str]
@@ -51,6 +79,7 @@ class Raw:
     target_name: str | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    columns: dict[str, list[str] | np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,21 +89,28 @@ class Table:
     Attributes
     ----------
     X : ndarray or csr_array of shape (n_samples, n_features)
-        The values, all finite.
+        The values, all finite. The columns of the covariates come last.
     features : ndarray of str
         Names of the columns of X, without duplicates.
     ids : ndarray of str
         Names of the samples.
     target : ndarray or None
-        Class labels (str) or numbers; None if no target was requested.
+        Class labels (str), numbers, or events and times (a structured array); None if no target was requested.
     target_name : str or None
-        Name of the target column.
+        Name of the target column; that of the time for survival.
     kind : str or None
-        "classification" or "regression".
+        "classification", "regression", "survival", "count" or "ordinal".
     notes : list of str
         One sentence for each assumption and each omission.
     left_out : dict of str to str
         Columns that are not in X, with the reason.
+    covariates : dict of str to list of str or None
+        The categories of each covariate, the reference first; None for a quantity. A quantity has one column in
+        X, and categories have one indicator each except the reference.
+    groups : ndarray of str or None
+        Group of each sample.
+    weights, offset : ndarray of float or None
+        Weight and offset of each sample.
     """
 
     X: Any
@@ -85,6 +121,35 @@ class Table:
     kind: str | None
     notes: list[str]
     left_out: dict[str, str]
+    covariates: dict[str, list[str] | None] = field(default_factory=dict)
+    groups: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    offset: np.ndarray | None = None
+
+    @property
+    def n_covariate_columns(self) -> int:
+        """The number of columns of X that belong to covariates."""
+        return sum(map(covariate_width, self.covariates.values()))
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X that are features."""
+        return int(self.X.shape[1]) - self.n_covariate_columns
+
+    def covariate_columns(self) -> dict[str, np.ndarray]:
+        """Return the columns of X that belong to each covariate."""
+        found, start = {}, self.n_features
+        for name, categories in self.covariates.items():
+            end = start + covariate_width(categories)
+            part = self.X[:, start:end]
+            found[name] = part if isinstance(part, np.ndarray) else part.toarray()
+            start = end
+        return found
+
+
+def covariate_width(categories: list[str] | None) -> int:
+    """Return the number of columns of a covariate: one for a quantity, or one per category but the first."""
+    return 1 if categories is None else len(categories) - 1
 
 
 def unknown_column(name: str, names: Sequence[str], role: str, where: str, what: str = "column") -> TableError:

@@ -21,6 +21,8 @@ def read_svmlight(path: Path, request: Request) -> Raw:
 
     if request.target not in (None, "y"):
         raise unknown_column(str(request.target), ["y"], "target", path.name)
+    for role, name in request.columns.roles():
+        raise unknown_column(name, ["y"], role, path.name)
     with open_bytes(path, request.limit, request.progress) as file:
         lines = _Lines(file, request.limit)
         try:

@@ -1,17 +1,23 @@
-"""Interpret the target of a table: classes or numbers, and which samples have a value."""
+"""Interpret the target of a table: its kind, and which samples have a value."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from .._messages import listing
+from .._messages import count, listing
+from ..families.survival_target import SURVIVAL
 from ..families.target_kind import FEW_VALUES, guess_kind
 from .cells import MISSING, number
 from .records import TableError
 
-KINDS = ("classification", "regression")
+KINDS = ("classification", "regression", "survival", "count", "ordinal")
+# Words for an event that was observed and for a censored one, besides 1 and 0.
+OBSERVED, CENSORED = ("1", "true"), ("0", "false")
+# Grades such as G1, G2, G3: the same text before different numbers.
+GRADE = re.compile(r"(?P<text>\D*)(?P<number>\d+)")
 
 
 def numbers_of(values: Any) -> np.ndarray | None:
@@ -50,7 +56,7 @@ def _label(value: float) -> str:
 def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:
     """Return the target of all samples, which of them have a value, its kind, and a note on how it is treated.
 
-    ``kind`` is "classification" or "regression" if the user specifies it, otherwise None.
+    ``kind`` is what the user specifies, otherwise None; only classes and quantities are guessed.
     """
     numbers = numbers_of(values)
     treated = f"{name!r} is treated as"
@@ -59,17 +65,25 @@ def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.n
         treated = f"{name!r} {reason} and is treated as"
     if kind == "regression":
         if numbers is None:
-            odd = sorted({_stripped(item) for item in values if number(_stripped(item)) is None})
             raise TableError(
-                f"The target {name!r} contains text ({listing(odd)}), so it is not a quantity.",
+                f"The target {name!r} contains text ({_odd(values)}), so it is not a quantity.",
                 "Leave out kind='regression'.",
             )
         present = np.isfinite(numbers)
         return numbers, present, kind, f"{treated} a quantity (regression)."
+    if kind == "count":
+        return *_counts(values, numbers, name), kind, f"{treated} counts."
+    if kind == "ordinal":
+        grades, present, note = _ordered(values, numbers, name)
+        return grades, present, kind, f"{treated} ordered classes{note}."
     labels = labels_of(values)
     present = labels != ""
     _check_classes(labels[present], name)
     return labels, present, kind, f"{treated} class labels (classification)."
+
+
+def _odd(values: Any) -> str:
+    return listing(sorted({_stripped(item) for item in values if number(_stripped(item)) is None}))
 
 
 def _check_classes(labels: np.ndarray, name: str) -> None:
@@ -80,8 +94,90 @@ def _check_classes(labels: np.ndarray, name: str) -> None:
             f"({listing(classes)}).",
             "Choose a column of class labels, or pass kind='regression' for a quantity.",
         )
+    _check_several(classes, name)
+    if len(classes) == len(labels):
+        raise TableError(f"The target {name!r} has only one sample per class. Each class needs several samples.")
+
+
+def _check_several(classes: np.ndarray, name: str) -> None:
     if len(classes) < 2:
         found = f"only one class ({classes[0]})" if len(classes) else "no labels"
         raise TableError(f"The target {name!r} has {found}. At least two classes are needed.")
-    if len(classes) == len(labels):
-        raise TableError(f"The target {name!r} has only one sample per class. Each class needs several samples.")
+
+
+def _counts(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.ndarray, np.ndarray]:
+    if numbers is None:
+        raise TableError(
+            f"The target {name!r} contains text ({_odd(values)}), so it is not a count.", "Leave out kind='count'."
+        )
+    present = np.isfinite(numbers)
+    counts = numbers[present]
+    wrong = counts[(counts < 0) | (counts != np.round(counts))]
+    if len(wrong):
+        raise TableError(
+            f"The target {name!r} contains {wrong[0]:g}, but counts are integers of 0 or more.",
+            "Pass kind='regression' for other numbers.",
+        )
+    if len(counts) and np.ptp(counts) == 0:
+        raise TableError(f"The target {name!r} has the same count in all samples: {counts[0]:g}.")
+    return _integers(numbers, present), present
+
+
+def _integers(numbers: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Return integers as such; samples without a value, which are left out, become 0."""
+    return np.where(present, numbers, 0).astype(np.int64)
+
+
+def _ordered(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return ordered classes as numbers, which of them are present, and how they were read."""
+    note = ""
+    if numbers is None:
+        labels = labels_of(values)
+        found = [GRADE.fullmatch(label) for label in labels if label]
+        if not all(found) or len({match["text"] for match in found if match}) > 1:
+            raise TableError(
+                f"The order of the classes in {name!r} is unknown: {listing(np.unique(labels[labels != '']))}. "
+                "Write them as numbers, the lowest class first."
+            )
+        numbers = np.array([float(re.sub(r"\D", "", label)) if label else np.nan for label in labels])
+        note = f" in the order of their numbers ({labels[labels != ''][0]} as {numbers[labels != ''][0]:g})"
+    present = np.isfinite(numbers)
+    classes = np.unique(numbers[present])
+    if len(classes) > FEW_VALUES:
+        raise TableError(
+            f"The target {name!r} has {len(classes):,} distinct values, too many for ordered classes.",
+            "Pass kind='regression' for a quantity.",
+        )
+    _check_several(classes, name)
+    integers = np.array_equal(classes, np.round(classes))
+    return _integers(numbers, present) if integers else numbers, present, note
+
+
+def survival(event: Any, event_name: str, time: Any, time_name: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return events and times as a structured array, which samples have both, and a note on them."""
+    times = numbers_of(time)
+    if times is None:
+        raise TableError(f"Column {time_name!r} (time) contains text ({_odd(time)}). Times are positive numbers.")
+    words = np.char.lower(labels_of(event))
+    wrong = sorted(set(words.tolist()) - {"", *OBSERVED, *CENSORED})
+    if wrong:
+        raise TableError(
+            f"Column {event_name!r} (event) contains {listing(map(repr, wrong))}. Write 1 if the event was "
+            "observed and 0 if the sample was censored."
+        )
+    present = np.isfinite(times) & (words != "")
+    target = np.zeros(len(times), dtype=SURVIVAL)
+    target["event"], target["time"] = np.isin(words, OBSERVED), np.where(present, times, 1.0)
+    known = target[present]
+    if len(known) and known["time"].min() <= 0:
+        raise TableError(
+            f"Column {time_name!r} (time) contains {known['time'].min():g}. Times are positive numbers; correct "
+            "them, or remove these samples."
+        )
+    n_events = int(known["event"].sum())
+    if not n_events:
+        raise TableError(
+            f"Column {event_name!r} (event) contains no observed event (1), so nothing can be learned."
+        )
+    events = f"{count(n_events, 'event')}, {count(len(known) - n_events, 'sample')} censored"
+    return target, present, f"{time_name!r} and {event_name!r} are treated as survival times: {events}."

@@ -6,28 +6,46 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
+from sklearn.utils.validation import has_fit_parameter
 
 from .comparison import Comparison, compare
 from .stacking_candidates import default_candidates
+from .target import target_form
 
 MODEL, LASSO, BASE_RATE = "this model", "lasso", "base rate"
 
 
 def compare_with_baselines(
-    model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = -1, random_state: int = 0
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    kind: str | None = None,
+    cv: Any = 5,
+    groups: Any = None,
+    sample_weight: Any = None,
+    offset: Any = None,
+    n_jobs: int | None = -1,
+    random_state: int = 0,
 ) -> Comparison:
     """Refit a model, the lasso and the base rate in every split, and compare them on the held-out samples.
+
+    The lasso is left out where there is none for the kind of target, or none that uses the weights or the offset.
 
     Parameters
     ----------
     model : estimator
-        A classifier, a regressor or a pipeline that ends in one, fitted or not. Clones of it are fitted.
+        A model or a pipeline that ends in one, fitted or not. Clones of it are fitted.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The features.
-    y : array-like of shape (n_samples,)
-        Class labels or values.
+    y : array-like of shape (n_samples,), or events and times
+        The target, as in `compare`.
+    kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
+        What y contains, as in `compare`. Survival times are recognized; counts and ordered classes are not.
     cv : int, splitter or iterable of pairs, default=5
         Number of random splits, or the splits, as in `compare`.
+    groups, sample_weight, offset : array-like of shape (n_samples,), optional
+        Groups, weights and offsets of the samples, as in `compare`.
     n_jobs : int or None, default=-1
         Number of worker processes.
     random_state : int, default=0
@@ -47,7 +65,15 @@ def compare_with_baselines(
     >>> compare_with_baselines(LogisticRegression(), data.data, data.target, cv=2, n_jobs=1).methods
     ['this model', 'lasso', 'base rate']
     """
-    kind = "regression" if is_regressor(model) else "classification"
-    candidates = dict(default_candidates(kind, len(np.unique(y))))
-    methods = {MODEL: model, LASSO: candidates[LASSO], BASE_RATE: candidates[BASE_RATE]}
-    return compare(methods, X, y, cv=cv, baseline=BASE_RATE, n_jobs=n_jobs, random_state=random_state)
+    kind = kind or target_form(y) or ("regression" if is_regressor(model) else "classification")
+    n_classes = len(np.unique(y)) if kind == "classification" else 0
+    candidates = dict(default_candidates(kind, n_classes))
+    given = {"sample_weight": sample_weight, "offset": offset}
+    given = {name: values for name, values in given.items() if values is not None}
+    lasso = candidates.get(LASSO)
+    methods = {MODEL: model}
+    if lasso is not None and all(has_fit_parameter(lasso, name) for name in given):
+        methods[LASSO] = lasso
+    methods[BASE_RATE] = candidates[BASE_RATE]
+    options = {"cv": cv, "groups": groups, "n_jobs": n_jobs, "random_state": random_state}
+    return compare(methods, X, y, kind=kind, baseline=BASE_RATE, **options, **given)
