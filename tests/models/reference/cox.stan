@@ -22,7 +22,7 @@ data {
   matrix[n, K] Z;
   array[G] int<lower=1, upper=n> last;  // last sample at risk, which is the last event of that time
   array[G] int<lower=1> deaths;
-  vector[n] offset;
+  vector[n] shift;  // offset of the linear predictor (the word is reserved)
   vector<lower=0>[K] fixed_scale;  // 0: the column is under the horseshoe
   real<lower=0> tau0;
   real<lower=0> slab_df;
@@ -45,5 +45,5 @@ model {
   lambda ~ cauchy(0, 1);
   tau_unit ~ cauchy(0, 1);
   c2_unit ~ inv_gamma(0.5 * slab_df, 0.5 * slab_df);
-  target += efron(Z * coef + offset, last, deaths);
+  target += efron(Z * coef + shift, last, deaths);
 }

@@ -26,11 +26,13 @@ from problems import OTHER_TARGETS, REAL, SIMULATED, fingerprint, problem, tau0
 HERE = Path(__file__).parent
 PROBS = (0.05, 0.5, 0.95)
 USUAL = {"n_chains": 4, "n_warmup": 2000, "n_draws": 30000, "delta": 0.95, "seed": 2}
-SETTINGS = {name: USUAL for name in (*SIMULATED, *REAL, *OTHER_TARGETS)}
+SHORT = USUAL | {"n_draws": 10000, "delta": 0.99}
+SETTINGS = {name: USUAL for name in ("sim-logistic", "sim-softmax", *REAL)}
 SETTINGS["sim-gaussian"] = USUAL | {"delta": 0.99}  # divergences at 0.95
-SETTINGS["glioma-4c"] = USUAL | {"n_draws": 10000, "delta": 0.99, "seed": 1}
-SETTINGS |= {name: USUAL | {"n_draws": 10000} for name in OTHER_TARGETS}
+SETTINGS["glioma-4c"] = SHORT | {"seed": 1}
 SETTINGS["pcmac"] = USUAL | {"n_warmup": 1000, "n_draws": 5000, "delta": 0.9, "seed": 1}  # slow: n = 1943
+SETTINGS = {name: SHORT for name in (*SIMULATED, *OTHER_TARGETS)} | SETTINGS
+SETTINGS["blog-poisson"] = SHORT | {"n_draws": 5000}  # slow: deep trees
 
 
 def summarize(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

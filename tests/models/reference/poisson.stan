@@ -5,7 +5,7 @@ data {
   matrix[n, K] Z;
   array[n] int<lower=0> y;
   vector<lower=0>[n] weight;
-  vector[n] offset;
+  vector[n] shift;  // offset of the linear predictor (the word is reserved)
   vector<lower=0>[K] fixed_scale;  // 0: the column is under the horseshoe
   real<lower=0> tau0;
   real<lower=0> slab_df;
@@ -29,7 +29,7 @@ transformed parameters {
   for (j in 1 : K) if (fixed_scale[j] > 0) coef[j] = fixed_scale[j] * z[j];
 }
 model {
-  vector[n] eta = intercept + offset + Z * coef;
+  vector[n] eta = intercept + shift + Z * coef;
   intercept ~ normal(0, intercept_scale);
   z ~ std_normal();
   lambda ~ cauchy(0, 1);

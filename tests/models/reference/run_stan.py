@@ -67,16 +67,16 @@ def stan_data(problem: Problem) -> dict:
     data = {"n": n, "K": K, "Z": problem.Z, "y": problem.y, **prior, "unused": time.time_ns() % 2**31}
     for name, given, usual in (
         ("weight", problem.weights, np.ones(n)),
-        ("offset", problem.offset, np.zeros(n)),
+        ("shift", problem.offset, np.zeros(n)),
         ("fixed_scale", problem.fixed_scale, np.zeros(K)),
     ):
         data[name] = usual if given is None else given
     if problem.model == "cox":
-        return data | survival_data(problem, data["offset"])
+        return data | survival_data(problem, data["shift"])
     return data | {"H": problem.n_classes, "y": problem.y + 1} if problem.n_classes > 2 else data
 
 
-def survival_data(problem: Problem, offset: np.ndarray) -> dict:
+def survival_data(problem: Problem, shift: np.ndarray) -> dict:
     """Return the data sorted by falling time, events last among equal times, and the groups of tied events."""
     event, time_ = problem.y["event"], problem.y["time"]
     order = np.lexsort((event, -time_))
@@ -84,7 +84,7 @@ def survival_data(problem: Problem, offset: np.ndarray) -> dict:
     times = -np.unique(-time_[event])  # from the latest to the first
     return {
         "Z": problem.Z[order],
-        "offset": offset[order],
+        "shift": shift[order],
         "y": event.astype(int),
         "G": len(times),
         "last": [int(np.flatnonzero(time_ >= when)[-1]) + 1 for when in times],
