@@ -9,7 +9,7 @@ from engine_problems import complex_step, draws, log_density, log_likelihood, pr
 from ispca._engine_loader import load_engine
 
 engine = load_engine()
-FAMILIES = [("poisson", 0), ("cox", 0)]
+FAMILIES = [("poisson", 0), ("cox", 0), ("ordinal", 2), ("ordinal", 4)]
 
 
 def arguments(n, k, seed=3):
@@ -132,6 +132,11 @@ def test_shapes(model, classes):
         assert result[key].shape == (3, 7, 1, X.shape[1])
     assert result["intercept"].shape == (3, 7, 1)
     assert "sigma" not in result
+    if model == "ordinal":
+        assert result["thresholds"].shape == (3, 7, classes - 1)
+        assert (np.diff(result["thresholds"]) > 0).all()
+    if model in ("cox", "ordinal"):
+        assert not result["intercept"].any()
 
 
 @pytest.mark.parametrize(
@@ -143,6 +148,9 @@ def test_shapes(model, classes):
         ("cox", 0, [1, 2, 0, -3], "positive times"),
         ("cox", 0, [-1, -2, -4, -3], "at least one event"),
         ("cox", 0, [-1, np.inf, -4, 3], "not finite"),
+        ("ordinal", 3, [0, 1, 2, 3], "class numbers"),
+        ("ordinal", 4, [0, 1, 3, 3], "every class"),
+        ("ordinal", 1, [0, 0, 0, 0], "two classes"),
     ],
 )
 def test_bad_targets_give_clear_errors(model, classes, y, message):
@@ -225,3 +233,22 @@ def test_cox_weights_act_continuously():
     near = cox_value(X, y, beta, weights=weights * (1 + 1e-9))
     assert near[0] == pytest.approx(exact[0], rel=1e-7)
     np.testing.assert_allclose(near[1], exact[1], rtol=1e-6)
+
+
+def test_two_ordered_classes_are_logistic():
+    X, y = problem("ordinal", 2)
+    k = X.shape[1]
+    q = np.random.default_rng(5).normal(size=2 * k + 3)  # z, eta, t, g, threshold
+    value, gradient = engine.log_density("ordinal", X, y, q, n_classes=2, tau0=0.3)
+    other, slopes = engine.log_density("logistic", X, y, np.r_[-q[-1], q[:-1]], tau0=0.3)
+    assert value == pytest.approx(other, rel=1e-12)
+    np.testing.assert_allclose(gradient, np.r_[slopes[1:], -slopes[0]], rtol=1e-10, atol=1e-12)
+
+
+def test_ordinal_predictors_of_a_thousand():
+    X, y = problem("ordinal", 4, n=40, k=2)
+    X[:, 0] = np.tile([1.0, -1.0], 20)
+    q = np.zeros(size_of("ordinal", 4, 2, fixed=2))
+    q[2:] = 0.3, -3.0, 2.0, 1000.0, 0.5
+    options = {"tau0": 1.0, "unpenalized": np.ones(2)}
+    assert_matches("ordinal", 4, X, y, q, options)
