@@ -13,7 +13,7 @@ from .null_glm import maximize
 
 
 def declared_order(y: Any) -> Any:
-    """Return the categories of an ordered categorical of pandas, from lowest to highest; None for other targets."""
+    """Return the categories of an ordered categorical of pandas, from lowest to highest, or None."""
     return y.dtype.categories if getattr(getattr(y, "dtype", None), "ordered", False) else None
 
 
