@@ -15,12 +15,20 @@ from scipy.special import expit, log_expit, logsumexp
 from ispca._engine_loader import load_engine
 from ispca.models.diagnostics import bulk_ess
 
-CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0, "poisson": 0, "cox": 0, "ordinal": 3}
+CLASSES = {
+    "logistic": 2,
+    "softmax": 3,
+    "gaussian": 0,
+    "poisson": 0,
+    "negative_binomial": 0,
+    "cox": 0,
+    "ordinal": 3,
+}
 PRIORS = ("horseshoe", "ridge")
 # Models with two samplers, and with NUTS alone.
 BOTH = ("logistic", "softmax", "gaussian")
 COMBINATIONS = [(model, sampler) for model in BOTH for sampler in ("nuts", "blocked")]
-NUTS_ONLY = ("poisson", "cox", "ordinal")
+NUTS_ONLY = ("poisson", "negative_binomial", "cox", "ordinal")
 NO_INTERCEPT = ("cox", "ordinal")
 EXTRAS = ("sigma", "dispersion", "thresholds")
 N_CHAINS = 3
@@ -47,6 +55,8 @@ def draw_prior(rng, model, K, prior):
     sigma = abs(stats.t.rvs(3, scale=prior["sigma_scale"], random_state=rng)) if model == "gaussian" else 1.0
     tau = prior["tau0"] * sigma * abs(rng.standard_cauchy())
     noise = {"sigma": sigma} if model == "gaussian" else {}
+    if model == "negative_binomial":
+        noise["dispersion"] = np.exp(rng.normal(0, 2))
     if model == "ordinal":
         noise["thresholds"] = np.sort(rng.normal(0, prior["intercept_scale"], CLASSES[model] - 1))
     if prior["prior"] == "ridge":
@@ -108,6 +118,9 @@ def simulate_once(rng, model, index, wide, prior):
         y = censored_times(rng, rng.exponential(np.exp(-eta[:, 0])))
     elif model == "poisson":
         y = rng.poisson(np.exp(eta[:, 0])).astype(float)
+    elif model == "negative_binomial":
+        phi = truth["dispersion"]
+        y = rng.poisson(rng.gamma(phi, np.exp(eta[:, 0]) / phi)).astype(float)
     elif model == "logistic":
         y = (np.log(rng.uniform(size=n)) < log_expit(eta[:, 0])).astype(float)
     else:
@@ -147,6 +160,8 @@ def quantities(data, draws):
         found["contrast"] = coef[..., 0, 0] - coef[..., 1, 0]
     if data.model == "gaussian":
         found["log sigma"] = np.log(draws["sigma"])
+    if data.model == "negative_binomial":
+        found["log dispersion"] = np.log(draws["dispersion"])
     if data.model == "ordinal":
         found["threshold 1"], found["threshold 2"] = np.moveaxis(np.asarray(draws["thresholds"]), -1, 0)
     extra = next((draws[name] for name in EXTRAS if name in draws), None)
@@ -167,6 +182,9 @@ def log_likelihood(data, intercept, coef, extra):
         return partial_log_likelihood(data.y, eta[..., 0])
     if data.model == "poisson":
         return stats.poisson.logpmf(data.y, np.exp(eta[..., 0])).sum(-1)
+    if data.model == "negative_binomial":
+        phi, mean = np.asarray(extra)[..., None], np.exp(eta[..., 0])
+        return stats.nbinom.logpmf(data.y, phi, phi / (phi + mean)).sum(-1)
     if data.model == "logistic":
         return log_expit((2 * data.y - 1) * eta[..., 0]).sum(-1)
     return (eta[..., np.arange(len(data.y)), data.y.astype(int)] - logsumexp(eta, axis=-1)).sum(-1)
