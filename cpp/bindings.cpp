@@ -319,8 +319,10 @@ NB_MODULE(_engine, m) {
       "n_warmup"_a = 1000, "n_draws"_a = 1000, "target_accept"_a = 0.9, "max_treedepth"_a = 10, "seed"_a = 0,
       "n_threads"_a = 1, "state"_a = nb::none(), "kernel"_a = "", "precision"_a = "single",
       "Draw from the posterior. Returns a dict of arrays, chains and draws first, and the state to go on from.\n"
-      "y has class numbers (logistic, softmax, ordinal), numbers (gaussian), counts (poisson), or times of events and\n"
-      "minus times of censoring (cox: positive, only their order counts). The intercepts of cox and ordinal are 0.\n"
+      "y has class numbers (logistic, softmax, ordinal), numbers (gaussian), counts (poisson, negative_binomial), or\n"
+      "times of events and minus times of censoring (cox: positive, only their order counts). The intercepts of cox\n"
+      "and ordinal are 0. Draws of more parameters are called sigma (gaussian), dispersion (negative_binomial: the\n"
+      "variance is mu + mu^2 / dispersion) and thresholds (ordinal: P(y <= k) = expit(thresholds[k] - X coef)).\n"
       "weights (one per sample) multiply the log likelihoods of the samples, and offset (one per sample) is added to\n"
       "their linear predictors. unpenalized (one number per column of X) is 0 for a column under the prior;\n"
       "otherwise it is the standard deviation of the normal prior of its coefficients, whose log_lambda is 0.");

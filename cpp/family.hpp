@@ -52,6 +52,7 @@ const Family& gaussian_family();
 const Family& poisson_family();
 const Family& cox_family();
 const Family& ordinal_family();
+const Family& negative_binomial_family();
 
 // All families. Packed chain states store positions in this list.
 const std::vector<const Family*>& families();
