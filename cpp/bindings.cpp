@@ -185,6 +185,7 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
       read_problem(model, x, y, n_classes, weights, offset, unpenalized, constants, kernel, precision);
   const Settings settings{parse_sampler(sampler), static_cast<std::size_t>(n_warmup), static_cast<std::size_t>(n_draws),
                           target_accept,          static_cast<int>(max_treedepth),    seed};
+  check_sampler(problem, settings.sampler);
   std::vector<ChainState> states =
       state ? unpack_states(std::string(state->c_str(), state->size()), problem, settings.sampler)
             : fresh_states(static_cast<std::size_t>(n_chains), seed);

@@ -53,9 +53,13 @@ double Density::split_slopes(const double* q, double* gradient) {
 void Density::start(Random& random, double spread, double* q) const {
   for (std::size_t i = 0; i < layout_.size(); ++i) q[i] = spread * (2 * random.uniform() - 1);
   for (std::size_t j = 0; j < layout_.fixed; ++j) q[layout_.u() + j] *= 0.1;
-  if (!problem_.family->noise) return;
-  q[layout_.extra()] += std::log(problem_.y_scale);
-  q[0] = problem_.y_center + q[0] * problem_.y_scale / std::sqrt(static_cast<double>(problem_.n));
+  if (problem_.family->noise) {
+    q[layout_.extra()] += std::log(problem_.y_scale);
+    q[0] = problem_.y_center + q[0] * problem_.y_scale / std::sqrt(static_cast<double>(problem_.n));
+    return;
+  }
+  for (std::size_t h = 0; h < layout_.intercepts; ++h) q[h] += problem_.y_center;
+  for (std::size_t i = 0; i < layout_.extras; ++i) q[layout_.extra() + i] += problem_.extra_start[i];
 }
 
 void Density::write(const double* q, const DrawView& draw) {

@@ -36,6 +36,8 @@ struct GlmKernels {
   // weighted, 1 elsewhere
   double (*softmax)(std::size_t rows, std::size_t classes, bool weighted, const Real* indicator, const Real* weight,
                     Real* predictors, Real* workspace);
+  // the same for counts whose log means are the predictors
+  double (*poisson)(std::size_t rows, const Real* count, const Real* weight, Real* predictor);
   // gram (K+1 x K+1, intercept first, row-major, lower triangle) += [1 X]^T diag(weight) [1 X]
   void (*weighted_gram)(const Design<Real>&, const Real* weight, Real* workspace, double* gram);
 };

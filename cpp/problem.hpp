@@ -75,6 +75,13 @@ struct GaussianData {
   }
 };
 
+// The samples that leave the risk set at the same time. Samples are sorted by decreasing time: those before `end` are
+// at risk.
+struct RiskSet {
+  std::size_t end = 0;
+  double events = 0;  // total weight of the events at this time
+};
+
 struct Problem {
   const Family* family = nullptr;
   bool double_precision = false;
@@ -85,11 +92,13 @@ struct Problem {
   std::vector<std::size_t> penalized, fixed;  // coefficients under `prior`, and those that are N(0, fixed_scale^2)
   std::vector<double> fixed_scale;
   double log_tau0 = 0, log_slab2 = 0;  // log tau0, log s^2
-  double y_center = 0, y_scale = 1;    // where the intercept and, with noise, its standard deviation start
+  double y_center = 0, y_scale = 1;    // where intercepts and, with noise, its standard deviation start
+  std::vector<double> extra_start;     // where the other extra parameters start
   const Kernels* kernels = nullptr;
   GlmData<float> single;
   GlmData<double> full;
   GaussianData gaussian;
+  std::vector<RiskSet> risk_sets;  // survival times
 
   std::size_t coefficients() const { return outputs * columns; }
   bool wide() const { return columns > n; }  // Gaussian: rows instead of a Gram matrix
