@@ -24,7 +24,7 @@ def count_target(y: Any) -> Floats:
     if len(wrong):
         raise ValueError(
             f"Counts must be integers of 0 or more, but y contains {wrong[0]:g}. "
-            'For other numbers use family="gaussian".'
+            "For other numbers use a Gaussian model."
         )
     if counts.max(initial=0.0) == 0:
         raise ValueError("All counts are 0, so no feature can explain them: pass a target that varies.")

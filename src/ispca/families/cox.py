@@ -88,6 +88,8 @@ COX = Family(
     null_model=null_model,
     constant_weights=False,
     sampler_model="cox",
+    # Times of censoring are negative.
+    engine_target=lambda y: np.where(y["event"], y["time"], -y["time"]),
     intercept=False,
     # Only events inform: n observations are worth as many as there are events.
     pseudo_deviation=lambda y, weights: float(np.sqrt(weights.sum() / weights[y["event"]].sum())),

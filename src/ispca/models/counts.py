@@ -49,8 +49,8 @@ class HorseshoeCounts(RegressorMixin, Horseshoe):
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
         Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
         there may be more draws, unless ``retry=False``.
-    sampler : {"auto", "nuts", "blocked"}, default="auto"
-        "auto" is "nuts" for this model.
+    sampler : {"auto", "nuts"}, default="auto"
+        Both are "nuts": the blocked sampler does not suit this model.
     target_accept : float, default=0.9
         Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
     retry : bool, default=True
@@ -88,6 +88,7 @@ class HorseshoeCounts(RegressorMixin, Horseshoe):
 
     _parameter_constraints = {  # noqa: RUF012
         **Horseshoe._parameter_constraints,
+        "sampler": [StrOptions({"auto", "nuts"})],
         "family": [StrOptions(set(COUNT_FAMILIES))],
     }
 

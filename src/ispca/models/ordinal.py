@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
 
 from .._array_types import Floats
 from .._checks import check_mask, observed_codes
@@ -46,8 +47,8 @@ class HorseshoeOrdinal(ClassifierMixin, Horseshoe):
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
         Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
         there may be more draws, unless ``retry=False``.
-    sampler : {"auto", "nuts", "blocked"}, default="auto"
-        "auto" is "nuts" for this model.
+    sampler : {"auto", "nuts"}, default="auto"
+        Both are "nuts": the blocked sampler does not suit this model.
     target_accept : float, default=0.9
         Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
     retry : bool, default=True
@@ -89,6 +90,7 @@ class HorseshoeOrdinal(ClassifierMixin, Horseshoe):
 
     _parameter_constraints = {  # noqa: RUF012
         **Horseshoe._parameter_constraints,
+        "sampler": [StrOptions({"auto", "nuts"})],
         "categories": ["array-like", None],
     }
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
 
 from .._array_types import Floats
 from .._checks import check_training_data, checked_offset, checked_weights
@@ -64,8 +65,8 @@ class HorseshoeSurvival(Horseshoe):
     n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
         Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
         there may be more draws, unless ``retry=False``.
-    sampler : {"auto", "nuts", "blocked"}, default="auto"
-        "auto" is "nuts" for this model.
+    sampler : {"auto", "nuts"}, default="auto"
+        Both are "nuts": the blocked sampler does not suit this model.
     target_accept : float, default=0.9
         Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
     retry : bool, default=True
@@ -109,6 +110,11 @@ class HorseshoeSurvival(Horseshoe):
     >>> bool(curves.mean[0, 0] < curves.mean[1, 0])
     True
     """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **Horseshoe._parameter_constraints,
+        "sampler": [StrOptions({"auto", "nuts"})],
+    }
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, offset: Any = None) -> HorseshoeSurvival:
