@@ -11,9 +11,11 @@ from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier, original_coefficients, plots
 from ispca.fitted_parts import take_apart
+from ispca.persistence.limits import ContentError
 from ispca.persistence.model_file import load_model, save_model
+from ispca.persistence.storable import check_estimator
 from ispca.report import summarize
-from ispca.validation import compare, stability
+from ispca.validation import StackedClassifier, compare, stability
 
 BOTH = pytest.mark.parametrize("kind", [ISPCA, SPCA])
 ADJUST = ["age", "sex", "batch"]
@@ -118,7 +120,9 @@ def test_unknown_and_missing_categories():
 @BOTH
 def test_what_cannot_be_adjusted_for_is_refused(kind):
     frame, y = make_frame()
-    with pytest.raises(ValueError, match=r"not made of real numbers: 'batch' \(object\)"):
+    with pytest.raises(
+        ValueError, match=r"not made of real numbers: 'batch' \(object\)\. .* or name covariates in adjust"
+    ):
         kind(adjust=["age"]).fit(frame, y)
     with pytest.raises(ValueError, match="exclude and adjust both contain 'age'"):
         kind(adjust=ADJUST, exclude=["age", "g0"]).fit(frame, y)
@@ -192,6 +196,32 @@ def test_model_files_keep_categories_and_means(kind, keep, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
     with pytest.raises(ValueError, match="'D', which was not seen in fit"):
         loaded.predict(frame[:1].assign(batch="D"))
+
+
+def test_model_files_keep_stacks_of_frames(tmp_path):
+    frame, y = make_frame()
+    candidates = {
+        f"{keep}": make_pipeline(
+            ISPCA(2, adjust=ADJUST, keep_adjusted=keep, random_state=0),
+            HorseshoeClassifier(n_draws=200, random_state=0),
+        )
+        for keep in (False, True)
+    }
+    stack = StackedClassifier(candidates, cv=3, random_state=0).fit(frame, y)
+    save_model(stack, tmp_path / "stack.ispca")
+    loaded = load_model(tmp_path / "stack.ispca")
+    np.testing.assert_array_equal(loaded.predict_proba(frame), stack.predict_proba(frame))
+
+
+@pytest.mark.parametrize(
+    "categories", [{"batch": ["A", "A"]}, {"batch": []}, {"plate": ["A"]}, {"batch": ["A", 1]}, []]
+)
+def test_model_files_with_other_categories_are_refused(categories):
+    frame, y = make_frame()
+    model = ISPCA(2, adjust=ADJUST, random_state=0).fit(frame, y)
+    model.categories_ = categories
+    with pytest.raises(ContentError, match="categories"):
+        check_estimator(model)
 
 
 def test_metadata_is_routed_through_pipelines():

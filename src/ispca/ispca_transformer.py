@@ -99,7 +99,10 @@ class ISPCA(SupervisedComponents):
     ----------
     components_ : ndarray of shape (n_components_, n_features)
         The paper's W: ``transform(X)`` is ``((X - mean_) / scale_) @ components_.T``. The weights of covariates
-        subtract what they explain of the features.
+        subtract what they explain of the features. If covariates have categories, the features here and below
+        are those of the encoded X, named by ``get_encoded_feature_names``, in which indicators replace them.
+    projection_ : ndarray
+        ``components_`` and, with ``keep_adjusted``, one row per adjusted column: what ``transform`` multiplies by.
     directions_ : ndarray of shape (n_components_, n_features)
         The paper's v: the principal component of the deflated features, zero outside the selected ones.
     n_components_, n_supervised_ : int
@@ -119,6 +122,18 @@ class ISPCA(SupervisedComponents):
     feature_mask_ : ndarray of shape (n_features,)
         False for features left out: covariates, excluded, constant, or with one value alone on its side of the
         mean.
+    adjusted_ : ndarray of shape (n_features,)
+        True for covariates.
+    kept_columns_ : ndarray of int
+        The covariates that follow the components in the output, if ``keep_adjusted``: those that vary.
+    categories_ : dict of str to list of str
+        The categories of covariates that have them, as text; the first is the reference.
+    source_columns_ : ndarray of int
+        The column of X that each feature comes from.
+    n_missing_ : int
+        Number of missing values that were replaced in ``fit``.
+    fill_values_ : ndarray of shape (n_features,) or None
+        What replaces missing values, if ``missing="mean"``.
     classes_ : ndarray
         Class labels of a classification target.
     n_features_in_, feature_names_in_

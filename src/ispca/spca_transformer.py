@@ -70,7 +70,8 @@ class SPCA(SupervisedComponents):
         Total number of components, and number of those from the selected features, which come first.
     steps_ : list
         Empty, because SPCA screens once.
-    explained_variance_, explained_variance_ratio_, training_scores_, mean_, scale_, classes_, n_features_in_,
+    explained_variance_, explained_variance_ratio_, training_scores_, mean_, scale_, adjusted_, kept_columns_,
+    categories_, source_columns_, projection_, n_missing_, fill_values_, classes_, n_features_in_,
     feature_names_in_
         As in ISPCA.
     feature_mask_ : ndarray of shape (n_features,)
