@@ -22,6 +22,7 @@ class Family {
   const char* extra_name = nullptr;  // what the extra parameters are called in the draws
   bool blocked = true;      // has a blocked sampler
   bool quadratic = false;   // the lasso's loss is quadratic in the predictor: one Newton step solves it
+  bool separate = true;     // a sample's loss depends on its own predictor only, so that curvatures are exact
 
   virtual ~Family() = default;
   Family(const Family&) = delete;
