@@ -24,8 +24,8 @@ def covariates_section(inputs: Inputs) -> dict[str, Any] | None:
     names = [inputs.features[j] for j in np.flatnonzero(inputs.adjusted)]
     text = [
         f"The features and the target were adjusted for {listing(names)}: the components contain nothing that a "
-        "linear combination of these explains. They are never selected as features. New samples are adjusted with the "
-        "coefficients of the training data.",
+        "linear combination of these explains. They are never selected as features. New samples are adjusted "
+        "with the coefficients of the training data.",
     ]
     tables: list[dict[str, Any]] = []
     more: dict[str, Any] = {}
@@ -35,8 +35,8 @@ def covariates_section(inputs: Inputs) -> dict[str, Any] | None:
         more["forests"] = panel
         text.append(
             "The model also has a coefficient for each covariate, without shrinkage. The plot shows them "
-            "(squares) beside the strongest components (circles), with 90% credible intervals. An effect is per standard "
-            "deviation, for a category it is the difference from the reference."
+            "(squares) beside the strongest components (circles), with 90% credible intervals. An effect is per "
+            "standard deviation; that of a category is the difference from the reference."
         )
     if inputs.context.unadjusted is not None:
         change, comparison = _change(inputs)

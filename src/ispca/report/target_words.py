@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._messages import count
-from ..models.baseline_hazard import median_times
-from ..models.kaplan_meier import censoring_curve, kaplan_meier
+from ..families.kaplan_meier import censoring_curve, kaplan_meier
+from ..families.survival_curves import median_times
 from .formatting import percent
 
 

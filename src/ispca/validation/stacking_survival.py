@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._array_types import Floats
 from .._checks import checked_weights
 from .._concordance import concordance_index
+from ..families.survival_curves import SurvivalFunction
 from ..families.survival_target import survival_target
-from ..models.baseline_hazard import SurvivalFunction
 from .prediction import Prediction, survival_at
 from .samples import Samples, n_rows
 from .stacking_base import Stacked
