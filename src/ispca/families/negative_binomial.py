@@ -91,6 +91,7 @@ def deviances(y: Floats, mean: Floats, phi: Any) -> Floats:
 
 NEGATIVE_BINOMIAL = CountFamily(
     name="negative-binomial",
+    kind="count",
     predictor="log expected count",
     ratio="rate ratio",
     null_model=null_model,

@@ -139,6 +139,7 @@ def log_likelihood(eta: Floats, y: Any, thresholds: Any) -> Floats:
 
 ORDINAL = Family(
     name="ordinal",
+    kind="ordinal",
     predictor="log odds of a higher class",
     ratio="odds ratio",
     ordered=True,
