@@ -8,11 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from .._array_types import Floats
-<<<<<<< HEAD:src/ispca/models/kaplan_meier.py
-from ..families.survival_curves import SurvivalFunction
-=======
 from .survival_curves import SurvivalFunction
->>>>>>> cli14:src/ispca/families/kaplan_meier.py
 
 
 def kaplan_meier(event: Any, time: Any, sample_weight: Any = None) -> SurvivalFunction:
