@@ -13,11 +13,21 @@ from scipy import stats
 from scipy.special import log_expit, logsumexp
 
 from ispca._engine_loader import load_engine
+from ispca.families import FAMILIES
 from ispca.models.diagnostics import bulk_ess
 
-CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0}
+CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0, "poisson": 0, "cox": 0}
+NUTS_ONLY = ("poisson", "cox")
 PRIORS = ("horseshoe", "ridge")
-COMBINATIONS = [(model, sampler) for model in CLASSES for sampler in ("nuts", "blocked")]
+COMBINATIONS = [
+    (model, sampler)
+    for model in CLASSES
+    for sampler in (("nuts",) if model in NUTS_ONLY else ("nuts", "blocked"))
+]
+# Standard deviation of an observation in units of the linear predictor; 2 elsewhere.
+DEVIATIONS = {"gaussian": 1.0, "poisson": 1.0}
+# Constants of the prior that are not the defaults: they keep most counts below a million.
+CONSTANTS = {"poisson": {"slab_scale": 0.5, "intercept_scale": 1.0}}
 N_CHAINS = 3
 # With 99 draws there are 100 ranks, which fill 20 bins (or 10) evenly.
 N_KEPT = 99
@@ -67,7 +77,7 @@ def simulate(model, index, wide=False, prior="horseshoe"):
     n, K = int(rng.integers(15, 31)), int(rng.integers(2, 5))
     if wide:
         n, K = int(rng.integers(4, 9)), int(rng.integers(9, 13))
-    deviation = 1.0 if model == "gaussian" else 2.0
+    deviation = DEVIATIONS.get(model, 2.0)
     constants = {
         "prior": prior,
         # The rules of the estimators, with p0 = 1 and features of unit variance.
@@ -77,27 +87,47 @@ def simulate(model, index, wide=False, prior="horseshoe"):
         # 10 is the default, but leaves most data sets with a single class.
         "intercept_scale": (10.0, 1.5)[index % 2],
         "sigma_scale": 1.0 if model == "gaussian" else 0.0,
-    }
+    } | CONSTANTS.get(model, {})
     truth = draw_prior(rng, model, K, constants)
     X = rng.normal(size=(n, K)).astype(np.float32).astype(float)
     eta = truth["intercept"] + X @ truth["coef"].T
+    return Simulated(model, X, simulate_response(rng, model, eta, truth), constants, truth)
+
+
+def simulate_response(rng, model, eta, truth):
+    """Draw y given the linear predictors, in the form that the engine takes."""
     if model == "gaussian":
-        y = rng.normal(eta[:, 0], truth["sigma"])
-    elif model == "logistic":
-        y = (np.log(rng.uniform(size=n)) < log_expit(eta[:, 0])).astype(float)
-    else:
-        y = np.argmax(eta + rng.gumbel(size=eta.shape), axis=1).astype(float)
-    return Simulated(model, X, y, constants, truth)
+        return rng.normal(eta[:, 0], truth["sigma"])
+    if model == "logistic":
+        return (np.log(rng.uniform(size=len(eta))) < log_expit(eta[:, 0])).astype(float)
+    if model == "poisson":
+        return rng.poisson(np.exp(eta[:, 0])).astype(float)
+    if model == "cox":
+        return simulate_order(rng, eta[:, 0])
+    return np.argmax(eta + rng.gumbel(size=eta.shape), axis=1).astype(float)
+
+
+def simulate_order(rng, eta):
+    """Draw signed times of events (positive) and of censoring (negative) whose likelihood is Cox's partial one.
+
+    After each event, a random sample is censored with probability 0.3, whatever its hazard. There are no ties, for
+    which Efron's likelihood is an approximation.
+    """
+    order = list(np.argsort(-eta - rng.gumbel(size=len(eta))))
+    y, time = np.empty(len(eta)), 0
+    while order:
+        time += 1
+        y[order.pop(0)] = time
+        if order and rng.uniform() < 0.3:
+            y[order.pop(rng.integers(len(order)))] = -time - 0.5
+    return y
 
 
 def quantities(data, draws):
     """Return what is ranked, by name, for draws with any leading axes."""
     coef, intercept = np.asarray(draws["coef"]), np.asarray(draws["intercept"])
-    found = {
-        "intercept": intercept[..., 0],
-        "coefficient 1": coef[..., 0, 0],
-        "coefficient 2": coef[..., 0, 1],
-    }
+    found = {} if data.model == "cox" else {"intercept": intercept[..., 0]}
+    found |= {"coefficient 1": coef[..., 0, 0], "coefficient 2": coef[..., 0, 1]}
     local = data.prior["prior"] == "horseshoe"
     if local:
         found["log lambda"] = draws["log_lambda"][..., 0, 0]
@@ -112,13 +142,20 @@ def quantities(data, draws):
     return found
 
 
-def log_likelihood(data, intercept, coef, sigma):
+def log_likelihood(data, intercept, coef, sigma, extra=None):
     eta = intercept[..., None, :] + np.einsum("ik,...hk->...ih", data.X, coef)
     if data.model == "gaussian":
         return stats.norm.logpdf(data.y, eta[..., 0], np.asarray(sigma)[..., None]).sum(-1)
     if data.model == "logistic":
         return log_expit((2 * data.y - 1) * eta[..., 0]).sum(-1)
-    return (eta[..., np.arange(len(data.y)), data.y.astype(int)] - logsumexp(eta, axis=-1)).sum(-1)
+    if data.model == "softmax":
+        return (eta[..., np.arange(len(data.y)), data.y.astype(int)] - logsumexp(eta, axis=-1)).sum(-1)
+    y = data.y
+    if data.model == "cox":
+        y = np.array(list(zip(y > 0, np.abs(y), strict=True)), dtype=[("event", bool), ("time", float)])
+    family = FAMILIES[data.model.replace("_", "-")]
+    values = family.log_likelihood(np.reshape(eta, (-1, len(y))).T, y, extra).sum(axis=0)
+    return values.reshape(eta.shape[:-2])
 
 
 def rank_one(data, sampler, seed, *, n_warmup, thin, target_accept=0.9, **wrong):
