@@ -56,8 +56,8 @@ double BetaHmc::potential(const std::vector<double>& theta) {
     intercept_[h] = theta[h * block_];
     std::copy_n(theta.data() + h * block_ + 1, columns_, beta_.data() + h * columns_);
   }
-  Slopes slopes{slope_intercept_.data(), slope_beta_.data()};
-  double value = -likelihood_->value(intercept_.data(), beta_.data(), 0, slopes);
+  const Slopes slopes{slope_intercept_.data(), slope_beta_.data()};
+  double value = -likelihood_->value(intercept_.data(), beta_.data(), nullptr, slopes);
   for (std::size_t h = 0; h < outputs_; ++h) {
     gradient_[h * block_] = -slope_intercept_[h];
     for (std::size_t j = 0; j < columns_; ++j) gradient_[h * block_ + 1 + j] = -slope_beta_[h * columns_ + j];

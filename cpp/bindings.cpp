@@ -96,12 +96,24 @@ auto without_gil(const Task& task) {
   }
 }
 
+// A vector with one number per sample or column, or null where there is none.
+const double* read_optional(const std::optional<Vector>& values, std::size_t size, const char* message) {
+  if (!values) return nullptr;
+  if (values->shape(0) != size) throw std::invalid_argument(message);
+  return values->data();
+}
+
 Problem read_problem(const std::string& model, const Matrix& x, const Vector& y, std::int64_t classes,
-                     const Prior& prior, const std::string& kernel, const std::string& precision) {
+                     const std::optional<Vector>& weights, const std::optional<Vector>& offset,
+                     const std::optional<Vector>& unpenalized, const Prior& prior, const std::string& kernel,
+                     const std::string& precision) {
   if (precision != "single" && precision != "double") throw std::invalid_argument("precision is single or double");
   if (x.shape(0) != y.shape(0)) throw std::invalid_argument("X and y differ in the number of samples");
   if (classes < 0 || classes > 100000) throw std::invalid_argument("n_classes must lie between 0 and 100000");
-  const RawData raw{x.shape(0), x.shape(1), static_cast<std::size_t>(classes), x.data(), y.data()};
+  RawData raw{x.shape(0), x.shape(1), static_cast<std::size_t>(classes), x.data(), y.data()};
+  raw.weight = read_optional(weights, raw.n, "weights must have one number per sample");
+  raw.offset = read_optional(offset, raw.n, "offset must have one number per sample");
+  raw.fixed_scale = read_optional(unpenalized, raw.columns, "unpenalized must have one number per column of X");
   const Family& family = find_model(model);
   const Kernels& kernels = choose_kernels(kernel);
   return without_gil([&](const auto& interrupted) {
@@ -111,37 +123,39 @@ Problem read_problem(const std::string& model, const Matrix& x, const Vector& y,
 
 // The arrays of a result, chains first.
 struct Result {
-  Array<double> intercept, coef, log_lambda, log_tau, log_c2, sigma, accept, step;
+  Array<double> intercept, coef, log_lambda, log_tau, log_c2, extra, accept, step;
   Array<bool> divergent;
   Array<std::int32_t> treedepth, n_leapfrog;
-  Result(std::size_t C, std::size_t D, std::size_t H, std::size_t K, bool local, bool noise)
-      : intercept({C, D, H}), coef({C, D, H, K}), log_lambda({local ? C : 0, D, H, K}), log_tau({C, D}),
-        log_c2({local ? C : 0, D}), sigma({noise ? C : 0, D}), accept({C, D}), step({C}), divergent({C, D}),
-        treedepth({C, D}), n_leapfrog({C, D}) {}
+  Result(std::size_t C, std::size_t D, const Problem& problem)
+      : intercept({C, D, problem.outputs}), coef({C, D, problem.outputs, problem.columns}),
+        log_lambda({local(problem) ? C : 0, D, problem.outputs, problem.columns}), log_tau({C, D}),
+        log_c2({local(problem) ? C : 0, D}), extra({problem.extras ? C : 0, D}), accept({C, D}), step({C}),
+        divergent({C, D}), treedepth({C, D}), n_leapfrog({C, D}) {}
+
+  static bool local(const Problem& problem) { return problem.prior.kind->local_scales; }
 
   ChainOutput chain(std::size_t c, std::size_t D, const Problem& problem) const {
     const std::size_t H = problem.outputs, P = problem.coefficients(), d = c * D;
-    const bool local = problem.prior.kind->local_scales;
     return {intercept.data + d * H,
             coef.data + d * P,
-            local ? log_lambda.data + d * P : nullptr,
+            local(problem) ? log_lambda.data + d * P : nullptr,
             log_tau.data + d,
-            local ? log_c2.data + d : nullptr,
-            problem.family->noise ? sigma.data + d : nullptr,
+            local(problem) ? log_c2.data + d : nullptr,
+            problem.extras ? extra.data + d * problem.extras : nullptr,
             accept.data + d,
             divergent.data + d,
             treedepth.data + d,
             n_leapfrog.data + d};
   }
 
-  nb::dict dict(bool local, bool noise) {
+  nb::dict dict(const Problem& problem) {
     nb::dict out;
     out["intercept"] = intercept.object;
     out["coef"] = coef.object;
     out["log_tau"] = log_tau.object;
-    if (local) out["log_lambda"] = log_lambda.object;
-    if (local) out["log_c2"] = log_c2.object;
-    if (noise) out["sigma"] = sigma.object;
+    if (local(problem)) out["log_lambda"] = log_lambda.object;
+    if (local(problem)) out["log_c2"] = log_c2.object;
+    if (problem.extras) out[problem.family->extra_name] = extra.object;
     out["accept"] = accept.object;
     out["divergent"] = divergent.object;
     out["treedepth"] = treedepth.object;
@@ -159,21 +173,23 @@ void check_settings(std::int64_t chains, std::int64_t warmup, std::int64_t draws
 }
 
 nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std::int64_t n_classes,
-                const std::string& prior, double tau0, double slab_df, double slab_scale, double intercept_scale,
-                double sigma_scale, const std::string& sampler, std::int64_t n_chains, std::int64_t n_warmup,
-                std::int64_t n_draws, double target_accept, std::int64_t max_treedepth, std::uint64_t seed,
-                std::int64_t n_threads, const std::optional<nb::bytes>& state, const std::string& kernel,
-                const std::string& precision) {
+                const std::optional<Vector>& weights, const std::optional<Vector>& offset,
+                const std::optional<Vector>& unpenalized, const std::string& prior, double tau0, double slab_df,
+                double slab_scale, double intercept_scale, double sigma_scale, const std::string& sampler,
+                std::int64_t n_chains, std::int64_t n_warmup, std::int64_t n_draws, double target_accept,
+                std::int64_t max_treedepth, std::uint64_t seed, std::int64_t n_threads,
+                const std::optional<nb::bytes>& state, const std::string& kernel, const std::string& precision) {
   check_settings(n_chains, n_warmup, n_draws, target_accept, max_treedepth);
   const Prior constants{&find_prior(prior), tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
-  const Problem problem = read_problem(model, x, y, n_classes, constants, kernel, precision);
+  const Problem problem =
+      read_problem(model, x, y, n_classes, weights, offset, unpenalized, constants, kernel, precision);
   const Settings settings{parse_sampler(sampler), static_cast<std::size_t>(n_warmup), static_cast<std::size_t>(n_draws),
                           target_accept,          static_cast<int>(max_treedepth),    seed};
+  check_sampler(problem, settings.sampler);
   std::vector<ChainState> states =
       state ? unpack_states(std::string(state->c_str(), state->size()), problem, settings.sampler)
             : fresh_states(static_cast<std::size_t>(n_chains), seed);
-  const bool local = problem.prior.kind->local_scales, noise = problem.family->noise;
-  Result result(states.size(), settings.n_draws, problem.outputs, problem.columns, local, noise);
+  Result result(states.size(), settings.n_draws, problem);
   std::vector<ChainOutput> outputs;
   outputs.reserve(states.size());
   for (std::size_t c = 0; c < states.size(); ++c) outputs.push_back(result.chain(c, settings.n_draws, problem));
@@ -182,18 +198,20 @@ nb::dict sample(const std::string& model, const Matrix& x, const Vector& y, std:
     if (!run_chains(problem, settings, states, outputs, threads, interrupted)) throw Interrupted();
   });
   for (std::size_t c = 0; c < states.size(); ++c) result.step.data[c] = states[c].step;
-  nb::dict out = result.dict(local, noise);
+  nb::dict out = result.dict(problem);
   const std::string packed = pack_states(states, problem, settings.sampler);
   out["state"] = nb::bytes(packed.data(), packed.size());
   return out;
 }
 
 nb::tuple log_density(const std::string& model, const Matrix& x, const Vector& y, const Vector& q,
-                      std::int64_t n_classes, const std::string& prior, double tau0, double slab_df, double slab_scale,
-                      double intercept_scale, double sigma_scale, const std::string& kernel,
+                      std::int64_t n_classes, const std::optional<Vector>& weights, const std::optional<Vector>& offset,
+                      const std::optional<Vector>& unpenalized, const std::string& prior, double tau0, double slab_df,
+                      double slab_scale, double intercept_scale, double sigma_scale, const std::string& kernel,
                       const std::string& precision, std::int64_t repeat) {
   const Prior constants{&find_prior(prior), tau0, slab_df, slab_scale, intercept_scale, sigma_scale};
-  const Problem problem = read_problem(model, x, y, n_classes, constants, kernel, precision);
+  const Problem problem =
+      read_problem(model, x, y, n_classes, weights, offset, unpenalized, constants, kernel, precision);
   Density density(problem);
   if (q.shape(0) != density.size())
     throw std::invalid_argument("q must have " + std::to_string(density.size()) + " entries");
@@ -289,18 +307,24 @@ std::vector<std::string> kernel_names() {
 
 NB_MODULE(_engine, m) {
   m.doc() = "Engine of ispca: Bayesian regression by NUTS and by a blocked sampler, and lasso paths.";
-  m.def("sample", &ispca::sample, "model"_a, "X"_a, "y"_a, nb::kw_only(), "n_classes"_a = 2, "prior"_a = "horseshoe",
-        "tau0"_a, "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
-        "sampler"_a = "nuts", "n_chains"_a = 4, "n_warmup"_a = 1000, "n_draws"_a = 1000, "target_accept"_a = 0.9,
-        "max_treedepth"_a = 10, "seed"_a = 0, "n_threads"_a = 1, "state"_a = nb::none(), "kernel"_a = "",
-        "precision"_a = "single",
-        "Draw from the posterior. Returns a dict of arrays, chains and draws first, and the state to go on from.");
+  m.def(
+      "sample", &ispca::sample, "model"_a, "X"_a, "y"_a, nb::kw_only(), "n_classes"_a = 2, "weights"_a = nb::none(),
+      "offset"_a = nb::none(), "unpenalized"_a = nb::none(), "prior"_a = "horseshoe", "tau0"_a, "slab_df"_a = 4.0,
+      "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0, "sampler"_a = "nuts", "n_chains"_a = 4,
+      "n_warmup"_a = 1000, "n_draws"_a = 1000, "target_accept"_a = 0.9, "max_treedepth"_a = 10, "seed"_a = 0,
+      "n_threads"_a = 1, "state"_a = nb::none(), "kernel"_a = "", "precision"_a = "single",
+      "Draw from the posterior. Returns a dict of arrays, chains and draws first, and the state to go on from.\n"
+      "weights (one per sample) multiply the log likelihoods of the samples, and offset (one per sample) is added to\n"
+      "their linear predictors. unpenalized (one number per column of X) is 0 for a column under the prior;\n"
+      "otherwise it is the standard deviation of the normal prior of its coefficients, whose log_lambda is 0.");
   m.def("log_density", &ispca::log_density, "model"_a, "X"_a, "y"_a, "q"_a, nb::kw_only(), "n_classes"_a = 2,
-        "prior"_a = "horseshoe", "tau0"_a, "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0,
-        "sigma_scale"_a = 0.0, "kernel"_a = "", "precision"_a = "double", "repeat"_a = 1,
+        "weights"_a = nb::none(), "offset"_a = nb::none(), "unpenalized"_a = nb::none(), "prior"_a = "horseshoe",
+        "tau0"_a, "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
+        "kernel"_a = "", "precision"_a = "double", "repeat"_a = 1,
         "Log posterior density (up to a constant) and its gradient at q = (b0 (H), z (H K), log lambda (H K),\n"
-        "log(tau / tau0), log(c2 / s^2)[, log sigma]), coefficients class by class. The ridge prior has no log lambda\n"
-        "and no log(c2 / s^2).");
+        "log(tau / tau0), log(c2 / s^2)[, log sigma][, u]), coefficients class by class. The ridge prior has no\n"
+        "log lambda and no log(c2 / s^2). Unpenalized coefficients have neither z nor log lambda, but a standardized\n"
+        "value u at the end.");
   m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "X"_a = nb::none(),
         "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(), "lambdas"_a = std::vector<double>(),
         "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,

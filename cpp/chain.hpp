@@ -29,10 +29,10 @@ struct ChainState {
   std::vector<double> position, metric;
 };
 
-// Arrays of one chain, indexed by draw. log_lambda and log_c2 are null for a prior without local scales, sigma for a
-// family without noise.
+// Arrays of one chain, indexed by draw. log_lambda and log_c2 are null for a prior without local scales, extra for a
+// family without such parameters.
 struct ChainOutput {
-  double *intercept, *coef, *log_lambda, *log_tau, *log_c2, *sigma, *accept;
+  double *intercept, *coef, *log_lambda, *log_tau, *log_c2, *extra, *accept;
   bool* divergent;
   std::int32_t *treedepth, *n_leapfrog;
 
@@ -43,7 +43,7 @@ struct ChainOutput {
             log_lambda ? log_lambda + d * P : nullptr,
             log_tau + d,
             log_c2 ? log_c2 + d : nullptr,
-            sigma ? sigma + d : nullptr};
+            extra ? extra + d * problem.extras : nullptr};
   }
 };
 

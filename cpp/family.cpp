@@ -3,10 +3,13 @@
 
 #include <stdexcept>
 
+#include "lasso_likelihood.hpp"
+
 namespace ispca {
 
 const std::vector<const Family*>& families() {
-  static const std::vector<const Family*> all = {&binomial_family(), &multinomial_family(), &gaussian_family()};
+  static const std::vector<const Family*> all = {&binomial_family(), &multinomial_family(), &gaussian_family(),
+                                                 &poisson_family(), &cox_family()};
   return all;
 }
 
@@ -15,6 +18,7 @@ namespace {
 const Family& find(const std::string& kind, const std::string& name, const char* const Family::* known_as) {
   std::string known;
   for (const Family* family : families()) {
+    if (!(family->*known_as)) continue;
     if (name == family->*known_as) return *family;
     known += std::string(known.empty() ? "" : ", ") + family->*known_as;
   }
@@ -22,6 +26,10 @@ const Family& find(const std::string& kind, const std::string& name, const char*
 }
 
 }  // namespace
+
+std::unique_ptr<LassoLikelihood> Family::lasso_likelihood(const LassoProblem&) const {
+  throw std::invalid_argument("this family has no lasso");
+}
 
 const Family& find_model(const std::string& name) { return find("model", name, &Family::model); }
 

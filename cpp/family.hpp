@@ -15,9 +15,12 @@ struct LassoProblem;
 class Family {
  public:
   const char* const model;  // its name in sample and log_density
-  const char* const name;   // its name in lasso_path
+  const char* const name;   // its name in lasso_path; null if it has no lasso
   bool per_class = false;   // one linear predictor per class, of which only differences count; otherwise one in all
-  bool noise = false;       // has a noise standard deviation sigma, which multiplies tau
+  bool intercept = true;    // has intercepts; otherwise they are 0
+  bool noise = false;       // has a noise standard deviation sigma, which multiplies tau: its log is the first extra
+  const char* extra_name = nullptr;  // what the extra parameters are called in the draws
+  bool blocked = true;      // has a blocked sampler
   bool quadratic = false;   // the lasso's loss is quadratic in the predictor: one Newton step solves it
 
   virtual ~Family() = default;
@@ -27,13 +30,15 @@ class Family {
   // For the samplers: checks y and stores the data in the form that the likelihood needs.
   virtual void prepare(const RawData& raw, const Poll& poll, Problem& problem) const = 0;
   virtual std::unique_ptr<Likelihood> likelihood(const Problem& problem) const = 0;
+  // The extra parameters as users know them, from those that are sampled.
+  virtual void write_extras(const Problem&, const double*, double*) const {}
   // Runs a chain of the blocked sampler, as run_nuts does for NUTS; its ChainState::metric has the given size.
   virtual void run_blocked(const Problem& problem, const Settings& settings, ChainState& chain,
                            const ChainOutput& output, const Poll& poll) const = 0;
   virtual std::size_t blocked_metric_size(const Problem& problem) const = 0;
 
-  // For the lasso: the null model's state.
-  virtual std::unique_ptr<LassoLikelihood> lasso_likelihood(const LassoProblem& problem) const = 0;
+  // For the lasso: the null model's state. Only families with a name for it are asked.
+  virtual std::unique_ptr<LassoLikelihood> lasso_likelihood(const LassoProblem& problem) const;
 
  protected:
   Family(const char* model, const char* name) : model(model), name(name) {}
@@ -43,6 +48,8 @@ class Family {
 const Family& binomial_family();
 const Family& multinomial_family();
 const Family& gaussian_family();
+const Family& poisson_family();
+const Family& cox_family();
 
 // All families. Packed chain states store positions in this list.
 const std::vector<const Family*>& families();

@@ -42,17 +42,24 @@ class Binomial final : public GlmFamily {
     check_classes(raw);
   }
 
-  double response(double y, std::size_t) const override { return y > 0 ? 1 : -1; }  // the kernel's sign
+  double response(double y, double, std::size_t) const override { return y > 0 ? 1 : -1; }  // the kernel's sign
 
   double residuals(const GlmKernels<float>& kernels, const GlmTile<float>& tile) const override {
-    return kernels.logistic(tile.rows, tile.padding, tile.response, tile.predictors);
+    return log_likelihood(kernels, tile);
   }
   double residuals(const GlmKernels<double>& kernels, const GlmTile<double>& tile) const override {
-    return kernels.logistic(tile.rows, tile.padding, tile.response, tile.predictors);
+    return log_likelihood(kernels, tile);
   }
 
   std::unique_ptr<LassoLikelihood> lasso_likelihood(const LassoProblem& problem) const override {
     return std::make_unique<BinomialLasso>(problem);
+  }
+
+ private:
+  template <class Real>
+  static double log_likelihood(const GlmKernels<Real>& kernels, const GlmTile<Real>& tile) {
+    if (tile.weighted) return kernels.weighted_logistic(tile.rows, tile.response, tile.weight, tile.predictors);
+    return kernels.logistic(tile.rows, tile.padding, tile.response, tile.predictors);
   }
 };
 

@@ -1,8 +1,9 @@
-// Data and likelihood of the families in glm.hpp: products with the design here, the rest from the family.
+// Data and likelihood of the families in family_glm.hpp: products with the design here, the rest from the family.
 #include "family_glm.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "likelihood.hpp"
 
@@ -18,19 +19,22 @@ GlmData<Real> glm_data(const GlmFamily& family, const RawData& raw, std::size_t 
   data.rows = round_up(raw.n, kRowBlock);
   data.columns = raw.columns;
   const std::size_t fitting = kTileBytes / (sizeof(Real) * raw.columns) / kRowBlock * kRowBlock;
-  data.tile_rows = std::min(std::max<std::size_t>(fitting, 2 * kRowBlock), data.rows);
+  data.tile_rows = family.one_tile ? data.rows : std::min(std::max<std::size_t>(fitting, 2 * kRowBlock), data.rows);
   data.values = Buffer<Real>(data.rows * raw.columns);
   data.weight = Buffer<Real>(data.rows);
   data.response = Buffer<Real>(data.rows * outputs);
+  data.weighted = raw.weight != nullptr;
+  if (raw.offset) data.offset = Buffer<Real>(data.rows);
   for (std::size_t i = 0; i < raw.n; ++i) {
     const std::size_t start = i / data.tile_rows * data.tile_rows, at = i - start;
     const std::size_t stride = data.tile(start).rows;
     Real *values = data.values.data() + start * raw.columns, *response = data.response.data() + start * outputs;
     for (std::size_t j = 0; j < raw.columns; ++j)
       values[j * stride + at] = static_cast<Real>(raw.x[i * raw.columns + j]);
-    data.weight[i] = 1;
+    data.weight[i] = static_cast<Real>(raw.weight_of(i));
+    if (raw.offset) data.offset[i] = static_cast<Real>(raw.offset[i]);
     for (std::size_t h = 0; h < outputs; ++h)
-      response[h * stride + at] = static_cast<Real>(family.response(raw.y[i], h));
+      response[h * stride + at] = static_cast<Real>(family.response(raw.y[i], raw.weight_of(i), h));
   }
   return data;
 }
@@ -39,31 +43,39 @@ template <class Real>
 class Glm final : public GlmLikelihood {
  public:
   Glm(const Problem& problem, const GlmData<Real>& data, const GlmKernels<Real>& kernels)
-      : family_(*data.family), outputs_(problem.outputs), columns_(problem.columns), samples_(problem.n), data_(data),
-        kernels_(kernels), predictors_(outputs_ * data.tile_rows), direction_(outputs_ * data.rows),
-        product_(data.tile_rows), partial_(outputs_ * columns_ * kRowBlock), workspace_(2 * data.tile_rows) {}
+      : problem_(problem), family_(*data.family), outputs_(problem.outputs), columns_(problem.columns),
+        samples_(problem.n), data_(data), kernels_(kernels), predictors_(outputs_ * data.tile_rows),
+        direction_(outputs_ * data.rows), product_(data.tile_rows), partial_(outputs_ * columns_ * kRowBlock),
+        workspace_(2 * data.tile_rows), scratch_(family_.scratch(problem)), zero_(outputs_), unused_(outputs_),
+        fixed_(problem.fixed), base_(fixed_.empty() && data.offset.size() == 0 ? 0 : direction_.size()),
+        moving_(base_.size() ? problem.coefficients() : 0), staying_(moving_.size()) {}
 
-  double value(const double* intercept, const double* beta, double, Slopes& slopes) override {
+  double value(const double* intercept, const double* beta, const double* extra, const Slopes& slopes) override {
     double value = 0;
+    double* slope = family_.intercept ? slopes.intercept : unused_.data();
     std::fill_n(partial_.data(), partial_.size(), Real(0));
-    std::fill_n(slopes.intercept, outputs_, 0.0);
+    std::fill_n(slope, outputs_, 0.0);
+    std::fill_n(slopes.extra, problem_.extras, 0.0);
+    extra_ = extra;
+    extra_slopes_ = slopes.extra;
     for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
       const Design<Real> tile = data_.tile(start);
-      value += residuals(tile, start, intercept, beta);
+      value += residuals(tile, start, family_.intercept ? intercept : zero_.data(), beta);
       for (std::size_t h = 0; h < outputs_; ++h)
-        slopes.intercept[h] +=
+        slope[h] +=
             kernels_.project(tile, predictors_.data() + h * tile.rows, partial_.data() + h * columns_ * kRowBlock);
     }
     kernels_.gather(outputs_ * columns_, partial_.data(), slopes.beta);
+    if (problem_.extras) value += family_.finish(problem_, extra, slopes.extra);
     return value;
   }
 
   void set_direction(const double* beta) override {
-    for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
-      const Design<Real> tile = data_.tile(start);
-      Real* out = direction_.data() + start * outputs_;
-      for (std::size_t h = 0; h < outputs_; ++h) kernels_.predict(tile, 0, beta + h * columns_, out + h * tile.rows);
-    }
+    if (base_.size() == 0) return multiply(beta, false, direction_);
+    std::copy_n(beta, moving_.size(), moving_.data());
+    for (std::size_t i : fixed_) staying_[i] = std::exchange(moving_[i], 0.0);
+    multiply(moving_.data(), false, direction_);
+    multiply(staying_.data(), true, base_);
   }
 
   double value_along(const double* intercept, double scale) override {
@@ -72,7 +84,8 @@ class Glm final : public GlmLikelihood {
       const std::size_t rows = data_.tile(start).rows;
       const Real* direction = direction_.data() + start * outputs_;
       for (std::size_t h = 0; h < outputs_; ++h)
-        kernels_.along(rows, intercept[h], scale, direction + h * rows, predictors_.data() + h * rows);
+        kernels_.along(rows, intercept[h], base_.size() ? base_.data() + start * outputs_ + h * rows : nullptr, scale,
+                       direction + h * rows, predictors_.data() + h * rows);
       value += to_residuals(rows, start);
     }
     return value;
@@ -80,13 +93,15 @@ class Glm final : public GlmLikelihood {
 
   std::size_t weights() const override { return outputs_ * data_.rows; }
 
-  // p (1 - p) = r (1 - r), with r = |residual|: r is p or 1 - p.
+  // p (1 - p) = r (1 - r), with r = |residual|: r is p or 1 - p. A weight w multiplies both r and p (1 - p).
   void add_weights(const double* intercept, const double* beta, double* squares) override {
     for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
       const Design<Real> tile = data_.tile(start);
       residuals(tile, start, intercept, beta);
+      const Real* weight = data_.weight.data() + start;
       for (std::size_t i = 0; i < outputs_ * tile.rows; ++i) {
-        const double r = std::fabs(static_cast<double>(predictors_[i])), v = r * std::max(1 - r, 0.0);
+        const double w = data_.weighted ? static_cast<double>(weight[i % tile.rows]) : 1;
+        const double r = std::fabs(static_cast<double>(predictors_[i])), v = r * std::max(1 - (w > 0 ? r / w : 0), 0.0);
         squares[start * outputs_ + i] += v * v;
       }
     }
@@ -110,21 +125,43 @@ class Glm final : public GlmLikelihood {
   // Log likelihood of one tile; leaves its residuals in predictors_.
   double residuals(const Design<Real>& tile, std::size_t start, const double* intercept, const double* beta) {
     for (std::size_t h = 0; h < outputs_; ++h)
-      kernels_.predict(tile, intercept[h], beta + h * columns_, predictors_.data() + h * tile.rows);
+      kernels_.predict(tile, intercept[h], offset(start), beta + h * columns_, predictors_.data() + h * tile.rows);
     return to_residuals(tile.rows, start);
+  }
+
+  const Real* offset(std::size_t start) const { return data_.offset.size() ? data_.offset.data() + start : nullptr; }
+
+  // out = X beta of every output, with or without the offset
+  void multiply(const double* beta, bool with_offset, Buffer<Real>& out) {
+    for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
+      const Design<Real> tile = data_.tile(start);
+      Real* to = out.data() + start * outputs_;
+      for (std::size_t h = 0; h < outputs_; ++h)
+        kernels_.predict(tile, 0, with_offset ? offset(start) : nullptr, beta + h * columns_, to + h * tile.rows);
+    }
   }
 
   double to_residuals(std::size_t rows, std::size_t start) {
     const std::size_t padding = start + rows == data_.rows ? data_.rows - samples_ : 0;
-    return family_.residuals(kernels_, {rows, padding, outputs_, data_.response.data() + start * outputs_,
-                                        data_.weight.data() + start, predictors_.data(), workspace_.data()});
+    return family_.residuals(
+        kernels_,
+        {rows, padding, outputs_, data_.weighted, data_.response.data() + start * outputs_, data_.weight.data() + start,
+         predictors_.data(), workspace_.data(), extra_, extra_slopes_, &problem_, scratch_.data()});
   }
 
+  const Problem& problem_;
   const GlmFamily& family_;
   const std::size_t outputs_, columns_, samples_;
   const GlmData<Real>& data_;
   const GlmKernels<Real>& kernels_;
   Buffer<Real> predictors_, direction_, product_, partial_, workspace_;
+  Buffer<double> scratch_, zero_, unused_;  // the last two: intercepts that are not sampled, and their slopes
+  const double* extra_ = nullptr;
+  double* extra_slopes_ = nullptr;
+  // The part of the predictors that value_along leaves alone: offset and fixed coefficients.
+  const std::vector<std::size_t>& fixed_;
+  Buffer<Real> base_;
+  Buffer<double> moving_, staying_;
 };
 
 }  // namespace

@@ -101,19 +101,31 @@ class Multinomial final : public GlmFamily {
  public:
   Multinomial() : GlmFamily("softmax", "multinomial") { per_class = true; }
 
-  void check(const RawData& raw) const override { check_classes(raw); }
+  void check(const RawData& raw) const override {
+    check_classes(raw);
+    require(!raw.offset, "the softmax model takes no offset, which would be the same for every class and cancel");
+  }
 
-  double response(double y, std::size_t output) const override { return static_cast<std::size_t>(y) == output; }
+  double response(double y, double weight, std::size_t output) const override {
+    return static_cast<std::size_t>(y) == output ? weight : 0;
+  }
 
   double residuals(const GlmKernels<float>& kernels, const GlmTile<float>& tile) const override {
-    return kernels.softmax(tile.rows, tile.outputs, tile.response, tile.weight, tile.predictors, tile.workspace);
+    return log_likelihood(kernels, tile);
   }
   double residuals(const GlmKernels<double>& kernels, const GlmTile<double>& tile) const override {
-    return kernels.softmax(tile.rows, tile.outputs, tile.response, tile.weight, tile.predictors, tile.workspace);
+    return log_likelihood(kernels, tile);
   }
 
   std::unique_ptr<LassoLikelihood> lasso_likelihood(const LassoProblem& problem) const override {
     return std::make_unique<MultinomialLasso>(problem);
+  }
+
+ private:
+  template <class Real>
+  static double log_likelihood(const GlmKernels<Real>& kernels, const GlmTile<Real>& tile) {
+    return kernels.softmax(tile.rows, tile.outputs, tile.weighted, tile.response, tile.weight, tile.predictors,
+                           tile.workspace);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "density.hpp"
@@ -25,11 +26,25 @@ double power_of_ten(Random& random, double low, double high) {
 struct Case {
   const Family* family = nullptr;
   std::size_t n = 0, columns = 0, classes = 0;
-  std::vector<double> x, y;
+  std::vector<double> x, y, weight, offset, fixed_scale;  // the last three may be empty
   Prior prior;
   Settings settings;
   std::size_t chains = 0, threads = 0;
 };
+
+// A target that the family accepts.
+double target(Random& random, const Case& c, std::size_t i, double normal, double y_scale, bool separable) {
+  const std::string model = c.family->model;
+  const double first = c.x[i * c.columns];
+  if (c.family->noise) return separable ? first : y_scale * normal;
+  if (model == "poisson") return std::floor(separable ? 5 * (first > 0) : std::min(std::fabs(y_scale * normal), 1e12));
+  if (model == "cox") {  // ties, and a first sample that is an event
+    const double time = separable ? 5 - std::clamp(first, -4.0, 4.0) : static_cast<double>(between(random, 1, 2 * c.n));
+    return i > 0 && random.uniform() < 0.5 ? -time : time;
+  }
+  if (separable) return first > 0 ? 1 : 0;
+  return static_cast<double>(between(random, 0, c.classes - 1));
+}
 
 void fill_data(Random& random, Case& c) {
   const double x_scale = power_of_ten(random, -6, 6), y_scale = power_of_ten(random, -6, 6);
@@ -39,10 +54,24 @@ void fill_data(Random& random, Case& c) {
   random.normals(c.x.size(), c.x.data());
   random.normals(c.n, c.y.data());
   for (double& value : c.x) value = x_scale * (coarse ? std::round(value) : value);
-  for (std::size_t i = 0; i < c.n; ++i) {
-    if (c.family->noise) c.y[i] = separable ? c.x[i * c.columns] : y_scale * c.y[i];
-    else if (separable) c.y[i] = c.x[i * c.columns] > 0 ? 1 : 0;
-    else c.y[i] = static_cast<double>(between(random, 0, c.classes - 1));
+  for (std::size_t i = 0; i < c.n; ++i) c.y[i] = target(random, c, i, c.y[i], y_scale, separable);
+}
+
+// Weights with zeros, offsets and unpenalized columns; two samples always count.
+void fill_options(Random& random, Case& c) {
+  if (random.uniform() < 0.3) {
+    for (std::size_t i = 0; i < c.n; ++i)
+      c.weight.push_back(i > 1 && random.uniform() < 0.2 ? 0 : power_of_ten(random, -3, 3));
+  }
+  if (random.uniform() < 0.3 && !c.family->per_class) {
+    c.offset.resize(c.n);
+    random.normals(c.n, c.offset.data());
+    const double scale = power_of_ten(random, -3, 3);
+    for (double& value : c.offset) value *= scale;
+  }
+  if (random.uniform() < 0.3) {
+    for (std::size_t j = 0; j < c.columns; ++j)
+      c.fixed_scale.push_back(random.uniform() < 0.5 ? 0 : power_of_ten(random, -3, 3));
   }
 }
 
@@ -53,13 +82,14 @@ Case make_case(Random& random) {
   c.columns = random.uniform() < 0.3 ? between(random, 8, 60) : between(random, 1, 8);  // often more than samples
   c.classes = c.family->per_class ? between(random, 2, 6) : 2;
   fill_data(random, c);
+  fill_options(random, c);
   c.prior.kind = priors()[between(random, 0, priors().size() - 1)];
   c.prior.tau0 = power_of_ten(random, -6, 3);
   c.prior.slab_df = power_of_ten(random, -1, 2);
   c.prior.slab_scale = power_of_ten(random, -3, 3);
   c.prior.intercept_scale = power_of_ten(random, -3, 3);
   c.prior.sigma_scale = random.uniform() < 0.5 ? 0 : power_of_ten(random, -3, 3);
-  c.settings.sampler = random.uniform() < 0.5 ? Sampler::nuts : Sampler::blocked;
+  c.settings.sampler = random.uniform() < 0.5 || !c.family->blocked ? Sampler::nuts : Sampler::blocked;
   c.settings.n_warmup = between(random, 0, 60);
   c.settings.n_draws = between(random, 0, 10);
   c.settings.target_accept = 0.5 + 0.49 * random.uniform();
@@ -75,14 +105,16 @@ bool finite(const std::vector<double>& values) {
 
 // Runs the chains, then goes on from their packed state; returns whether all draws are finite.
 bool run_case(const Case& c, const Kernels& kernels) {
-  const Problem problem = make_problem(*c.family, {c.n, c.columns, c.classes, c.x.data(), c.y.data()}, c.prior, kernels,
-                                       c.n % 2 == 0, [] {});
+  const auto optional = [](const std::vector<double>& values) { return values.empty() ? nullptr : values.data(); };
+  const RawData raw{c.n,        c.columns,          c.classes,          c.x.data(),
+                    c.y.data(), optional(c.weight), optional(c.offset), optional(c.fixed_scale)};
+  const Problem problem = make_problem(*c.family, raw, c.prior, kernels, c.n % 2 == 0, [] {});
   auto states = fresh_states(c.chains, c.settings.seed);
   for (int part = 0; part < 2; ++part) {
     const std::size_t D = c.settings.n_draws, H = problem.outputs, P = problem.coefficients();
     const std::size_t all = c.chains * D;
     const bool local = c.prior.kind->local_scales;
-    std::vector<double> draws(all * (H + 2 * P + 4));
+    std::vector<double> draws(all * (H + 2 * P + 3 + problem.extras));
     Buffer<bool> divergent(all);
     std::vector<std::int32_t> depth(all), leaps(all);
     std::vector<ChainOutput> outputs;
@@ -90,8 +122,9 @@ bool run_case(const Case& c, const Kernels& kernels) {
     for (std::size_t i = 0; i < c.chains; ++i) {
       const std::size_t d = i * D;
       outputs.push_back({draws.data() + d * H, coef + d * P, local ? lambda + d * P : nullptr, rest + d,
-                         local ? rest + all + d : nullptr, c.family->noise ? rest + 2 * all + d : nullptr,
-                         rest + 3 * all + d, divergent.data() + d, depth.data() + d, leaps.data() + d});
+                         local ? rest + all + d : nullptr,
+                         problem.extras ? rest + 3 * all + d * problem.extras : nullptr, rest + 2 * all + d,
+                         divergent.data() + d, depth.data() + d, leaps.data() + d});
     }
     run_chains(problem, c.settings, states, outputs, c.threads, [] { return false; });
     if (!finite(draws)) return false;
@@ -162,7 +195,7 @@ int main(int count, char** arguments) {
       std::printf("case %ld: a draw is not finite (model %s, prior %s, sampler %d)\n", i, c.family->model,
                   c.prior.kind->name, static_cast<int>(c.settings.sampler));
     }
-    if (!run_lasso(c, *kernels[static_cast<std::size_t>(i) % kernels.size()], random)) {
+    if (c.family->name && !run_lasso(c, *kernels[static_cast<std::size_t>(i) % kernels.size()], random)) {
       ++failures;
       std::printf("case %ld: a lasso solution is not finite (%s)\n", i, c.family->name);
     }

@@ -23,6 +23,7 @@ class GramBlock final : public GaussianBlock {
       rss.quadratic += white_[j] * beta[j];
       rss.mean_slope += data_.x_mean[j] * beta[j];
     }
+    if (!problem_.fixed.empty()) set_aside_fixed(beta, rss);
     return rss;
   }
 
@@ -59,6 +60,26 @@ class GramBlock final : public GaussianBlock {
   }
 
  private:
+  // The fixed part f of beta, of which rss was made, and the rest m: |y - X f - a X m|^2.
+  void set_aside_fixed(const double* beta, Residual& rss) {
+    std::fill_n(draw_.data(), size_, 0.0);
+    for (std::size_t j : problem_.fixed) draw_[j] = beta[j];
+    // right_ = G f; white_ is still G beta
+    problem_.kernels->multiply(problem_.columns, data_.gram.data(), draw_.data(), right_.data());
+    double cross = 0, both = 0, squares = 0, means = 0;
+    for (std::size_t j : problem_.fixed) {
+      cross += data_.cross[j] * beta[j];
+      both += white_[j] * beta[j];
+      squares += right_[j] * beta[j];
+      means += data_.x_mean[j] * beta[j];
+    }
+    rss.squares += squares - 2 * cross;
+    rss.linear -= cross + (both - squares);
+    rss.quadratic += squares - 2 * both;
+    rss.mean -= means;
+    rss.mean_slope -= means;
+  }
+
   // Precision Q = [1 X]^T [1 X] / sigma^2 + diag(prior) and right-hand side [1 X]^T y / sigma^2, intercept first.
   void assemble(CentredState& state, const ScaleUpdates& scales) {
     const double precision = noise_precision(state.noise()), n = data_.n;

@@ -10,6 +10,7 @@ namespace ispca {
 
 // Residual sum of squares at a beta:
 // rss(a) = |yc|^2 - 2 a (Xc^T yc) beta + a^2 beta Xc^T Xc beta + n (mean y - b0 - a mean x beta)^2.
+// Only coefficients under the prior are multiplied by a; fixed ones are first subtracted from y with their columns.
 struct Residual {
   double squares, linear, quadratic, mean, mean_slope, n;
   double operator()(double a) const {

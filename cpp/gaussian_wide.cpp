@@ -25,6 +25,7 @@ class WideBlock final : public GaussianBlock {
       rss.linear += data_.response[i] * fitted_[i];
       rss.quadratic += fitted_[i] * fitted_[i];
     }
+    if (!problem_.fixed.empty()) set_aside_fixed(state.beta(), rss);
     return rss;
   }
 
@@ -57,6 +58,22 @@ class WideBlock final : public GaussianBlock {
   }
 
  private:
+  // The fixed part of the fit, and the rest: |y - fixed - a rest|^2.
+  void set_aside_fixed(const double* beta, Residual& rss) {
+    std::fill_n(draw_.data(), columns_, 0.0);
+    for (std::size_t j : problem_.fixed) draw_[j] = beta[j];
+    data_.predict(*problem_.kernels, draw_.data(), right_.data());
+    rss.linear = rss.quadratic = 0;
+    for (std::size_t i = 1; i < n_; ++i) {
+      const double rest = fitted_[i] - right_[i];
+      rss.squares += right_[i] * (right_[i] - 2 * data_.response[i]);
+      rss.linear += (data_.response[i] - right_[i]) * rest;
+      rss.quadratic += rest * rest;
+    }
+    rss.mean -= right_[0] / std::sqrt(data_.n);
+    rss.mean_slope -= right_[0] / std::sqrt(data_.n);
+  }
+
   double noise_variance(double log_sigma, std::size_t i) const {
     const double scale = problem_.prior.intercept_scale;
     return 1 / noise_precision(log_sigma) + (i == 0 ? data_.n * scale * scale : 0.0);
@@ -106,9 +123,10 @@ class WideBlock final : public GaussianBlock {
   // sigma given tau, without the coefficients: these can fit y so closely that given them sigma hardly moves.
   void draw_noise(Random& random, CentredState& state) {
     const double sum = state.t() + state.noise();
+    const double more = data_.n - static_cast<double>(n_);  // what weights add to the number of samples
     const auto log_density = [&](double x) {
       if (!(std::fabs(sum - x) <= 100)) return -1e300;
-      return noise_prior(problem_, x).value + half_cauchy(sum - x) + marginal(x);
+      return noise_prior(problem_, x).value + half_cauchy(sum - x) + marginal(x) - more * x;
     };
     state.log_sigma() = slice(random, state.noise(), log_density(state.noise()), 1.0, log_density);
     state.t() = sum - state.noise();

@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 
 #include "kernels_cholesky.hpp"
+#include "kernels_counts.hpp"
 #include "kernels_design.hpp"
 #include "kernels_lasso.hpp"
 #include "kernels_leapfrog.hpp"
@@ -16,8 +17,9 @@
 namespace ispca {
 
 template <class Real>
-static constexpr GlmKernels<Real> kGlm = {predict<Real>,  project<Real>, gather<Real>,       along<Real>,
-                                          logistic<Real>, softmax<Real>, weighted_gram<Real>};
+static constexpr GlmKernels<Real> kGlm = {predict<Real>, project<Real>,  gather<Real>,
+                                          along<Real>,   logistic<Real>, weighted_logistic<Real>,
+                                          softmax<Real>, poisson<Real>,  weighted_gram<Real>};
 
 extern const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS);
 const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS) = {

@@ -19,19 +19,25 @@ constexpr std::size_t kWideBlock = 8;   // one AVX-512 register of double; param
 // Loops over observations; `Real` is the storage of the design (float to sample, double to check).
 template <class Real>
 struct GlmKernels {
-  // predictor = intercept + X coefficients
-  void (*predict)(const Design<Real>&, double intercept, const double* coefficients, Real* predictor);
+  // predictor = intercept + offset + X coefficients; the offset may be null
+  void (*predict)(const Design<Real>&, double intercept, const Real* offset, const double* coefficients,
+                  Real* predictor);
   // adds x_ij residual_i to kRowBlock partial sums per column; returns sum_i residual_i
   double (*project)(const Design<Real>&, const Real* residual, Real* partial);
   // gradient_j = sum of the partial sums of column j, which are used up
   void (*gather)(std::size_t columns, Real* partial, double* gradient);
-  // predictor = intercept + scale * direction
-  void (*along)(std::size_t rows, double intercept, double scale, const Real* direction, Real* predictor);
+  // predictor = intercept + base + scale * direction; the base may be null
+  void (*along)(std::size_t rows, double intercept, const Real* base, double scale, const Real* direction,
+                Real* predictor);
   // log likelihood; replaces the predictor by the residual. sign is +1, -1, or 0 in the rows of padding
   double (*logistic)(std::size_t rows, std::size_t padding, const Real* sign, Real* predictor);
-  // the same for classes x rows predictors; indicator is one-hot, weight is 0 in the padding
-  double (*softmax)(std::size_t rows, std::size_t classes, const Real* indicator, const Real* weight, Real* predictors,
-                    Real* workspace);
+  double (*weighted_logistic)(std::size_t rows, const Real* sign, const Real* weight, Real* predictor);
+  // the same for classes x rows predictors; indicator is one-hot times weight, which is 0 in the padding and, unless
+  // weighted, 1 elsewhere
+  double (*softmax)(std::size_t rows, std::size_t classes, bool weighted, const Real* indicator, const Real* weight,
+                    Real* predictors, Real* workspace);
+  // the same for counts whose log means are the predictors
+  double (*poisson)(std::size_t rows, const Real* count, const Real* weight, Real* predictor);
   // gram (K+1 x K+1, intercept first, row-major, lower triangle) += [1 X]^T diag(weight) [1 X]
   void (*weighted_gram)(const Design<Real>&, const Real* weight, Real* workspace, double* gram);
 };

@@ -21,9 +21,12 @@ void add_columns(size_t rows, const Real* columns, const double* coefficients, R
 }
 
 template <class Real>
-void predict(const Design<Real>& x, double intercept, const double* coefficients, Real* predictor) {
+void predict(const Design<Real>& x, double intercept, const Real* offset, const double* coefficients, Real* predictor) {
   const Real start = static_cast<Real>(intercept);
-  for (size_t i = 0; i < x.rows; ++i) predictor[i] = start;
+  if (offset)
+    for (size_t i = 0; i < x.rows; ++i) predictor[i] = start + offset[i];
+  else
+    for (size_t i = 0; i < x.rows; ++i) predictor[i] = start;
   size_t j = 0;
   for (; j + 8 <= x.columns; j += 8) add_columns<8>(x.rows, x.values + j * x.rows, coefficients + j, predictor);
   for (; j + 2 <= x.columns; j += 2) add_columns<2>(x.rows, x.values + j * x.rows, coefficients + j, predictor);
@@ -104,10 +107,15 @@ void gather(size_t columns, Real* partial, double* gradient) {
 }
 
 template <class Real>
-void along(size_t rows, double intercept, double scale, const Real* direction, Real* predictor) {
+void along(size_t rows, double intercept, const Real* base, double scale, const Real* direction, Real* predictor) {
   const Real a = static_cast<Real>(intercept), b = static_cast<Real>(scale);
+  if (base) {
 #pragma omp simd
-  for (size_t i = 0; i < rows; ++i) predictor[i] = a + b * direction[i];
+    for (size_t i = 0; i < rows; ++i) predictor[i] = (a + base[i]) + b * direction[i];
+  } else {
+#pragma omp simd
+    for (size_t i = 0; i < rows; ++i) predictor[i] = a + b * direction[i];
+  }
 }
 
 template <class Real>

@@ -29,9 +29,35 @@ double logistic(size_t rows, size_t padding, const Real* sign, Real* predictor) 
   return value;
 }
 
-// Returns sum_i weight_i log(sum_i), weights 0 or 1, and replaces sum_i by weight_i / sum_i.
+// The same with a weight for every row: a product no longer serves, so each row has its logarithm.
+template <class Real>
+double weighted_logistic(size_t rows, const Real* sign, const Real* weight, Real* predictor) {
+  double value = 0;
+#pragma omp simd reduction(+ : value)
+  for (size_t i = 0; i < rows; ++i) {
+    const double s = static_cast<double>(sign[i]), w = static_cast<double>(weight[i]);
+    const SoftPlus loss = soft_plus(-s * static_cast<double>(predictor[i]));
+    value -= w * loss.value;
+    predictor[i] = static_cast<Real>(w * s * loss.slope);
+  }
+  return value;
+}
+
+// Returns sum_i weight_i log(sum_i), and replaces sum_i by weight_i / sum_i.
 template <class Real>
 double weighted_logs(size_t rows, const Real* weight, Real* sum) {
+  double value = 0;
+#pragma omp simd reduction(+ : value)
+  for (size_t i = 0; i < rows; ++i) {
+    value += static_cast<double>(weight[i]) * fast_log(static_cast<double>(sum[i]));
+    sum[i] = weight[i] / sum[i];
+  }
+  return value;
+}
+
+// The same for weights that are 0 or 1.
+template <class Real>
+double counted_logs(size_t rows, const Real* weight, Real* sum) {
   double value = 0;
   for (size_t first = 0; first < rows; first += kFactors) {
     const size_t last = first + kFactors < rows ? first + kFactors : rows;
@@ -49,9 +75,9 @@ double weighted_logs(size_t rows, const Real* weight, Real* sum) {
 }
 
 // value = sum_i [f_{y_i} - m_i - log S_i], m_i = max_h f_h, S_i = sum_h exp(f_h - m_i);
-// residual_h = [y = h] - exp(f_h - m) / S. The workspace holds m and S.
+// residual_h = [y = h] - exp(f_h - m) / S, all of them times the weights. The workspace holds m and S.
 template <class Real>
-double softmax(size_t rows, size_t classes, const Real* indicator, const Real* weight, Real* predictors,
+double softmax(size_t rows, size_t classes, bool weighted, const Real* indicator, const Real* weight, Real* predictors,
                Real* workspace) {
   Real *largest = workspace, *sum = workspace + rows;
   double value = 0;
@@ -73,7 +99,7 @@ double softmax(size_t rows, size_t classes, const Real* indicator, const Real* w
       f[i] = e;
     }
   }
-  value -= weighted_logs(rows, weight, sum);
+  value -= weighted ? weighted_logs(rows, weight, sum) : counted_logs(rows, weight, sum);
   for (size_t h = 0; h < classes; ++h) {
     Real* f = predictors + h * rows;
     const Real* y = indicator + h * rows;

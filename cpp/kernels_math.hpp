@@ -82,7 +82,37 @@ inline double exponent(double x) {
   return from_bits((to_bits(x) >> 52) | 0x4330000000000000ULL) - (0x1p52 + 1023.0);
 }
 
-constexpr std::size_t kFactors = 512;  // a product of so many factors in [1, 2] is below 2^512
 constexpr double kLn2 = 0.69314718055994530942;
+
+// log x for positive normal x: with x = 2^k m, sqrt(1/2) <= m < sqrt(2), and s = (m - 1) / (m + 1), |s| < 0.172,
+// log m = 2 (s + s^3 / 3 + s^5 / 5 + ...). Absolute error about 2e-16.
+inline double fast_log(double x) {
+  const double large = mantissa(x) > 1.4142135623730951 ? 1.0 : 0.0;
+  const double m = mantissa(x) * (1 - 0.5 * large), s = (m - 1) / (m + 1), s2 = s * s;
+  double p = 1.0 / 21;
+  p = p * s2 + 1.0 / 19;
+  p = p * s2 + 1.0 / 17;
+  p = p * s2 + 1.0 / 15;
+  p = p * s2 + 1.0 / 13;
+  p = p * s2 + 1.0 / 11;
+  p = p * s2 + 1.0 / 9;
+  p = p * s2 + 1.0 / 7;
+  p = p * s2 + 1.0 / 5;
+  p = p * s2 + 1.0 / 3;
+  p = p * s2 + 1.0;
+  return (exponent(x) + large) * kLn2 + 2 * s * p;
+}
+
+// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), with small relative error, and its slope 1 / (1 + exp(-x)).
+struct SoftPlus {
+  double value, slope;
+};
+inline SoftPlus soft_plus(double x) {
+  const double e = fast_exp(x < 0 ? x : -x), one_plus = 1 + e;
+  const double lost = e - (one_plus - 1);  // what rounding took from e
+  return {(x > 0 ? x : 0.0) + fast_log(one_plus) + lost / one_plus, (x > 0 ? 1.0 : e) / one_plus};
+}
+
+constexpr std::size_t kFactors = 512;  // a product of so many factors in [1, 2] is below 2^512
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace ispca {
 
 Layout::Layout(const Problem& problem)
-    : outputs(problem.outputs), coefficients(problem.coefficients()), local(problem.prior.kind->local_scales ? 1 : 0),
-      noise(problem.family->noise ? 1 : 0) {}
+    : intercepts(problem.family->intercept ? problem.outputs : 0), coefficients(problem.penalized.size()),
+      local(problem.prior.kind->local_scales ? 1 : 0), extras(problem.extras), fixed(problem.fixed.size()) {}
 
 // t in +-100 covers all prior mass down to e^-100.
 double log_global_scale(const Problem& problem, double t, double log_sigma) {
@@ -20,6 +20,11 @@ double log_global_scale(const Problem& problem, double t, double log_sigma) {
 }
 
 double half_cauchy(double x) { return -std::fabs(x) - std::log1p(std::exp(-2 * std::fabs(x))); }
+
+void spread_local(const Problem& problem, double* log_lambda) {
+  for (std::size_t j = problem.penalized.size(); j-- > 0;) log_lambda[problem.penalized[j]] = log_lambda[j];
+  for (std::size_t i : problem.fixed) log_lambda[i] = 0;
+}
 
 const std::vector<const CoefficientPrior*>& priors() {
   static const std::vector<const CoefficientPrior*> all = {&horseshoe_prior(), &ridge_prior()};

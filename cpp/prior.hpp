@@ -11,18 +11,20 @@ namespace ispca {
 
 class ScaleUpdates;
 
-// Layout of the parameter vector q, with P = H K coefficients (class by class):
-//   b0 (H) | z (P) | eta = log lambda (P) | t = log(tau / tau0) | g = log(c2 / s^2) | log sigma (families with noise)
-// with tau0 multiplied by sigma where there is noise. Without local scales there is neither eta nor g.
+// Layout of the parameter vector q, with P coefficients under the prior (class by class) and F fixed ones:
+//   b0 (H, or none) | z (P) | eta = log lambda (P) | t = log(tau / tau0) | g = log(c2 / s^2) | extra parameters | u (F)
+// with tau0 multiplied by sigma where there is noise. Without local scales there is neither eta nor g. Fixed
+// coefficients are u times their standard deviation.
 struct Layout {
   explicit Layout(const Problem& problem);
-  std::size_t outputs, coefficients, local, noise;
-  std::size_t z() const { return outputs; }
-  std::size_t eta() const { return outputs + coefficients; }
-  std::size_t t() const { return outputs + (1 + local) * coefficients; }
+  std::size_t intercepts, coefficients, local, extras, fixed;
+  std::size_t z() const { return intercepts; }
+  std::size_t eta() const { return intercepts + coefficients; }
+  std::size_t t() const { return intercepts + (1 + local) * coefficients; }
   std::size_t g() const { return t() + 1; }
-  std::size_t log_sigma() const { return t() + 1 + local; }
-  std::size_t size() const { return t() + 1 + local + noise; }
+  std::size_t extra() const { return t() + 1 + local; }
+  std::size_t u() const { return extra() + extras; }
+  std::size_t size() const { return u() + fixed; }
 };
 
 // log tau of given t and log sigma (0 without noise), clamped so that no power of it overflows.
@@ -30,12 +32,17 @@ double log_global_scale(const Problem& problem, double t, double log_sigma);
 // -log(2 cosh x), the log density of log(tau / tau0) and of log lambda under the half-Cauchy.
 double half_cauchy(double x);
 
+// Moves the log lambda of the coefficients under the prior, the first of the array, to their places among all of them;
+// fixed coefficients get 0.
+void spread_local(const Problem& problem, double* log_lambda);
+
 // What the scales add: the log density of t (and g), and the slope of the likelihood along log tau.
 struct ScaleTerms {
   double value, through_tau;
 };
 
-// The prior of one chain (it has scratch). The coefficients are a function of q; forward comes before backward.
+// The prior of one chain (it has scratch), which knows only the P coefficients under it. They are a function of q;
+// forward comes before backward.
 class PriorTerms {
  public:
   virtual ~PriorTerms() = default;

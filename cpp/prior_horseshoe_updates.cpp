@@ -14,7 +14,8 @@ double inverse_square(double eta) { return std::exp(-2 * std::clamp(eta, -100.0,
 class HorseshoeUpdates final : public ScaleUpdates {
  public:
   explicit HorseshoeUpdates(const Problem& problem)
-      : problem_(problem), size_(problem.coefficients()), a_(size_), beta_squared_(size_), zero_(size_) {}
+      : problem_(problem), penalized_(problem.penalized), size_(penalized_.size()), a_(size_), beta_squared_(size_),
+        zero_(size_) {}
 
   // Updates every eta_j, then t against all eta_j, then t and g.
   void sweep(Random& random, CentredState& state) override;
@@ -30,7 +31,7 @@ class HorseshoeUpdates final : public ScaleUpdates {
     const double a = std::exp(log_a);
     state.t() += log_a;
     state.g() += 2 * log_a;
-    for (std::size_t j = 0; j < size_; ++j) state.beta()[j] *= a;
+    for (std::size_t j : penalized_) state.beta()[j] *= a;
   }
 
  private:
@@ -39,6 +40,7 @@ class HorseshoeUpdates final : public ScaleUpdates {
   double global(double t, double g, double log_sigma) const;
 
   const Problem& problem_;
+  const std::vector<std::size_t>& penalized_;  // eta_j is the local scale of this coefficient
   const std::size_t size_;
   Buffer<double> a_, beta_squared_, zero_;  // exp(-2 eta_j), beta_j^2, 0
 };
@@ -50,7 +52,7 @@ void HorseshoeUpdates::update_local(Random& random, CentredState& state) {
   const double inverse_c2 = std::exp(-scale.log_c2), inverse_tau2 = std::exp(-2 * scale.log_tau);
   double *eta = state.eta(), *beta = state.beta();
   for (std::size_t j = 0; j < size_; ++j) {
-    const double b2 = beta[j] * beta[j];
+    const double b = beta[penalized_[j]], b2 = b * b;
     const auto log_density = [=](double x) {
       if (!(std::fabs(x) <= 100)) return -1e300;
       const double a = std::exp(-2 * x), u = inverse_c2 + a * inverse_tau2, one_plus = 1 + a;
@@ -104,7 +106,9 @@ void HorseshoeUpdates::sweep(Random& random, CentredState& state) {
 void HorseshoeUpdates::precisions(CentredState& state, double* out) const {
   const Scales scale = scales(problem_, state.t(), state.g(), state.noise());
   const double inverse_c2 = std::exp(-scale.log_c2), inverse_tau2 = std::exp(-2 * scale.log_tau);
-  for (std::size_t j = 0; j < size_; ++j) out[j] = inverse_c2 + inverse_square(state.eta()[j]) * inverse_tau2;
+  for (std::size_t j = 0; j < size_; ++j)
+    out[penalized_[j]] = inverse_c2 + inverse_square(state.eta()[j]) * inverse_tau2;
+  fixed_precisions(problem_, out);
 }
 
 }  // namespace

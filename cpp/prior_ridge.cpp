@@ -53,10 +53,12 @@ class RidgeTerms final : public PriorTerms {
 // log p(t | beta) = -log(2 cosh t) - P log tau - sum_j beta_j^2 / (2 tau^2).
 class RidgeUpdates final : public ScaleUpdates {
  public:
-  explicit RidgeUpdates(const Problem& problem) : problem_(problem), size_(problem.coefficients()) {}
+  explicit RidgeUpdates(const Problem& problem)
+      : problem_(problem), penalized_(problem.penalized), size_(penalized_.size()), beta_(size_) {}
 
   void sweep(Random& random, CentredState& state) override {
-    const double noise = state.noise(), squares = problem_.kernels->lasso.dot(size_, state.beta(), state.beta());
+    for (std::size_t j = 0; j < size_; ++j) beta_[j] = state.beta()[penalized_[j]];
+    const double noise = state.noise(), squares = problem_.kernels->lasso.dot(size_, beta_.data(), beta_.data());
     const auto log_density = [&](double t) {
       if (!(std::fabs(t) <= 100)) return -1e300;
       const double log_tau = log_global_scale(problem_, t, noise);
@@ -66,7 +68,9 @@ class RidgeUpdates final : public ScaleUpdates {
   }
 
   void precisions(CentredState& state, double* out) const override {
-    std::fill_n(out, size_, std::exp(-2 * log_global_scale(problem_, state.t(), state.noise())));
+    const double precision = std::exp(-2 * log_global_scale(problem_, state.t(), state.noise()));
+    for (std::size_t j : penalized_) out[j] = precision;
+    fixed_precisions(problem_, out);
   }
 
   double scaled(CentredState& state, double log_a) const override {
@@ -77,12 +81,14 @@ class RidgeUpdates final : public ScaleUpdates {
   void scale(CentredState& state, double log_a) const override {
     const double a = std::exp(log_a);
     state.t() += log_a;
-    for (std::size_t j = 0; j < size_; ++j) state.beta()[j] *= a;
+    for (std::size_t j : penalized_) state.beta()[j] *= a;
   }
 
  private:
   const Problem& problem_;
+  const std::vector<std::size_t>& penalized_;
   const std::size_t size_;
+  Buffer<double> beta_;
 };
 
 class Ridge final : public CoefficientPrior {

@@ -24,6 +24,12 @@ std::size_t metric_size(const Problem& problem, Sampler sampler) {
   return problem.family->blocked_metric_size(problem);
 }
 
+void check_sampler(const Problem& problem, Sampler sampler) {
+  if (sampler == Sampler::nuts || problem.family->blocked) return;
+  throw std::invalid_argument(std::string("the ") + problem.family->model +
+                              " model has no blocked sampler: choose nuts");
+}
+
 std::vector<ChainState> fresh_states(std::size_t chains, std::uint64_t seed) {
   std::vector<ChainState> states(chains);
   for (std::size_t chain = 0; chain < chains; ++chain) states[chain].random = Random(seed, chain).state();

@@ -8,6 +8,9 @@
 
 namespace ispca {
 
+// Refuses a sampler that the family does not have.
+void check_sampler(const Problem& problem, Sampler sampler);
+
 // Fresh states for every chain.
 std::vector<ChainState> fresh_states(std::size_t chains, std::uint64_t seed);
 

@@ -8,38 +8,15 @@ import time
 import numpy as np
 import pytest
 
-from engine_problems import complex_step, draws, log1pexp, log_likelihood, outputs, problem
+from engine_problems import complex_step, draws, log_density, outputs, problem, size_of
 from ispca._engine_loader import load_engine
 
 engine = load_engine()
 SIZES = [("logistic", 2), ("softmax", 2), ("softmax", 5), ("softmax", 15), ("gaussian", 0)]
 
 
-def size_of(model, classes, k):
-    h = outputs(model, classes)
-    return h + 2 * h * k + 2 + (model == "gaussian")
-
-
 def density(model, X, y, q, **kwargs):
     return engine.log_density(model, X, y, q, **{"tau0": 0.05, **kwargs})
-
-
-def reference(model, classes, X, y, q, tau0=0.05, df=4.0, slab=5.0, intercept_scale=10.0, sigma_scale=0.0):
-    """Log density written down from the formulas, without tricks; complex q allowed (complex-step slopes)."""
-    k = X.shape[1]
-    h = outputs(model, classes)
-    p = h * k
-    b0, z, eta, t, g = q[:h], q[h : h + p], q[h + p : h + 2 * p], q[h + 2 * p], q[h + 2 * p + 1]
-    log_sigma = q[-1] if model == "gaussian" else 0.0
-    tau2, c2, local = np.exp(2 * (np.log(tau0) + log_sigma + t)), slab**2 * np.exp(g), np.exp(2 * eta)
-    beta = z * np.sqrt(c2 * tau2 * local / (c2 + tau2 * local))
-    f = b0 + X @ beta.reshape(h, k).T
-
-    prior = -(b0**2).sum() / (2 * intercept_scale**2) - (z**2).sum() / 2
-    prior += (eta - log1pexp(2 * eta)).sum() + t - log1pexp(2 * t) - df / 2 * (g + np.exp(-g))
-    if model == "gaussian" and sigma_scale:
-        prior += log_sigma - 2 * np.log(1 + np.exp(2 * log_sigma) / (3 * sigma_scale**2))
-    return prior + log_likelihood(model, y, f, log_sigma)
 
 
 @pytest.mark.parametrize(("model", "classes"), SIZES)
@@ -48,10 +25,9 @@ def reference(model, classes, X, y, q, tau0=0.05, df=4.0, slab=5.0, intercept_sc
 def test_density_and_gradient_match_the_formulas(model, classes, k, spread):
     X, y = problem(model, classes, k=k)
     constants = {"tau0": 0.2, "slab_df": 3.0, "slab_scale": 2.0, "intercept_scale": 4.0, "sigma_scale": 1.5}
-    names = {"slab_df": "df", "slab_scale": "slab"}
 
     def exact(q):
-        return reference(model, classes, X, y, q, **{names.get(a, a): b for a, b in constants.items()})
+        return log_density(model, classes, X, y, q, **constants)
 
     rng = np.random.default_rng(1)
     zero = np.zeros(size_of(model, classes, k))
@@ -86,9 +62,9 @@ def test_predictors_of_a_thousand(model, classes, separable):
     q[-1] = -3.2  # slab about 1
     value, gradient = density(model, X, y, q, n_classes=classes)
     zero = np.zeros_like(q)
-    offset = density(model, X, y, zero, n_classes=classes)[0] - reference(model, classes, X, y, zero)
-    assert value - offset == pytest.approx(reference(model, classes, X, y, q), rel=1e-11)
-    slopes = complex_step(lambda p: reference(model, classes, X, y, p), q)
+    offset = density(model, X, y, zero, n_classes=classes)[0] - log_density(model, classes, X, y, zero)
+    assert value - offset == pytest.approx(log_density(model, classes, X, y, q), rel=1e-11)
+    slopes = complex_step(lambda p: log_density(model, classes, X, y, p), q)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-9, atol=1e-9 * np.abs(slopes).max())
 
 

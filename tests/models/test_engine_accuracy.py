@@ -4,16 +4,10 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from engine_problems import draws, problem
+from engine_problems import draws, problem, standard_error, z_scores
 from ispca._engine_loader import load_engine
 
 engine = load_engine()
-
-
-def standard_error(x):
-    """Monte Carlo standard error of the mean of (chain, draw) values, from batch means."""
-    means = x.reshape(x.shape[0] * 20, -1).mean(1)
-    return means.std(ddof=1) / np.sqrt(means.size)
 
 
 @pytest.mark.parametrize(("model", "classes"), [("logistic", 2), ("softmax", 3), ("gaussian", 0)])
@@ -24,20 +18,11 @@ def test_samplers_agree(model, classes):
     results = [
         draws(model, classes, X, y, sampler=s, n_draws=4000, n_warmup=600, tau0=0.3) for s in ("nuts", "blocked")
     ]
-    scores = []
     for result in results:
         if classes > 2:  # the common shift of the classes is not identified
             result["coef"] = result["coef"] - result["coef"].mean(2, keepdims=True)
-    for key in ("coef", "log_tau", "log_c2", "log_lambda", *(["sigma"] if model == "gaussian" else [])):
-        flat = [r[key].reshape(*r[key].shape[:2], -1) for r in results]
-        for i in range(flat[0].shape[2]):
-            a, b = flat[0][..., i], flat[1][..., i]
-            pooled = np.concatenate([a, b]).ravel()
-            tests = [lambda x: x] + [lambda x, c=c: x < c for c in np.quantile(pooled, [0.05, 0.5, 0.95])]
-            for test in tests:
-                u, v = test(a).astype(float), test(b).astype(float)
-                scores.append((u.mean() - v.mean()) / np.hypot(standard_error(u), standard_error(v)))
-    scores = np.array(scores)
+    names = ("coef", "log_tau", "log_c2", "log_lambda", *(["sigma"] if model == "gaussian" else []))
+    scores = z_scores(results, names)
     assert np.sqrt((scores**2).mean()) < 1.4
     assert np.abs(scores).max() < 5
 
