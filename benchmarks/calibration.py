@@ -57,6 +57,8 @@ SETTINGS = [
     Setting("gaussian", "blocked", 0.9, 120, wide=True),
     Setting("poisson", "nuts", 0.9, 40),
     Setting("cox", "nuts", 0.9, 40),
+    Setting("ordinal", "nuts", 0.9, 40),
+    Setting("negative_binomial", "nuts", 0.9, 40),
     Setting("logistic", "nuts", 0.9, 40, prior="ridge"),
     Setting("logistic", "blocked", 0.9, 120, prior="ridge"),
     Setting("softmax", "nuts", 0.9, 40, prior="ridge"),

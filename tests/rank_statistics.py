@@ -13,21 +13,32 @@ from scipy import stats
 from scipy.special import log_expit, logsumexp
 
 from ispca._engine_loader import load_engine
-from ispca.families import FAMILIES
 from ispca.models.diagnostics import bulk_ess
+from log_densities import LOG_DENSITIES
 
-CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0, "poisson": 0, "cox": 0}
-NUTS_ONLY = ("poisson", "cox")
+CLASSES = {
+    "logistic": 2,
+    "softmax": 3,
+    "gaussian": 0,
+    "poisson": 0,
+    "cox": 0,
+    "ordinal": 4,
+    "negative_binomial": 0,
+}
+NUTS_ONLY = ("poisson", "cox", "ordinal", "negative_binomial")
+COUNTS = ("poisson", "negative_binomial")
+WITHOUT_INTERCEPT = ("cox", "ordinal")
+# The parameters of a model besides intercepts and coefficients.
+EXTRA = {"gaussian": "sigma", "ordinal": "thresholds", "negative_binomial": "dispersion"}
 PRIORS = ("horseshoe", "ridge")
 COMBINATIONS = [
-    (model, sampler)
-    for model in CLASSES
-    for sampler in (("nuts",) if model in NUTS_ONLY else ("nuts", "blocked"))
+    (model, sampler) for model in CLASSES for sampler in (("nuts",) if model in NUTS_ONLY else ("nuts", "blocked"))
 ]
 # Standard deviation of an observation in units of the linear predictor; 2 elsewhere.
-DEVIATIONS = {"gaussian": 1.0, "poisson": 1.0}
-# Constants of the prior that are not the defaults: they keep most counts below a million.
-CONSTANTS = {"poisson": {"slab_scale": 0.5, "intercept_scale": 1.0}}
+DEVIATIONS = {"gaussian": 1.0, "poisson": 1.0, "negative_binomial": 1.0}
+# Constants of the prior that are not the defaults: they keep counts small and all ordered classes frequent.
+SMALL_COUNTS = {"slab_scale": 0.5, "intercept_scale": 1.0}
+CONSTANTS = {"poisson": SMALL_COUNTS, "negative_binomial": SMALL_COUNTS, "ordinal": {"intercept_scale": 2.0}}
 N_CHAINS = 3
 # With 99 draws there are 100 ranks, which fill 20 bins (or 10) evenly.
 N_KEPT = 99
@@ -51,10 +62,14 @@ def draw_prior(rng, model, K, prior):
     # Half-Student-t with 3 degrees of freedom; the other models have no noise.
     sigma = abs(stats.t.rvs(3, scale=prior["sigma_scale"], random_state=rng)) if model == "gaussian" else 1.0
     tau = prior["tau0"] * sigma * abs(rng.standard_cauchy())
-    noise = {"sigma": sigma} if model == "gaussian" else {}
+    extra = {"sigma": sigma} if model == "gaussian" else {}
+    if model == "ordinal":
+        extra["thresholds"] = np.sort(rng.normal(0, prior["intercept_scale"], CLASSES[model] - 1))
+    if model == "negative_binomial":
+        extra["dispersion"] = np.exp(rng.normal(0, 2))
     if prior["prior"] == "ridge":
         intercept, coef = rng.normal(0, prior["intercept_scale"], shape[0]), tau * rng.normal(size=shape)
-        return {"intercept": intercept, "coef": coef, "log_tau": np.log(tau)} | noise
+        return {"intercept": intercept, "coef": coef, "log_tau": np.log(tau)} | extra
     local = np.abs(rng.standard_cauchy(shape))
     c2 = stats.invgamma.rvs(df / 2, scale=df * slab**2 / 2, random_state=rng)
     scale = np.sqrt(c2 * (tau * local) ** 2 / (c2 + (tau * local) ** 2))
@@ -65,7 +80,7 @@ def draw_prior(rng, model, K, prior):
         "log_tau": np.log(tau),
         "log_c2": np.log(c2),
     }
-    return truth | noise
+    return truth | extra
 
 
 def simulate(model, index, wide=False, prior="horseshoe"):
@@ -88,10 +103,20 @@ def simulate(model, index, wide=False, prior="horseshoe"):
         "intercept_scale": (10.0, 1.5)[index % 2],
         "sigma_scale": 1.0 if model == "gaussian" else 0.0,
     } | CONSTANTS.get(model, {})
-    truth = draw_prior(rng, model, K, constants)
-    X = rng.normal(size=(n, K)).astype(np.float32).astype(float)
-    eta = truth["intercept"] + X @ truth["coef"].T
-    return Simulated(model, X, simulate_response(rng, model, eta, truth), constants, truth)
+    while True:
+        truth = draw_prior(rng, model, K, constants)
+        X = rng.normal(size=(n, K)).astype(np.float32).astype(float)
+        y = simulate_response(rng, model, truth["intercept"] + X @ truth["coef"].T, truth)
+        if is_usable(model, y):
+            return Simulated(model, X, y, constants, truth)
+
+
+def is_usable(model, y):
+    """Return whether the engine can sample the data; a condition on y alone leaves the ranks uniform.
+
+    Ordered classes need a sample each, and large counts would need the engine's double precision.
+    """
+    return len(np.unique(y)) == CLASSES[model] if model == "ordinal" else model not in COUNTS or y.max() <= 10_000
 
 
 def simulate_response(rng, model, eta, truth):
@@ -100,10 +125,16 @@ def simulate_response(rng, model, eta, truth):
         return rng.normal(eta[:, 0], truth["sigma"])
     if model == "logistic":
         return (np.log(rng.uniform(size=len(eta))) < log_expit(eta[:, 0])).astype(float)
-    if model == "poisson":
-        return rng.poisson(np.exp(eta[:, 0])).astype(float)
+    if model in COUNTS:
+        phi = truth.get("dispersion", np.inf)
+        spread = rng.gamma(phi, 1 / phi, size=len(eta)) if model == "negative_binomial" else 1.0
+        # Larger means overflow; such data are not used.
+        return rng.poisson(np.minimum(np.exp(eta[:, 0]) * spread, 1e9)).astype(float)
     if model == "cox":
         return simulate_order(rng, eta[:, 0])
+    if model == "ordinal":
+        latent = eta[:, 0] - truth["intercept"] + rng.logistic(size=len(eta))
+        return np.searchsorted(truth["thresholds"], latent).astype(float)
     return np.argmax(eta + rng.gumbel(size=eta.shape), axis=1).astype(float)
 
 
@@ -125,8 +156,8 @@ def simulate_order(rng, eta):
 
 def quantities(data, draws):
     """Return what is ranked, by name, for draws with any leading axes."""
-    coef, intercept = np.asarray(draws["coef"]), np.asarray(draws["intercept"])
-    found = {} if data.model == "cox" else {"intercept": intercept[..., 0]}
+    coef = np.asarray(draws["coef"])
+    found = {} if data.model in WITHOUT_INTERCEPT else {"intercept": np.asarray(draws["intercept"])[..., 0]}
     found |= {"coefficient 1": coef[..., 0, 0], "coefficient 2": coef[..., 0, 1]}
     local = data.prior["prior"] == "horseshoe"
     if local:
@@ -136,26 +167,27 @@ def quantities(data, draws):
         found["log c2"] = draws["log_c2"]
     if data.model == "softmax":
         found["contrast"] = coef[..., 0, 0] - coef[..., 1, 0]
-    if data.model == "gaussian":
-        found["log sigma"] = np.log(draws["sigma"])
-    found["log likelihood"] = log_likelihood(data, intercept, coef, draws.get("sigma"))
+    if data.model == "ordinal":
+        found |= {f"threshold {k + 1}": draws["thresholds"][..., k] for k in range(CLASSES["ordinal"] - 1)}
+    elif data.model in EXTRA:
+        found[f"log {EXTRA[data.model]}"] = np.log(draws[EXTRA[data.model]])
+    found["log likelihood"] = log_likelihood(data, coef, draws)
     return found
 
 
-def log_likelihood(data, intercept, coef, sigma, extra=None):
-    eta = intercept[..., None, :] + np.einsum("ik,...hk->...ih", data.X, coef)
+def log_likelihood(data, coef, draws):
+    """Return the log likelihood of all samples, for each draw."""
+    eta = np.einsum("ik,...hk->...ih", data.X, coef)
+    if data.model not in WITHOUT_INTERCEPT:
+        eta += np.asarray(draws["intercept"])[..., None, :]
+    extra = np.asarray(draws[EXTRA[data.model]]) if data.model in EXTRA else None
     if data.model == "gaussian":
-        return stats.norm.logpdf(data.y, eta[..., 0], np.asarray(sigma)[..., None]).sum(-1)
+        return stats.norm.logpdf(data.y, eta[..., 0], extra[..., None]).sum(-1)
     if data.model == "logistic":
         return log_expit((2 * data.y - 1) * eta[..., 0]).sum(-1)
     if data.model == "softmax":
         return (eta[..., np.arange(len(data.y)), data.y.astype(int)] - logsumexp(eta, axis=-1)).sum(-1)
-    y = data.y
-    if data.model == "cox":
-        y = np.array(list(zip(y > 0, np.abs(y), strict=True)), dtype=[("event", bool), ("time", float)])
-    family = FAMILIES[data.model.replace("_", "-")]
-    values = family.log_likelihood(np.reshape(eta, (-1, len(y))).T, y, extra).sum(axis=0)
-    return values.reshape(eta.shape[:-2])
+    return LOG_DENSITIES[data.model](eta[..., 0], data.y, extra).sum(axis=-1)
 
 
 def rank_one(data, sampler, seed, *, n_warmup, thin, target_accept=0.9, **wrong):

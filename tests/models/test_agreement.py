@@ -28,6 +28,10 @@ SAMPLERS = {
     "blog-poisson": ("nuts",),
     "sim-cox": ("nuts",),
     "beer-cox": ("nuts",),
+    "sim-ordinal": ("nuts",),
+    "riboflavin-ordinal": ("nuts",),
+    "sim-negative-binomial": ("nuts",),
+    "blog-negative-binomial": ("nuts",),
 }
 # Their funnels are deep: at 0.95, some runs have more than 0.5% divergent draws.
 COUNTS = ("poisson", "negative_binomial")
@@ -72,17 +76,12 @@ def test_posterior_agrees_with_stan(name, sampler):
     assert np.abs(z.mean(axis=0)).max() < 4
 
 
-def signed_times(y):
-    """Return survival times as the engine takes them: negative where the sample is censored."""
-    return np.where(y["event"], y["time"], -y["time"])
-
-
 def run(problem, sampler, reference, seed):
     """Sample a problem with the engine; return the z-scores of all quantities of the reference."""
     result = load_engine().sample(
         problem.model,
         np.ascontiguousarray(problem.Z),
-        signed_times(problem.y) if problem.model == "cox" else problem.y.astype(float),
+        quantities.signed_times(problem.y) if problem.model == "cox" else problem.y.astype(float),
         n_classes=problem.n_classes,
         weights=problem.weights,
         offset=problem.offset,
