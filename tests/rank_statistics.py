@@ -126,10 +126,11 @@ def simulate_response(rng, model, eta, truth):
     if model == "logistic":
         return (np.log(rng.uniform(size=len(eta))) < log_expit(eta[:, 0])).astype(float)
     if model in COUNTS:
-        phi = truth.get("dispersion", np.inf)
-        spread = rng.gamma(phi, 1 / phi, size=len(eta)) if model == "negative_binomial" else 1.0
+        mean = np.exp(eta[:, 0])
+        if model == "negative_binomial":
+            mean *= rng.gamma(truth["dispersion"], 1 / truth["dispersion"], size=len(eta))
         # Larger means overflow; such data are not used.
-        return rng.poisson(np.minimum(np.exp(eta[:, 0]) * spread, 1e9)).astype(float)
+        return rng.poisson(np.minimum(mean, 1e9)).astype(float)
     if model == "cox":
         return simulate_order(rng, eta[:, 0])
     if model == "ordinal":
