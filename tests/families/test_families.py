@@ -5,15 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import bernoulli, multinomial, norm
+from scipy.stats import bernoulli, multinomial, norm, poisson
 
 from ispca.families import FAMILIES, choose_family, class_family
 from ispca.families.binomial import BINOMIAL
 from ispca.families.gaussian import GAUSSIAN
 from ispca.families.multinomial import MULTINOMIAL
+from ispca.families.poisson import POISSON
 
 SOURCE = Path(__file__).parents[2] / "src" / "ispca"
-EACH = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())
+# The families with penalized models.
+PENALIZED = {name: family for name, family in FAMILIES.items() if family.penalized}
+EACH = pytest.mark.parametrize("family", PENALIZED.values(), ids=PENALIZED.keys())
 N, K = 7, 2
 
 
@@ -25,6 +28,8 @@ def eta(rng, family):
 @pytest.fixture
 def y(rng, family):
     codes = np.array([0, 1, 2, 1, 0, 2, 1])
+    if family is POISSON:
+        return codes
     if not family.classification:
         return rng.normal(size=N)
     return codes if family.per_class else codes % 2
@@ -32,36 +37,39 @@ def y(rng, family):
 
 @EACH
 def test_the_loss_falls_along_the_residuals(family, eta, y, rng):
-    target = family.outputs(y).T[:, :, None]
+    target = family.penalized.outputs(y).T[:, :, None]
     direction = rng.normal(size=eta.shape)
     step = 1e-5 * direction
-    change = (family.loss(target, eta + step) - family.loss(target, eta - step)) / 2e-5
-    slope = ((family.mean(eta) - target) * direction).sum(axis=(0, 1)) / N
+    change = (family.penalized.loss(target, eta + step) - family.penalized.loss(target, eta - step)) / 2e-5
+    slope = ((family.penalized.mean(eta) - target) * direction).sum(axis=(0, 1)) / N
     np.testing.assert_allclose(change, slope, rtol=1e-6)
 
 
 @EACH
 def test_the_curvature_is_the_change_of_the_mean(family, eta, rng):
     direction = rng.normal(size=eta.shape)
-    change = (family.mean(eta + 1e-5 * direction) - family.mean(eta - 1e-5 * direction)) / 2e-5
-    np.testing.assert_allclose(family.curvature(family.mean(eta), direction), change, rtol=1e-5, atol=1e-9)
+    change = (family.penalized.mean(eta + 1e-5 * direction) - family.penalized.mean(eta - 1e-5 * direction)) / 2e-5
+    np.testing.assert_allclose(
+        family.penalized.curvature(family.penalized.mean(eta), direction), change, rtol=1e-5, atol=1e-9
+    )
 
 
 @EACH
 def test_the_mean_curvature_is_that_of_unit_directions(family, eta):
-    mean = family.mean(eta)
+    mean = family.penalized.mean(eta)
     units = np.eye(eta.shape[1])
     diagonal = [
-        family.curvature(mean, np.broadcast_to(unit[:, None], eta.shape))[:, i] for i, unit in enumerate(units)
+        family.penalized.curvature(mean, np.broadcast_to(unit[:, None], eta.shape))[:, i]
+        for i, unit in enumerate(units)
     ]
-    np.testing.assert_allclose(family.mean_curvature(mean), np.mean(diagonal, axis=(0, 1)))
+    np.testing.assert_allclose(family.penalized.mean_curvature(mean), np.mean(diagonal, axis=(0, 1)))
 
 
 @EACH
 def test_no_features_leave_the_means_of_the_outputs(family, y):
-    outputs = family.outputs(y).mean(axis=1)
-    null = family.null_intercepts(outputs)
-    np.testing.assert_allclose(family.mean(null[None, :, None])[0, :, 0], outputs)
+    outputs = family.penalized.outputs(y).mean(axis=1)
+    null = family.penalized.null_intercepts(outputs)
+    np.testing.assert_allclose(family.penalized.mean(null[None, :, None])[0, :, 0], outputs)
     if family.per_class:
         assert null.sum() == pytest.approx(0)
 
@@ -70,18 +78,21 @@ def test_no_features_leave_the_means_of_the_outputs(family, y):
 def test_the_deviance_is_minus_twice_the_log_likelihood(family, eta, y):
     draws = eta.transpose(0, 2, 1) if family.per_class else eta[:, 0]
     log_likelihood = family.log_likelihood(draws, y, 1.0)
-    expected = -2 * log_likelihood - (0 if family.classification else np.log(2 * np.pi))
-    np.testing.assert_allclose(family.deviances(eta.transpose(2, 1, 0), y), expected.T)
+    # Without the terms that do not depend on the predictor.
+    constant = {GAUSSIAN.name: np.log(2 * np.pi), POISSON.name: -2 * poisson.logpmf(y, np.abs(y))[:, None]}
+    expected = -2 * log_likelihood - constant.get(family.name, 0)
+    np.testing.assert_allclose(family.penalized.deviances(eta.transpose(2, 1, 0), y), expected.T)
 
 
 @EACH
 def test_the_log_likelihood_is_scipys(family, eta, y):
     draws = eta.transpose(0, 2, 1) if family.per_class else eta[:, 0]
     sigma = np.array([0.5, 2.0])
-    mean = family.mean(eta)
+    mean = family.penalized.mean(eta)
     expected = {
         "gaussian": lambda: norm.logpdf(y[:, None], draws, sigma),
         "binomial": lambda: bernoulli.logpmf(y[:, None], mean[:, 0]),
+        "poisson": lambda: poisson.logpmf(y[:, None], mean[:, 0]),
         "multinomial": lambda: multinomial.logpmf(np.eye(3)[y][:, None], 1, mean.transpose(0, 2, 1)),
     }
     np.testing.assert_allclose(family.log_likelihood(draws, y, sigma), expected[family.name]())
@@ -100,8 +111,8 @@ def test_probabilities_of_classes(family, eta, y):
 
 def test_large_predictors_have_finite_deviances():
     y = np.array([1, 0])
-    assert np.isfinite(BINOMIAL.deviances(np.array([[[-1e4, 1e4]]]), y)).all()
-    assert np.isfinite(MULTINOMIAL.deviances(np.array([[[1e4, 0], [0, 1e4], [0, 0]]]), y)).all()
+    assert np.isfinite(BINOMIAL.penalized.deviances(np.array([[[-1e4, 1e4]]]), y)).all()
+    assert np.isfinite(MULTINOMIAL.penalized.deviances(np.array([[[1e4, 0], [0, 1e4], [0, 0]]]), y)).all()
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,9 @@ def test_bad_input(rng):
 def test_deviance_by_hand():
     eta = np.array([[[0.0, 50.0, -50.0]]])
     np.testing.assert_allclose(
-        class_family(2).deviances(eta, np.array([1, 1, 1]))[0], -2 * np.log([0.5, 1 - 1e-5, 1e-5])
+        class_family(2).penalized.deviances(eta, np.array([1, 1, 1]))[0], -2 * np.log([0.5, 1 - 1e-5, 1e-5])
     )
-    np.testing.assert_allclose(GAUSSIAN.deviances(eta, np.array([1, 50, 0]))[0], [1, 0, 2500])
+    np.testing.assert_allclose(GAUSSIAN.penalized.deviances(eta, np.array([1, 50, 0]))[0], [1, 0, 2500])
     deviance = np.array([[1.0, 2, 3, 4, 5, 6, 7]])
     mean, error = mean_and_error(deviance, np.array([0, 0, 0, 0, 1, 1, 1]))
     assert mean[0] == 4

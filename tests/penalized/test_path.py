@@ -58,7 +58,7 @@ def test_the_extension_equals_plain_fits(target):
     for fold in range(5):
         fit = fit_ridge(problem, make_space, folds != fold, longer.lambdas[last:])
         held_out[:, :, folds == fold] = fit.predictors[:, :, folds == fold]
-    assert longer.mean[last] == pytest.approx(family.deviances(held_out, y).mean(), rel=1e-4)
+    assert longer.mean[last] == pytest.approx(family.penalized.deviances(held_out, y).mean(), rel=1e-4)
 
 
 def test_a_path_with_its_minimum_inside_is_not_extended():

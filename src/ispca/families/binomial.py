@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from .._array_types import Floats
-from .classification import ClassFamily, class_contrasts, class_deviances, class_loss
-from .family import Contrasts
+from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_loss
+from .family import Contrasts, NullModel
+from .null_glm import canonical_mean, check_unexplained
 
 # Samples, and samples per feature, from which the blocked sampler is faster (docs/speed.md).
 BLOCKED_SAMPLES = 200
@@ -25,6 +26,24 @@ def contrasts(y: Any) -> Contrasts:
             'use family="multinomial" or "auto".'
         )
     return Contrasts(both.columns[:, 1:], both.classes, both.column_classes[1:])
+
+
+def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
+    """Return ``y - p`` and the variance ``p (1 - p)`` of logistic regression."""
+    second = contrasts(y).columns[:, 0]
+    [intercept] = null_intercepts(np.atleast_1d(np.average(second, weights=weights)))
+    p = canonical_mean(
+        second,
+        covariates,
+        offset,
+        weights,
+        mean=expit,
+        variance=lambda p: p * (1 - p),
+        normalizer=lambda eta: np.logaddexp(0, eta),
+        intercept=intercept,
+    )
+    check_unexplained(second - p)
+    return NullModel((second - p)[:, None], p * (1 - p))
 
 
 def null_intercepts(mean: Floats) -> Floats:
@@ -52,12 +71,15 @@ def probabilities(eta: Floats) -> Floats:
 BINOMIAL = ClassFamily(
     name="binomial",
     contrasts=contrasts,
-    outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
-    null_intercepts=null_intercepts,
-    mean=expit,
-    loss=lambda target, eta: class_loss(np.logaddexp(0, eta), target, eta),
-    curvature=lambda mean, direction: mean * (1 - mean) * direction,
-    deviances=lambda predictors, y: class_deviances(expit(signed(predictors[:, 0], y))),
+    null_model=null_model,
+    penalized=ClassLoss(
+        outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
+        null_intercepts=null_intercepts,
+        mean=expit,
+        loss=lambda target, eta: class_loss(np.logaddexp(0, eta), target, eta),
+        curvature=lambda mean, direction: mean * (1 - mean) * direction,
+        deviances=lambda predictors, y: class_deviances(expit(signed(predictors[:, 0], y))),
+    ),
     sampler_model="logistic",
     samplers=samplers,
     log_likelihood=lambda eta, y, sigma: log_expit(signed(eta, y[:, None])),

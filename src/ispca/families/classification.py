@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats
-from .family import Contrasts, Family
+from .family import Contrasts, Family, PenalizedLoss
 
 # A held-out sample never costs more than this probability does, as in cv.glmnet.
 LEAST_PROBABILITY = 1e-5
@@ -53,14 +53,20 @@ def class_mean_curvature(mean: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClassLoss(PenalizedLoss):
+    """The loss of penalized models of a class label."""
+
+    mean_curvature: Callable[[Floats], Floats] = class_mean_curvature
+    deviance_log_density: Callable[[Floats], Floats] = class_log_density
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClassFamily(Family):
     """The distribution of a class label."""
 
     classification: bool = True
     contrasts: Callable[[Any], Contrasts] = class_contrasts
-    mean_curvature: Callable[[Floats], Floats] = class_mean_curvature
-    deviance_log_density: Callable[[Floats], Floats] = class_log_density
     # Of a binary observation (Piironen and Vehtari, 2017).
-    pseudo_deviation: float = 2.0
+    pseudo_deviation: Callable[[Any], float] = lambda y: 2.0
     probabilities: Callable[[Floats], Floats]  # draws -> samples x classes, averaged over the draws
     log_probabilities: Callable[[Floats], Floats]  # predictors, samples x outputs -> samples x classes

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._array_types import Floats
 
 
@@ -17,35 +19,60 @@ class Contrasts(NamedTuple):
     column_classes: tuple[Any, ...] = (None,)  # the class that each column stands for
 
 
-@dataclass(frozen=True, kw_only=True)
-class Family:
-    """One distribution of the target.
+class NullModel(NamedTuple):
+    """What the features are screened against: the model of covariates and offset only, without any feature.
 
-    ``y`` contains numbers, or codes of the classes from 0 on. Batches of penalized models have the shape
-    (samples, outputs, penalties), and draws of a posterior (samples, draws), followed by the classes if there is
-    one linear predictor for each.
+    Both are per unit of sample weight, and only their ratios between samples matter.
     """
 
-    name: str  # also the name of the family in the engine's lasso
-    classification: bool = False  # whether the target consists of class labels
-    per_class: bool = False  # whether every class has its own linear predictor; otherwise there is one
-    noise_scale: bool = False  # whether the spread around the mean is a parameter, sigma
+    residuals: (
+        Floats  # samples x contrasts: slopes of the log likelihood in the linear predictor, such as y - mean
+    )
+    weights: Floats  # samples: its expected curvature, such as the variance of y
 
-    # Screening.
-    contrasts: Callable[[Any], Contrasts]  # target as given -> pseudo-responses
 
-    # Penalized models.
+@dataclass(frozen=True, kw_only=True)
+class PenalizedLoss:
+    """What penalized models need. Batches have the shape (samples, outputs, penalties)."""
+
     outputs: Callable[[Any], Floats]  # y -> outputs x samples
     null_intercepts: Callable[[Floats], Floats]  # means of the outputs -> intercepts without features
-    mean: Callable[[Floats], Floats]  # predictors -> means, of a batch
+    mean: Callable[[Floats], Floats]  # predictors -> means
     loss: Callable[[Floats, Floats], Floats]  # outputs, predictors -> mean negative log likelihood per penalty
     curvature: Callable[[Floats, Floats], Floats]  # means, direction -> second derivative times direction
     mean_curvature: Callable[[Floats], Floats]  # means -> mean second derivative per penalty
     deviances: Callable[[Floats, Any], Floats]  # predictors (penalties x outputs x samples), y -> per sample
     deviance_log_density: Callable[[Floats], Floats]  # mean deviances -> mean log densities per sample
 
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """One distribution of the target.
+
+    ``y`` contains numbers, codes of the classes from 0 on, or events and times. Draws of a posterior have the
+    shape (samples, draws), followed by the classes if there is one linear predictor for each.
+    """
+
+    name: str  # also the name of the family in the engine's lasso
+    classification: bool = False  # whether the target consists of class labels
+    per_class: bool = False  # whether every class has its own linear predictor; otherwise there is one
+    ordered: bool = False  # whether the target consists of ordered classes, told apart by thresholds
+    noise_scale: bool = False  # whether the spread around the mean is a parameter, sigma
+    target: Callable[[Any], Any] = np.asarray  # target as users pass it -> array with one entry per sample
+
+    # Screening.
+    contrasts: Callable[[Any], Contrasts]  # target as given -> pseudo-responses, or what is wrong with it
+    # Target as given, covariates (the constant first), offset and sample weights -> residuals and weights.
+    null_model: Callable[[Any, Floats, Floats, Floats], NullModel]
+    constant_weights: bool = True  # whether the null model without covariates and offset has equal weights
+
+    # Penalized models; None if there are none.
+    penalized: PenalizedLoss | None = None
+
     # Horseshoe models.
     sampler_model: str  # name of the model in the engine's samplers
-    pseudo_deviation: float  # standard deviation of an observation, in the scale of the predictor
+    pseudo_deviation: Callable[
+        [Any], float
+    ]  # y -> standard deviation of an observation, in units of the predictor
     samplers: Callable[[int, int], tuple[str, str]]  # samples, features -> sampler, and that of a second attempt
-    log_likelihood: Callable[[Floats, Any, Any], Floats]  # draws, y, sigma -> samples x draws
+    log_likelihood: Callable[[Floats, Any, Any], Floats]  # draws, y, extra parameter's draws -> samples x draws

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats
-from .family import Contrasts, Family
+from .family import Contrasts, Family, NullModel, PenalizedLoss
 
 # Keeps the log of an error of zero finite.
 SMALLEST_VARIANCE = 1e-300
@@ -28,6 +28,13 @@ def contrasts(y: Any) -> Contrasts:
     return Contrasts(values[:, None])
 
 
+def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
+    """Return the residuals of weighted least squares."""
+    values, root = contrasts(y).columns[:, 0] - offset, np.sqrt(weights)
+    gamma = np.linalg.lstsq(root[:, None] * covariates, root * values, rcond=1e-12)[0]
+    return NullModel((values - covariates @ gamma)[:, None], np.ones(len(values)))
+
+
 def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
     """Return the log density of each sample under each draw."""
     scaled = (y[:, None] - eta) / sigma
@@ -44,16 +51,19 @@ GAUSSIAN = Family(
     name="gaussian",
     noise_scale=True,
     contrasts=contrasts,
-    outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
-    null_intercepts=lambda mean: mean,
-    mean=lambda eta: eta,
-    loss=lambda target, eta: 0.5 * ((target - eta) ** 2).mean(axis=(0, 1)),
-    curvature=lambda mean, direction: direction,
-    mean_curvature=lambda mean: np.ones(mean.shape[2]),
-    deviances=lambda predictors, y: (predictors[:, 0] - y) ** 2,
-    deviance_log_density=squared_error_log_density,
+    null_model=null_model,
+    penalized=PenalizedLoss(
+        outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
+        null_intercepts=lambda mean: mean,
+        mean=lambda eta: eta,
+        loss=lambda target, eta: 0.5 * ((target - eta) ** 2).mean(axis=(0, 1)),
+        curvature=lambda mean, direction: direction,
+        mean_curvature=lambda mean: np.ones(mean.shape[2]),
+        deviances=lambda predictors, y: (predictors[:, 0] - y) ** 2,
+        deviance_log_density=squared_error_log_density,
+    ),
     sampler_model="gaussian",
-    pseudo_deviation=1.0,
+    pseudo_deviation=lambda y: 1.0,
     # Coefficients and noise are conjugate: nothing mixes better than drawing them blockwise.
     samplers=lambda n_samples, n_features: ("blocked", "blocked"),
     log_likelihood=log_likelihood,

@@ -9,12 +9,45 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from .._array_types import Floats
-from .classification import ClassFamily, class_deviances, class_loss
+from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_loss
+from .family import NullModel
+from .null_glm import check_unexplained, maximize
 
 
 def outputs(y: Any) -> Floats:
     """Return the indicators of the classes."""
     return (y == np.arange(y.max() + 1)[:, None]).astype(np.float64)
+
+
+def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
+    """Return ``y_c - p_c`` of each class c, and the variance ``p_c (1 - p_c)`` averaged over the classes.
+
+    One set of weights serves all classes, so that there is one weighted matrix of features. An offset shifts the
+    predictors of all classes alike, which changes nothing.
+    """
+    indicators = class_contrasts(y).columns
+    n_classes, size = indicators.shape[1], covariates.shape[1]
+
+    def predictors(gamma: Floats) -> Floats:
+        # The first class is the reference.
+        return np.column_stack([np.zeros(len(covariates)), covariates @ gamma.reshape(size, -1)])
+
+    def likelihood(gamma: Floats) -> float:
+        return float(weights @ (indicators * log_softmax(predictors(gamma), axis=1)).sum(axis=1))
+
+    def slopes(gamma: Floats) -> tuple[Floats, Floats]:
+        p = softmax(predictors(gamma), axis=1)[:, 1:]
+        gradient = covariates.T @ (weights[:, None] * (indicators[:, 1:] - p))
+        spread = p[:, :, None] * (np.eye(n_classes - 1) - p[:, None, :])
+        information = np.einsum("i,ij,icd,ik->jckd", weights, covariates, spread, covariates, optimize=True)
+        return gradient.ravel(), information.reshape(gradient.size, gradient.size)
+
+    frequencies = np.average(indicators, axis=0, weights=weights)
+    start = np.zeros((size, n_classes - 1))
+    start[0] = np.log(frequencies[1:] / frequencies[0])
+    p = softmax(predictors(maximize(likelihood, slopes, start.ravel(), weights.sum())), axis=1)
+    check_unexplained(indicators - p)
+    return NullModel(indicators - p, (p * (1 - p)).mean(axis=1))
 
 
 def null_intercepts(mean: Floats) -> Floats:
@@ -53,12 +86,15 @@ def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
 MULTINOMIAL = ClassFamily(
     name="multinomial",
     per_class=True,
-    outputs=outputs,
-    null_intercepts=null_intercepts,
-    mean=lambda eta: softmax(eta, axis=1),
-    loss=lambda target, eta: class_loss(log_normalizer(eta, 1)[:, None], target, eta),
-    curvature=curvature,
-    deviances=deviances,
+    null_model=null_model,
+    penalized=ClassLoss(
+        outputs=outputs,
+        null_intercepts=null_intercepts,
+        mean=lambda eta: softmax(eta, axis=1),
+        loss=lambda target, eta: class_loss(log_normalizer(eta, 1)[:, None], target, eta),
+        curvature=curvature,
+        deviances=deviances,
+    ),
     sampler_model="softmax",
     samplers=lambda n_samples, n_features: ("nuts", "nuts"),
     log_likelihood=log_likelihood,

@@ -78,10 +78,10 @@ class Horseshoe(BaseEstimator):
 
     def _sample(self, family: Family, Z: Floats, y: Any) -> None:
         if self.prior == "ridge":
-            scale = ridge_scale(Z, family.pseudo_deviation)
+            scale = ridge_scale(Z, family.pseudo_deviation(y))
         else:
             _warn_about_scales(Z)
-            scale = prior_scale(self.p0, Z.shape[1], len(Z), family.pseudo_deviation)
+            scale = prior_scale(self.p0, Z.shape[1], len(Z), family.pseudo_deviation(y))
         prior = {
             "prior": self.prior,
             "tau0": scale,

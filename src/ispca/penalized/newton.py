@@ -6,6 +6,7 @@ import numpy as np
 
 from .._array_types import Floats
 from ..families import Family
+from .records import penalized_loss
 from .ridge_coordinates import Space
 
 MAX_NEWTON_STEPS = 50
@@ -20,7 +21,7 @@ class Batch:
     """Likelihood of one target under k coefficient vectors: arrays are (samples or coordinates, outputs, k)."""
 
     def __init__(self, space: Space, family: Family, target: Floats) -> None:
-        self.space, self.family = space, family
+        self.space, self.likelihood = space, penalized_loss(family)
         self.target = target[:, :, None]
         self.n_samples = len(target)
 
@@ -35,7 +36,7 @@ class Batch:
 
     def loss(self, eta: Floats) -> Floats:
         """Return the mean negative log likelihood (numbers: half the mean squared error) of each vector."""
-        return self.family.loss(self.target, eta)
+        return self.likelihood.loss(self.target, eta)
 
 
 def minimize(
@@ -53,11 +54,11 @@ def minimize(
     now, now0 = theta, intercept
     eta = batch.forward(theta) + intercept
     for _ in range(MAX_NEWTON_STEPS):
-        mean = batch.family.mean(eta)
+        mean = batch.likelihood.mean(eta)
         residual = (batch.target - mean) / batch.n_samples
         slope = batch.adjoint(residual) - penalties[active] * now
         slope0 = residual.sum(axis=0)
-        scale = batch.family.mean_curvature(mean)
+        scale = batch.likelihood.mean_curvature(mean)
         diagonal = np.maximum(batch.space.variances[:, None, None] * scale + penalties[active], 1e-100)
         decrement = _dot(slope, slope / diagonal) + (slope0**2 / scale).sum(axis=0)
         old = batch.loss(eta)
@@ -116,7 +117,7 @@ def _conjugate_gradients(
     tolerance = INEXACT * size
     for _ in range(MAX_GRADIENT_STEPS):
         predictor = batch.forward(direction) + direction0
-        curved = batch.family.curvature(mean, predictor) / batch.n_samples
+        curved = batch.likelihood.curvature(mean, predictor) / batch.n_samples
         product, product0 = batch.adjoint(curved) + penalties * direction, curved.sum(axis=0)
         along = _dot(direction, product) + (direction0 * product0).sum(axis=0)
         length = np.where((size > tolerance) & (along > 0), size / np.where(along > 0, along, 1), 0)

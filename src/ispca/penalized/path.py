@@ -11,7 +11,7 @@ from .._array_types import Floats, Indices
 from ..families import Family
 from ..reduction.threads import workers
 from . import lasso, ridge
-from .records import Fit, Path, PathFit, Problem
+from .records import Fit, Path, PathFit, Problem, penalized_loss
 from .ridge_coordinates import make_keeper
 
 # With fewer samples per fold the mean of a fold is hardly an average, so samples are taken one by one.
@@ -71,7 +71,7 @@ def _cross_validated(
         for fold in np.unique(folds):
             left_out = folds == fold
             held_out[:, :, left_out] = fit(~left_out, everything.lambdas).predictors[:, :, left_out]
-    return everything, *mean_and_error(family.deviances(held_out, y), folds)
+    return everything, *mean_and_error(penalized_loss(family).deviances(held_out, y), folds)
 
 
 def _joined(path: Path, fit: Fit, mean: Floats, error: Floats) -> Path:
@@ -104,7 +104,7 @@ def averaging_weights(path: Path, family: Family, n_samples: int) -> Floats:
     """
     grid = path.grid
     while True:
-        total = n_samples * family.deviance_log_density(path.mean[grid])
+        total = n_samples * penalized_loss(family).deviance_log_density(path.mean[grid])
         relative = np.exp(total - total.max())
         relative[relative < NEGLIGIBLE_WEIGHT] = 0
         if np.count_nonzero(relative) <= MOST_AVERAGED:

@@ -9,6 +9,16 @@ import numpy as np
 
 from .._array_types import Floats, Indices
 from ..families import Family
+from ..families.family import PenalizedLoss
+
+
+def penalized_loss(family: Family) -> PenalizedLoss:
+    """Return what penalized models need of a family, or say that it has none."""
+    if family.penalized is None:
+        raise ValueError(
+            f'There are no penalized models for family="{family.name}". Use ISPCA or SPCA with a horseshoe model.'
+        )
+    return family.penalized
 
 
 class Problem(NamedTuple):
@@ -22,7 +32,7 @@ class Problem(NamedTuple):
     @property
     def outputs(self) -> Floats:
         """The target as outputs x samples: numbers, or indicators of the classes."""
-        return self.family.outputs(self.y)
+        return penalized_loss(self.family).outputs(self.y)
 
     @property
     def ratio(self) -> float:

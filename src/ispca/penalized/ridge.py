@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array_types import Floats
 from .newton import Batch, minimize
-from .records import Fit, Problem
+from .records import Fit, Problem, penalized_loss
 from .ridge_coordinates import Space, standardization
 
 # The largest penalty is that of an elastic net with this fraction of lasso, as in glmnet.
@@ -32,7 +32,7 @@ def fit_ridge(
     """
     space = make(problem.X, train)
     target = problem.outputs[:, train].T
-    null = problem.family.null_intercepts(target.mean(axis=0))
+    null = penalized_loss(problem.family).null_intercepts(target.mean(axis=0))
     early = lambdas is None
     if lambdas is None:
         first = _largest_gradient(problem, train, target - target.mean(axis=0)) / LASSO_FRACTION

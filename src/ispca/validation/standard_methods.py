@@ -45,7 +45,7 @@ class PLSDiscriminant(ClassifierMixin, BaseEstimator):
         from sklearn.cross_decomposition import PLSRegression
 
         self.classes_, codes = np.unique(y, return_inverse=True)
-        indicators = class_family(len(self.classes_)).outputs(codes).T
+        indicators = class_family(len(self.classes_)).contrasts(codes).columns
         self.regression_ = PLSRegression(self.n_components, scale=False).fit(X, indicators)
         return self
 

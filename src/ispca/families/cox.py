@@ -1,0 +1,110 @@
+"""Survival times with censoring: Cox proportional hazards.
+
+Screening uses martingale residuals with Breslow's handling of ties, so that a weight of 2 equals a duplicated
+sample. The model's partial likelihood handles ties by Efron's method.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._array_types import Floats, Indices
+from .family import Contrasts, Family, NullModel
+from .null_glm import maximize
+from .survival_target import survival_target
+
+
+def contrasts(y: Any) -> Contrasts:
+    """Return the martingale residuals of the model without covariates."""
+    target = survival_target(y)
+    ones = np.ones(len(target))
+    return Contrasts(null_model(target, ones[:, None], np.zeros(len(target)), ones).residuals)
+
+
+def risk_sums(order: Indices, first: Indices, values: Floats) -> Floats:
+    """Return for every sample the sum of the values of those still at risk at its time.
+
+    ``order`` sorts the samples by time, and ``first`` is the position in it of the first sample of the same time.
+    """
+    later = np.cumsum(values[order][::-1], axis=0)[::-1]
+    return later[first]
+
+
+def time_order(time: Floats) -> tuple[Indices, Indices, Indices]:
+    """Return the order of the samples by time, and the first and last position in it of each one's time."""
+    order = np.argsort(time, kind="stable")
+    first = np.searchsorted(time[order], time, side="left")
+    last = np.searchsorted(time[order], time, side="right") - 1
+    return order, first, last
+
+
+def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
+    """Return the martingale residuals and the cumulative hazards at exit.
+
+    Samples that are censored before the first event have weight 0: they contain no information.
+    """
+    target = survival_target(y)
+    event, time = target["event"], target["time"]
+    order, first, last = time_order(time)
+    # The constant cancels from the partial likelihood.
+    columns = covariates[:, 1:] - np.average(covariates[:, 1:], axis=0, weights=weights)
+    died = weights * event
+
+    def likelihood(gamma: Floats) -> float:
+        eta = columns @ gamma + offset
+        return float(died @ (eta - np.log(risk_sums(order, first, weights * np.exp(eta)))))
+
+    def slopes(gamma: Floats) -> tuple[Floats, Floats]:
+        risk = weights * np.exp(columns @ gamma + offset)
+        total = risk_sums(order, first, risk)
+        means = risk_sums(order, first, risk[:, None] * columns) / total[:, None]
+        hazard = risk * _accumulated(order, last, died / total)
+        information = (columns.T * hazard) @ columns - (means.T * died) @ means
+        return columns.T @ died - means.T @ died, information
+
+    gamma = np.zeros(columns.shape[1])
+    if len(gamma):
+        gamma = maximize(likelihood, slopes, gamma, weights.sum())
+    relative = np.exp(columns @ gamma + offset)
+    hazard = relative * _accumulated(order, last, died / risk_sums(order, first, weights * relative))
+    return NullModel((event - hazard)[:, None], hazard)
+
+
+def _accumulated(order: Indices, last: Indices, increments: Floats) -> Floats:
+    """Return for every sample the sum of the increments at or before its time."""
+    return np.cumsum(increments[order])[last]
+
+
+def log_likelihood(eta: Floats, y: Any, extra: Any) -> Floats:
+    """Return each event's term of the partial likelihood (Efron) among these samples, 0 for censored ones.
+
+    The terms of tied events are their average, so that only sums over whole groups of ties have a meaning.
+    """
+    event, time = y["event"], y["time"]
+    order, first, _ = time_order(time)
+    largest = eta.max(axis=0)
+    risk = np.exp(eta - largest)
+    at_risk = risk_sums(order, first, risk)
+    terms = np.zeros_like(eta)
+    for when in np.unique(time[event]):
+        tied = np.flatnonzero(event & (time == when))
+        total, own = at_risk[tied[0]], risk[tied].sum(axis=0)
+        left = total - np.arange(len(tied))[:, None] / len(tied) * own
+        terms[tied] = eta[tied] - largest - np.log(left).mean(axis=0)
+    return terms
+
+
+COX = Family(
+    name="cox",
+    target=survival_target,
+    contrasts=contrasts,
+    null_model=null_model,
+    constant_weights=False,
+    sampler_model="cox",
+    # Only events inform: n observations are worth as many as there are events.
+    pseudo_deviation=lambda y: float(np.sqrt(len(y) / np.count_nonzero(y["event"]))),
+    samplers=lambda n_samples, n_features: ("nuts", "nuts"),
+    log_likelihood=log_likelihood,
+)

@@ -1,0 +1,78 @@
+"""Counts with more spread than Poisson counts: variance ``mu + mu^2 / phi``, log link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+
+from .._array_types import Floats
+from .counts import count_contrasts, count_target, mean_rate
+from .family import Family, NullModel
+from .null_glm import maximize
+from .poisson import mean
+
+# Range of log phi: below it the variance is arbitrarily large, above it the counts are Poisson counts.
+LOG_DISPERSIONS = (-7.0, 12.0)
+
+
+def log_probability(y: Floats, eta: Floats, phi: Any) -> Floats:
+    """Return ``log p(y)``, with ``log(mu + phi)`` computed from eta so that neither end overflows."""
+    total = np.logaddexp(eta, np.log(phi))
+    normalizer = gammaln(y + phi) - gammaln(phi) - gammaln(y + 1)
+    density: Floats = normalizer + y * (eta - total) + phi * (np.log(phi) - total)
+    return density
+
+
+def null_mean(y: Floats, covariates: Floats, offset: Floats, weights: Floats, phi: float) -> Floats:
+    """Return the linear predictors of the null model for a given phi."""
+    start = np.zeros(covariates.shape[1])
+    start[0] = mean_rate(y, offset, weights)
+
+    def likelihood(gamma: Floats) -> float:
+        return float(weights @ log_probability(y, covariates @ gamma + offset, phi))
+
+    def slopes(gamma: Floats) -> tuple[Floats, Floats]:
+        mu = mean(covariates @ gamma + offset)
+        shrink = 1 / (1 + mu / phi)
+        return covariates.T @ (weights * (y - mu) * shrink), (covariates.T * (weights * mu * shrink)) @ covariates
+
+    return covariates @ maximize(likelihood, slopes, start, weights.sum()) + offset
+
+
+def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
+    """Return ``(y - mu) / (1 + mu / phi)`` and ``mu / (1 + mu / phi)``, with the most likely phi."""
+    y = count_target(y)
+
+    def loss(log_phi: float) -> float:
+        phi = float(np.exp(log_phi))
+        eta = null_mean(y, covariates, offset, weights, phi)
+        return -float(weights @ log_probability(y, eta, phi))
+
+    found = minimize_scalar(loss, bounds=LOG_DISPERSIONS, method="bounded", options={"xatol": 1e-8})
+    phi = float(np.exp(found.x))
+    mu = mean(null_mean(y, covariates, offset, weights, phi))
+    shrink = 1 / (1 + mu / phi)
+    return NullModel(((y - mu) * shrink)[:, None], mu * shrink)
+
+
+def pseudo_deviation(y: Any) -> float:
+    """Return ``sqrt(1 / mu + 1 / phi)`` with phi from the moments: the variance of the working response."""
+    counts = np.asarray(y, dtype=np.float64)
+    spread = max(counts.var() / counts.mean() ** 2, 1 / counts.mean())
+    # Very rare counts would make the prior too vague to be useful.
+    return float(min(np.sqrt(spread), 10.0))
+
+
+NEGATIVE_BINOMIAL = Family(
+    name="negative-binomial",
+    target=count_target,
+    contrasts=count_contrasts,
+    null_model=null_model,
+    sampler_model="negative_binomial",
+    pseudo_deviation=pseudo_deviation,
+    samplers=lambda n_samples, n_features: ("nuts", "nuts"),
+    log_likelihood=lambda eta, y, phi: log_probability(np.asarray(y, dtype=np.float64)[:, None], eta, phi),
+)

@@ -1,0 +1,140 @@
+"""Ordered classes: cumulative logit regression, ``P(y <= k) = expit(threshold_k - eta)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from .._array_types import Floats, Indices
+from .family import Contrasts, Family, NullModel
+from .null_glm import maximize
+
+
+def ordinal_target(y: Any, categories: Any = None) -> tuple[Indices, np.ndarray]:
+    """Return the codes of ordered classes and the classes in their order.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        An ordered categorical of pandas, numbers, or any labels if ``categories`` gives their order.
+    categories : array-like, optional
+        The classes from lowest to highest.
+
+    Returns
+    -------
+    codes : ndarray of int of shape (n_samples,)
+        Position of each sample's class.
+    classes : ndarray
+        The classes that occur, from lowest to highest.
+
+    Examples
+    --------
+    >>> ordinal_target(["low", "high", "low"], ["low", "medium", "high"])[0]
+    array([0, 1, 0])
+    """
+    if categories is None and getattr(getattr(y, "dtype", None), "ordered", False):
+        categories = y.dtype.categories
+    labels = np.asarray(y)
+    if categories is None:
+        try:
+            labels = labels.astype(np.float64) if labels.dtype.kind not in "iuf" else labels
+        except (TypeError, ValueError):
+            raise ValueError(
+                "The order of the classes is unknown: y contains text. Pass an ordered categorical of pandas, "
+                "numbers, or the categories from lowest to highest."
+            ) from None
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError("y contains missing classes. Drop these samples.")
+        categories = np.unique(labels)
+    order = list(np.asarray(categories).tolist())
+    unknown = sorted({str(label) for label in labels.tolist() if label not in order})
+    if unknown:
+        raise ValueError(f"y contains classes that are not among the categories: {', '.join(unknown[:5])}.")
+    positions = np.array([order.index(label) for label in labels.tolist()])
+    used, codes = np.unique(positions, return_inverse=True)
+    if len(used) < 2:
+        raise ValueError("y holds one class only; an ordinal target needs samples of 2 classes or more.")
+    return codes.ravel(), np.asarray(categories)[used]
+
+
+def cumulative(eta: Floats, thresholds: Floats) -> Floats:
+    """Return ``P(y <= k)`` for k from -1 (zero) to the last class (one), along a new last axis."""
+    inside = expit(thresholds - eta[..., None])
+    shape = (*inside.shape[:-1], 1)
+    return np.concatenate([np.zeros(shape), inside, np.ones(shape)], axis=-1)
+
+
+def contrasts(y: Any) -> Contrasts:
+    """Return the residuals of the model without covariates: the classes by their mean ranks."""
+    codes, classes = ordinal_target(y)
+    ones = np.ones(len(codes))
+    return Contrasts(null_model(codes, ones[:, None], np.zeros(len(codes)), ones).residuals, classes)
+
+
+def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
+    """Return the slopes and the expected curvature of the log likelihood in the linear predictor."""
+    codes = ordinal_target(y)[0]
+    n_classes, columns = codes.max() + 1, covariates[:, 1:]
+    observed = codes[:, None] == np.arange(n_classes)
+    frequencies = np.cumsum(weights @ observed)[:-1] / weights.sum()
+    thresholds = np.log(frequencies / (1 - frequencies)) + np.average(offset, weights=weights)
+    start = np.concatenate([thresholds, np.zeros(columns.shape[1])])
+
+    def parts(parameters: Floats) -> tuple[Floats, Floats]:
+        cut = parameters[: n_classes - 1]
+        below = cumulative(columns @ parameters[n_classes - 1 :] + offset, cut)
+        return np.diff(below, axis=1), below
+
+    def likelihood(parameters: Floats) -> float:
+        probabilities = parts(parameters)[0]
+        chosen = probabilities[np.arange(len(codes)), codes]
+        return float(weights @ np.log(chosen)) if (chosen > 0).all() else -np.inf
+
+    def slopes(parameters: Floats) -> tuple[Floats, Floats]:
+        probabilities, below = parts(parameters)
+        density = below * (1 - below)
+        # Slopes of each class's probability in the thresholds and in the coefficients.
+        jacobian = np.zeros((len(codes), n_classes, len(parameters)))
+        for k in range(n_classes - 1):
+            jacobian[:, k, k] = density[:, k + 1]
+            jacobian[:, k + 1, k] = -density[:, k + 1]
+        jacobian[:, :, n_classes - 1 :] = -np.diff(density, axis=1)[:, :, None] * columns[:, None, :]
+        relative = jacobian / np.sqrt(probabilities)[:, :, None]
+        gradient = np.einsum("i,ikp->p", weights, jacobian * (observed / probabilities)[:, :, None])
+        return gradient, np.einsum("i,ikp,ikq->pq", weights, relative, relative)
+
+    probabilities, below = parts(maximize(likelihood, slopes, start, weights.sum()))
+    # With logistic thresholds, (f_k - f_(k-1)) / (F_k - F_(k-1)) = 1 - F_k - F_(k-1).
+    per_class = below[:, 1:] + below[:, :-1] - 1
+    residuals = per_class[np.arange(len(codes)), codes]
+    return NullModel(residuals[:, None], (probabilities * per_class**2).sum(axis=1))
+
+
+def log_likelihood(eta: Floats, y: Any, thresholds: Any) -> Floats:
+    """Return the log probability of each class under each draw; ``thresholds`` is draws x (classes - 1)."""
+    codes = np.asarray(y, dtype=np.intp)
+    ends = np.concatenate(
+        [np.full((len(thresholds), 1), -np.inf), thresholds, np.full((len(thresholds), 1), np.inf)], axis=1
+    )
+    upper, lower = ends[:, codes + 1].T - eta, ends[:, codes].T - eta
+    with np.errstate(invalid="ignore"):
+        # F(u) - F(l) = F(u) F(-l) (1 - exp(l - u))
+        gap = np.where(np.isinf(upper) | np.isinf(lower), 0.0, np.log(-np.expm1(lower - upper)))
+    density: Floats = log_expit(upper) + log_expit(-lower) + gap
+    return density
+
+
+ORDINAL = Family(
+    name="ordinal",
+    ordered=True,
+    target=lambda y: ordinal_target(y)[0],
+    contrasts=contrasts,
+    null_model=null_model,
+    sampler_model="ordinal",
+    # Standard deviation of a logistic variable, the latent response.
+    pseudo_deviation=lambda y: float(np.pi / np.sqrt(3)),
+    samplers=lambda n_samples, n_features: ("nuts", "nuts"),
+    log_likelihood=log_likelihood,
+)
