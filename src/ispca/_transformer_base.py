@@ -52,7 +52,7 @@ class SupervisedComponents(LinearProjection):
         "scale": ["boolean"],
         "whiten": ["boolean"],
         "cross_fit": ["cv_object"],
-        "adjust": ["array-like", str, Integral, slice, None],
+        "adjust": ["array-like", str, Integral, None],
         "exclude": ["array-like", str, Integral, None],
         "memory_budget": [Interval(Real, 2**20, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
