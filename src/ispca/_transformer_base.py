@@ -53,7 +53,7 @@ class SupervisedComponents(LinearProjection):
         "scale": ["boolean"],
         "whiten": ["boolean"],
         "cross_fit": ["cv_object"],
-        "adjust": ["array-like", str, Integral, slice, None],
+        "adjust": ["array-like", str, Integral, None],
         "handle_unknown": [StrOptions({"error", "ignore"})],
         "keep_adjusted": ["boolean"],
         "missing": [StrOptions({"error", "mean"})],
