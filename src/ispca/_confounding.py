@@ -44,6 +44,12 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -
     groups: dict[tuple[str, ...], Floats] = {(name,): columns for name, columns in covariates.items()}
     if len(covariates) > 1:
         groups[tuple(covariates)] = np.column_stack(list(covariates.values()))
+    every = groups[tuple(covariates)]
+    if _orthonormal(every).shape[1] + 2 >= len(y):
+        raise ValueError(
+            f"Adjusting {len(y)} samples for {every.shape[1]} covariates leaves nothing to explain. Adjust for "
+            "fewer covariates, or pass more samples."
+        )
     for names, columns in groups.items():
         explained = explained_fractions(columns, target)
         if classes:
