@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats
 from .._checks import observed_codes
-from ..models.posterior import interval_tails
 from .prediction import class_probabilities, n_rows, predict_values
 from .prediction_checks import possible_values
 from .stacking_base import Stacked, normal_part
@@ -273,9 +272,11 @@ class StackedRegressor(RegressorMixin, Stacked):
         interval : ndarray of shape (n_samples, 2)
             Lower and upper ends.
         """
-        tails = interval_tails(level)
+        if not 0 < level < 1:
+            raise ValueError(f"level={level} must lie between 0 and 1.")
         mean, spread = self._normal_parts(X)
-        return np.column_stack([self._quantile(tail, mean, spread) for tail in tails])
+        tail = (1 - level) / 2
+        return np.column_stack([self._quantile(end, mean, spread) for end in (tail, 1 - tail)])
 
     def _quantile(self, tail: float, mean: Floats, spread: Floats) -> Floats:
         """Return a quantile of the mixture by bisection between the quantiles of its parts."""
