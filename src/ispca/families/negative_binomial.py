@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from .._array_types import Floats
 from .counts import CountFamily, count_target, mean_rate
@@ -77,7 +77,7 @@ def draw(mean: Floats, phi: Any, rng: np.random.Generator) -> Floats:
 
 def deviances(y: Floats, mean: Floats, phi: Any) -> Floats:
     """Return ``2 (y log(y / mu) - (y + phi) log((y + phi) / (mu + phi)))``."""
-    return 2 * (y * np.log(np.maximum(y, 1) / mean) - (y + phi) * np.log((y + phi) / (mean + phi)))
+    return 2 * (xlogy(y, y / mean) - (y + phi) * np.log((y + phi) / (mean + phi)))
 
 
 NEGATIVE_BINOMIAL = CountFamily(
