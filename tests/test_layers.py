@@ -24,6 +24,7 @@ LAYERS = (
     {"datasets"},
     {"reduction"},
     {"_checks", "_ranking", "_splits"},
+    {"_linear_projection", "_training_samples"},
     {"_transformer_base", "screening"},
     {"ispca_transformer", "spca_transformer"},
     {"fitted_parts"},

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_X_y
+from sklearn.utils import check_array, check_consistent_length, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ._messages import count, listing
+from .families.survival_target import is_survival
 from .reduction.design import feature_blocks
 
 # Of X and of a numeric target: larger values, and columns that vary by less, are refused everywhere. Squares of
@@ -37,8 +38,9 @@ def check_training_data(
     names = getattr(X, "columns", None)
     X, y = check_container(X), check_mask(y, "y")
     check_columns(X)
-    if y is None and not needs_target:
+    if (y is None and not needs_target) or is_survival(y):
         X = validate_data(estimator, X, **_X_OPTIONS | options)
+        check_consistent_length(X, y)
     else:
         with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
             X, y = validate_data(estimator, X, y, **_X_OPTIONS | options)
@@ -52,6 +54,10 @@ def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
     """Validate X and y for the functions."""
     X, y = check_container(X), check_mask(y, "y")
     check_columns(X)
+    if is_survival(y):
+        X = check_array(X, **_X_OPTIONS)
+        check_consistent_length(X, y)
+        return check_values(X), y
     with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
         X, y = check_X_y(X, y, **_X_OPTIONS)
     return check_values(X), y

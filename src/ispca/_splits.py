@@ -21,6 +21,7 @@ from sklearn.model_selection import (
 
 from ._array_types import Indices
 from ._messages import count
+from ._warnings import notify
 
 # The paper holds out one fifth.
 TEST_FRACTION = 0.2
@@ -91,6 +92,26 @@ def make_fold_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool,
         # Stratifying a few large groups can leave a fold empty.
         cv = [pair for pair in folds.split(np.zeros(len(y)), y, groups) if len(pair[1])]
     return make_splits(cv, X, y, groups, classification, seed)
+
+
+def cross_fit_splits(
+    cv: Any, X: Any, target: Any, groups: Any, classification: bool, seed: int
+) -> list[Split] | None:
+    """Return training and held-out samples of each fold; None, with a warning, if two folds are impossible."""
+    if isinstance(cv, Integral):
+        units = np.arange(len(target)) if groups is None else groups
+        strata = [units[target == code] for code in np.unique(target)] if classification else [units]
+        most = min(len(np.unique(stratum)) for stratum in strata)
+        if most < 2:
+            where = "The smallest class has" if classification else "There is"
+            unit = "sample" if groups is None else "group"
+            notify(
+                f"{where} only one {unit}, so the training scores are not cross-fitted: they look better than "
+                "those of new samples."
+            )
+            return None
+        cv = min(int(cv), most)
+    return make_fold_splits(cv, X, target, groups, classification, seed)
 
 
 def checked_groups(groups: Any, n_samples: int) -> Any:

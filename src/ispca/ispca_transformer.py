@@ -18,11 +18,14 @@ from .reduction.cross_fitting import Fold, FoldComponents, iterated_components
 from .reduction.design import Design
 from .reduction.max_score_test import MaxScoreTest, ResidualTest
 from .reduction.records import Reduction, Step
-from .reduction.response import Response
 from .reduction.reuse import Reuse, reused
 from .reduction.stopping_rule import stopping_rule
 from .reduction.threads import Workers
 from .reduction.threshold import SearchSettings
+from .reduction.training_data import TrainingData
+
+# Of sums of sample weights.
+ROUNDING = 1e-9
 
 
 class ISPCA(SupervisedComponents):
@@ -52,9 +55,12 @@ class ISPCA(SupervisedComponents):
         Number of best-scoring features that the threshold search considers.
     n_thresholds : int, default=10
         Number of thresholds to try.
-    family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
+    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "negative-binomial", "cox", "ordinal"}, \
+            default="auto"
         Kind of target. "auto" treats text, Booleans, categories and at most ten distinct integers as classes,
-        other numbers as a quantity.
+        other numbers as a quantity, and structured arrays of event and time as survival times. Features are
+        scored by Rao's score statistic of the model without features; survival times by martingale residuals,
+        with Breslow's handling of ties.
     center, scale : bool, default=True
         Whether features are centered, and scaled to unit standard deviation. Without centering,
         angles replace correlations.
@@ -65,6 +71,10 @@ class ISPCA(SupervisedComponents):
         returns: those of each fold come from components found without it, for the same classes and with as many
         features as the fit's, so that a model which learns from them is less overconfident. None, the paper's
         method, returns the scores of the fit itself.
+    adjust : array-like of int, str or bool, optional
+        Covariates: columns of X (indices, names or a mask) such as age, sex or batch. They are never screened;
+        every feature and the target are adjusted for them, and new samples with the training coefficients.
+        Permutation tests then permute the residuals of the model with the covariates (Freedman and Lane).
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
@@ -77,7 +87,8 @@ class ISPCA(SupervisedComponents):
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features)
-        The paper's W: ``transform(X)`` is ``((X - mean_) / scale_) @ components_.T``.
+        The paper's W: ``transform(X)`` is ``((X - mean_) / scale_) @ components_.T``. The weights of covariates
+        subtract what they explain of the features.
     directions_ : ndarray of shape (n_components_, n_features)
         The paper's v: the principal component of the deflated features, zero outside the selected ones.
     n_components_, n_supervised_ : int
@@ -95,7 +106,8 @@ class ISPCA(SupervisedComponents):
     mean_, scale_ : ndarray of shape (n_features,)
         Center and scale of the features.
     feature_mask_ : ndarray of shape (n_features,)
-        False for features left out: excluded, constant, or with one value alone on its side of the mean.
+        False for features left out: covariates, excluded, constant, or with one value alone on its side of the
+        mean.
     classes_ : ndarray
         Class labels of a classification target.
     n_features_in_, feature_names_in_
@@ -154,6 +166,7 @@ class ISPCA(SupervisedComponents):
         scale: bool = True,
         whiten: bool = False,
         cross_fit: Any = None,
+        adjust: Any = None,
         exclude: Any = None,
         memory_budget: float = 2**28,
         random_state: Any = None,
@@ -171,6 +184,7 @@ class ISPCA(SupervisedComponents):
         self.scale = scale
         self.whiten = whiten
         self.cross_fit = cross_fit
+        self.adjust = adjust
         self.exclude = exclude
         self.memory_budget = memory_budget
         self.random_state = random_state
@@ -179,19 +193,13 @@ class ISPCA(SupervisedComponents):
     def _informative(self, design: Design) -> Mask:
         # One value alone on its side of the mean: a single outlier decides such a column.
         n_below = design.moments.n_below
-        alone = (n_below == 1) | (n_below == design.shape[0] - 1)
+        alone = (n_below < 1 + ROUNDING) | (n_below > design.size - 1 - ROUNDING)
         return (design.moments.deviation > 0) & ~alone
 
     def _reduce(
-        self,
-        X: Any,
-        design: Design,
-        basis: Floats,
-        response: Response | None,
-        threads: Workers,
-        reuse: Reuse | None,
+        self, data: TrainingData, design: Design, basis: Floats, threads: Workers, reuse: Reuse | None
     ) -> Reduction:
-        n, n_features = design.shape
+        n_features, response = design.shape[1], data.response
         if response is None:
             nothing = np.empty(0, np.intp)
             return screened(design, threads, nothing, n_supervised=0, n_components=self.n_components, basis=basis)
@@ -199,13 +207,13 @@ class ISPCA(SupervisedComponents):
         if self.alpha is not None:
             kind = MaxScoreTest if self.test == "paper" else ResidualTest
             rule = stopping_rule(self.n_permutations, self.alpha)
-            permutations = self._permutations(n, rule.most, reuse)
-            test, seed = kind(design, response.columns, permutations, rule), permutations.seed
+            permutations = self._permutations(data, rule.most, reuse)
+            test, seed = kind(design, response, permutations, rule), permutations.seed
         settings = SearchSettings(self.max_features, self.n_thresholds)
         most = self._most_supervised(basis, n_features)
         start = partial(start_steps, design, threads, response, test, settings, basis)
         tested = (self.test, self.alpha, self.n_permutations, self.memory_budget, seed)
-        key = ("supervised steps", response.columns.tobytes(), tested, settings)
+        key = ("supervised steps", *data.key, tested, settings)
         steps = reused(reuse, design, key, start)
         if len(steps.steps) > most:  # those of a fit that wanted more components
             steps = start()

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._checks import check_arrays, integer_seed
+from ._checks import check_arrays, column_mask, integer_seed
+from ._training_samples import columns_of, target_array, training_samples
 from .families.target_kind import is_category
 from .reduction.design import make_design
 from .reduction.permutation import Permutations
-from .reduction.response import FAMILY_CHOICES, make_response
+from .reduction.response import FAMILY_CHOICES, Response, adjusted_response, make_response, statistic_scale
 from .reduction.screening import feature_exceedances, maximum_exceedances
-from .reduction.screening_statistics import STATISTICS, check_container, make_statistic
-from .reduction.threads import workers
+from .reduction.screening_statistics import STATISTICS, Statistic, check_statistic, make_statistic
+from .reduction.start_basis import start_basis
+from .reduction.threads import Workers, workers
+from .reduction.training_data import TrainingData
 
 
 def _check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
@@ -23,7 +26,60 @@ def _check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
 
 
-def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = "auto") -> np.ndarray:
+class _Scored(NamedTuple):
+    """A statistic of checked data."""
+
+    statistic: Statistic
+    data: TrainingData
+    response: Response
+
+
+def _scored(
+    X: Any,
+    y: Any,
+    statistic: str,
+    family: str,
+    adjust: Any,
+    sample_weight: Any,
+    offset: Any,
+    groups: Any,
+    threads: Workers,
+) -> _Scored:
+    """Check the data and return the statistic, or say what is wrong."""
+    _check_option("statistic", statistic, STATISTICS)
+    _check_option("family", family, FAMILY_CHOICES)
+    labels, names = is_category(y), getattr(X, "columns", None)
+    X, y = check_arrays(X, target_array(y, family))
+    samples = training_samples(X, y, sample_weight, offset, groups)
+    X = samples.X
+    covariates = column_mask(adjust, X.shape[1], names, "adjust")
+    response = make_response(
+        samples.y,
+        family,
+        labels,
+        covariates=columns_of(X, covariates),
+        offset=samples.offset,
+        sample_weight=samples.sample_weight,
+    )
+    check_statistic(statistic, X, response)
+    whole = make_design(X, threads, center=True, scale=True, rows=response.rows)
+    start = start_basis(whole, covariates, center=True)
+    data = TrainingData(X, response, response.rows, covariates, np.zeros_like(covariates), samples.groups)
+    response = adjusted_response(response, start.basis)
+    design = whole.restricted(whole.usable & ~covariates) if covariates.any() else whole
+    return _Scored(make_statistic(statistic, X, design, response, start.basis, threads), data, response)
+
+
+def feature_scores(
+    X: Any,
+    y: Any,
+    *,
+    statistic: str = "pearson",
+    family: str = "auto",
+    adjust: Any = None,
+    sample_weight: Any = None,
+    offset: Any = None,
+) -> np.ndarray:
     """Return the univariate score of every feature with the target.
 
     Parameters
@@ -31,12 +87,20 @@ def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = 
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The features.
     y : array-like of shape (n_samples,)
-        The target: class labels or numbers.
+        The target: class labels, numbers, or events and times of survival.
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
         Absolute correlation, absolute rank correlation, or the number of standard deviations by which
-        the runs of a class along the sorted feature are fewer than expected by chance.
-    family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
+        the runs of a class along the sorted feature are fewer than expected by chance. Only "pearson" allows
+        covariates, weights and offsets.
+    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "negative-binomial", "cox", "ordinal"}, \
+            default="auto"
         Kind of target; "auto" decides as in ISPCA.
+    adjust : array-like of int, str or bool, optional
+        Covariates: columns of X for which features and target are adjusted; their own scores are 0.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many samples each sample counts as.
+    offset : array-like of shape (n_samples,), optional
+        Known part of the linear predictor, such as the logarithm of the exposure of counts.
 
     Returns
     -------
@@ -51,15 +115,9 @@ def feature_scores(X: Any, y: Any, *, statistic: str = "pearson", family: str = 
     >>> feature_scores(X, ["a", "a", "b", "b"]).round(3)
     array([0.894, 0.   ])
     """
-    _check_option("statistic", statistic, STATISTICS)
-    _check_option("family", family, FAMILY_CHOICES)
-    labels = is_category(y)
-    X, y = check_arrays(X, y)
-    response = make_response(y, family, labels)
-    check_container(statistic, X, response)
     with workers() as threads:
-        design = make_design(X, threads, center=True, scale=True)
-        return make_statistic(statistic, X, design, response, threads).observed(threads)
+        scored = _scored(X, y, statistic, family, adjust, sample_weight, offset, None, threads)
+        return scored.statistic.observed(threads)
 
 
 @dataclass(frozen=True)
@@ -76,6 +134,10 @@ class ScoreTest:
         Permutation p-value of the largest score, for ``kind="maximum"``.
     n_permutations : int
         Number of permutations.
+    statistics : ndarray of shape (n_features,) or None
+        For ``statistic="pearson"``, Rao's score statistics of adding each feature to the model of covariates and
+        offset, about chi-square with one degree of freedom if the feature is not needed. For several classes the
+        largest over one class against the rest.
 
     Examples
     --------
@@ -88,6 +150,7 @@ class ScoreTest:
     p_values: np.ndarray | None
     p_value: float | None
     n_permutations: int
+    statistics: np.ndarray | None = None
 
 
 def score_test(
@@ -97,6 +160,10 @@ def score_test(
     kind: str = "each",
     statistic: str = "pearson",
     family: str = "auto",
+    adjust: Any = None,
+    sample_weight: Any = None,
+    offset: Any = None,
+    groups: Any = None,
     n_permutations: int = 1000,
     memory_budget: float = 2**28,
     random_state: Any = None,
@@ -108,15 +175,25 @@ def score_test(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The features.
     y : array-like of shape (n_samples,)
-        The target: class labels or numbers.
+        The target: class labels, numbers, or events and times of survival.
     kind : {"each", "maximum"}, default="each"
         A p-value for each feature on its own, or one for the largest score of all.
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
         How a feature is scored; see ``feature_scores``.
-    family : {"auto", "gaussian", "binomial", "multinomial"}, default="auto"
+    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "negative-binomial", "cox", "ordinal"}, \
+            default="auto"
         Kind of target; "auto" decides as in ISPCA.
+    adjust : array-like of int, str or bool, optional
+        Covariates: columns of X for which features and target are adjusted; their own scores are 0.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many samples each sample counts as.
+    offset : array-like of shape (n_samples,), optional
+        Known part of the linear predictor, such as the logarithm of the exposure of counts.
+    groups : array-like of shape (n_samples,), optional
+        Samples that belong together, such as those of one patient: permutations exchange samples within groups if
+        the target varies there, otherwise whole groups of equal size.
     n_permutations : int, default=1000
-        Number of random permutations of the target.
+        Number of random permutations of the target, or of its residuals if it is adjusted.
     memory_budget : float, default=2**28
         Bytes of working space.
     random_state : int, Generator, RandomState or None, default=None
@@ -140,23 +217,23 @@ def score_test(
     0.0
     """
     _check_option("kind", kind, ("each", "maximum"))
-    _check_option("statistic", statistic, STATISTICS)
-    _check_option("family", family, FAMILY_CHOICES)
     if not isinstance(n_permutations, Integral) or n_permutations < 1:
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}.")
     if memory_budget < 2**20:
         raise ValueError(f"memory_budget must be at least {2**20} bytes, got {memory_budget!r}.")
-    labels = is_category(y)
-    X, y = check_arrays(X, y)
-    response = make_response(y, family, labels)
-    check_container(statistic, X, response)
     with workers() as threads:
-        design = make_design(X, threads, center=True, scale=True)
-        scored = make_statistic(statistic, X, design, response, threads)
-        observed = scored.observed(threads)
-        permutations = Permutations(integer_seed(random_state), X.shape[0], n_permutations, int(memory_budget))
+        scored = _scored(X, y, statistic, family, adjust, sample_weight, offset, groups, threads)
+        observed = scored.statistic.observed(threads)
+        permutations = Permutations(
+            integer_seed(random_state),
+            scored.data.X.shape[0],
+            n_permutations,
+            int(memory_budget),
+            exchange=scored.data.exchangeable(),
+        )
+        statistics = observed**2 * statistic_scale(scored.response) if statistic == "pearson" else None
         if kind == "maximum":
-            p_value = maximum_exceedances(scored, observed, permutations, threads) / n_permutations
-            return ScoreTest(observed, None, p_value, n_permutations)
-        counts = feature_exceedances(scored, observed, permutations, threads)
-    return ScoreTest(observed, counts / n_permutations, None, n_permutations)
+            p_value = maximum_exceedances(scored.statistic, observed, permutations, threads) / n_permutations
+            return ScoreTest(observed, None, p_value, n_permutations, statistics)
+        counts = feature_exceedances(scored.statistic, observed, permutations, threads)
+    return ScoreTest(observed, counts / n_permutations, None, n_permutations, statistics)

@@ -19,8 +19,9 @@ from .reduction.response import Response
 from .reduction.reuse import Reuse
 from .reduction.scores import best_features
 from .reduction.screening import relative_threshold_features, significant_features
-from .reduction.screening_statistics import STATISTICS, check_container, make_statistic
+from .reduction.screening_statistics import STATISTICS, check_statistic, make_statistic
 from .reduction.threads import Workers
+from .reduction.training_data import TrainingData
 
 
 class SPCA(SupervisedComponents):
@@ -47,13 +48,13 @@ class SPCA(SupervisedComponents):
         Select instead the features above a relative threshold: 0 is the lowest and 1 the highest
         score of the ``max_features`` best-scoring features.
     statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
-        How a feature is scored; see ``feature_scores``.
+        How a feature is scored; see ``feature_scores``. Only "pearson" allows covariates, weights and offsets.
     max_features : int, default=500
         Number of best-scoring features that ``threshold`` considers.
     cross_fit : int, splitter or None, default=None
         As in ISPCA; each fold takes as many best-scoring features as the fit selected. Only the screening uses
         the target: with more than a few components, pass ``n_supervised`` to cross-fit only the first ones.
-    family, center, scale, whiten, exclude, memory_budget, random_state
+    family, center, scale, whiten, adjust, exclude, memory_budget, random_state
         As in ISPCA.
     verbose : int, default=0
         Print the number of selected features.
@@ -72,7 +73,7 @@ class SPCA(SupervisedComponents):
     feature_names_in_
         As in ISPCA.
     feature_mask_ : ndarray of shape (n_features,)
-        As in ISPCA; only constant and excluded features are left out.
+        As in ISPCA; only covariates, constant and excluded features are left out.
 
     References
     ----------
@@ -112,6 +113,7 @@ class SPCA(SupervisedComponents):
         scale: bool = True,
         whiten: bool = False,
         cross_fit: Any = None,
+        adjust: Any = None,
         exclude: Any = None,
         memory_budget: float = 2**28,
         random_state: Any = None,
@@ -130,6 +132,7 @@ class SPCA(SupervisedComponents):
         self.scale = scale
         self.whiten = whiten
         self.cross_fit = cross_fit
+        self.adjust = adjust
         self.exclude = exclude
         self.memory_budget = memory_budget
         self.random_state = random_state
@@ -137,7 +140,7 @@ class SPCA(SupervisedComponents):
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
         if response is not None:
-            check_container(self.statistic, X, response)
+            check_statistic(self.statistic, X, response)
         if self.n_features is not None and self.threshold is not None:
             raise ValueError("n_features and threshold exclude each other. Pass only one of them.")
 
@@ -145,17 +148,11 @@ class SPCA(SupervisedComponents):
         return design.moments.deviation > 0
 
     def _reduce(
-        self,
-        X: Any,
-        design: Design,
-        basis: Floats,
-        response: Response | None,
-        threads: Workers,
-        reuse: Reuse | None,
+        self, data: TrainingData, design: Design, basis: Floats, threads: Workers, reuse: Reuse | None
     ) -> Reduction:
         selected = np.empty(0, np.intp)
-        if response is not None:
-            selected = self._screen(X, design, response, threads, reuse)
+        if data.response is not None:
+            selected = self._screen(data, design, data.response, basis, threads, reuse)
             if not len(selected):
                 notify("No signal: no feature passed the screening, so SPCA returns unsupervised components only.")
         self.selected_ = selected
@@ -171,23 +168,30 @@ class SPCA(SupervisedComponents):
         )
 
     def _screen(
-        self, X: Any, design: Design, response: Response, threads: Workers, reuse: Reuse | None
+        self,
+        data: TrainingData,
+        design: Design,
+        response: Response,
+        basis: Floats,
+        threads: Workers,
+        reuse: Reuse | None,
     ) -> Indices:
-        statistic = make_statistic(self.statistic, X, design, response, threads)
+        statistic = make_statistic(self.statistic, data.X, design, response, basis, threads)
         if self.n_features is not None:
             return np.sort(best_features(statistic.observed(threads), self.n_features))
         if self.threshold is not None:
             return np.sort(
                 relative_threshold_features(statistic.observed(threads), self.threshold, self.max_features)
             )
-        permutations = self._permutations(design.shape[0], self.n_permutations, reuse)
+        permutations = self._permutations(data, self.n_permutations, reuse)
         return significant_features(statistic, permutations, self.alpha, threads)
 
     def _fold_components(
         self, X: Any, design: Design, fold: Fold, basis: Floats, threads: Workers
     ) -> FoldComponents:
         samples = X if self.statistic == "pearson" else X[fold.train]
-        scores = make_statistic(self.statistic, samples, design, fold.response, threads).observed(threads)
+        statistic = make_statistic(self.statistic, samples, design, fold.response, basis, threads)
+        scores = statistic.observed(threads)
         features = np.sort(best_features(scores, len(self.selected_)))
         return screened_components(design, threads, features, count=self.n_supervised_, basis=basis)
 

@@ -75,12 +75,12 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     calls = []
     counted(monkeypatch, _transformer_base, "make_design", calls)
     counted(monkeypatch, permutation, "draw_permutations", calls)
-    counted(monkeypatch, kind, "_sample_gram", calls)
+    counted(monkeypatch, kind, "compute_sample_gram", calls)
     unsupervised = [ISPCA(count, n_supervised=0) for count in (5, 3)]
     reuse = Reuse()
     for reduction in unsupervised:
         reduction.fit(X, y, reuse=reuse)
-    assert calls.count("_sample_gram") == 1
+    assert calls.count("compute_sample_gram") == 1
     SPCA(5, random_state=3).fit_transform(X, y, reuse=reuse)
     drawn = calls.count("draw_permutations")
     assert drawn > 0
@@ -91,7 +91,7 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     for reduction in (*unsupervised, SPCA(5, random_state=3), ISPCA(5, random_state=3)):
         reduction.fit(X, y)
     assert calls.count("make_design") == 4
-    assert calls.count("_sample_gram") >= 2
+    assert calls.count("compute_sample_gram") >= 2
     assert calls.count("draw_permutations") > drawn
 
 

@@ -46,6 +46,13 @@ def naive_scores(left, basis, columns):
     return np.abs(products) / np.where(lengths > 1e-9, lengths, np.inf)
 
 
+def permuted(target, basis):
+    """Permute a response and scale what Q0 leaves of it to unit length."""
+    columns = target[PERMUTATIONS.indices(0, N_PERMUTATIONS), 0].T
+    columns = columns - basis @ (basis.T @ columns)
+    return columns / np.linalg.norm(columns, axis=0)
+
+
 def test_scores_are_those_of_projected_features(problem):
     design, threads, response, basis, left = problem
     found = correlation_scores(start_deflation(design, threads, response.columns, basis))
@@ -55,25 +62,21 @@ def test_scores_are_those_of_projected_features(problem):
 def test_the_max_score_test_projects_the_permuted_responses(problem):
     design, threads, response, basis, left = problem
     target = response.columns
-    test = MaxScoreTest(design, target, PERMUTATIONS, FixedNumber(1.0, N_PERMUTATIONS))
+    test = MaxScoreTest(design, response, PERMUTATIONS, FixedNumber(1.0, N_PERMUTATIONS))
     state = start_deflation(design, threads, target, basis)
-    orders = PERMUTATIONS.indices(0, N_PERMUTATIONS)
-    maxima = naive_scores(left, basis, target[orders, 0].T).max(axis=0)
+    maxima = naive_scores(left, basis, permuted(target, basis)).max(axis=0)
     observed = naive_scores(left, basis, target).max()
     result = test(state, threads)
     assert result.score == pytest.approx(observed)
     assert result.p_value == np.mean(maxima >= observed - 1e-10)
-    np.testing.assert_allclose(
-        null_maxima(design, threads, state, target, PERMUTATIONS, "paper"), maxima, atol=1e-10
-    )
+    found = null_maxima(design, threads, state, target, PERMUTATIONS, "paper", basis, response.exchange)
+    np.testing.assert_allclose(found, maxima, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", [MaxScoreTest, ResidualTest, None])
 def test_components_are_orthogonal_to_the_start_basis(problem, kind):
     design, threads, response, basis, left = problem
-    test = (
-        None if kind is None else kind(design, response.columns, PERMUTATIONS, FixedNumber(0.95, N_PERMUTATIONS))
-    )
+    test = None if kind is None else kind(design, response, PERMUTATIONS, FixedNumber(0.95, N_PERMUTATIONS))
     options = {"max_supervised": 3, "n_components": 6, "listen": lambda step: None}
     found = iterate(
         start_steps(design, threads, response, test, SearchSettings(20, 10), basis), threads, **options
@@ -85,11 +88,11 @@ def test_components_are_orthogonal_to_the_start_basis(problem, kind):
 
 def test_later_tests_count_as_naive_ones(problem):
     design, threads, response, basis, left = problem
-    test = MaxScoreTest(design, response.columns, PERMUTATIONS, FixedNumber(1.0, N_PERMUTATIONS))
+    test = MaxScoreTest(design, response, PERMUTATIONS, FixedNumber(1.0, N_PERMUTATIONS))
     options = {"max_supervised": 4, "n_components": None, "listen": lambda step: None}
     # One feature per component leaves signal for later tests.
     found = iterate(start_steps(design, threads, response, test, SearchSettings(1, 1), basis), threads, **options)
-    columns = response.columns[PERMUTATIONS.indices(0, N_PERMUTATIONS), 0].T
+    columns = permuted(response.columns, basis)
     assert len({step.p_value for step in found.steps} - {0.0, 1.0}) > 1
     for step, component in zip(found.steps, found.scores.T, strict=False):
         observed = naive_scores(left, basis, response.columns).max()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import gammaln, xlogy
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import digamma, gammaln, xlogy
 
 from .._array_types import Floats
 from .counts import CountFamily, count_target, mean_rate
@@ -52,8 +52,17 @@ def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> N
         eta = null_mean(y, covariates, offset, weights, phi)
         return -float(weights @ log_probability(y, eta, phi))
 
-    found = minimize_scalar(loss, bounds=LOG_DISPERSIONS, method="bounded", options={"xatol": 1e-8})
-    phi = float(np.exp(found.x))
+    def slope(log_phi: float) -> float:
+        phi = float(np.exp(log_phi))
+        mu = mean(null_mean(y, covariates, offset, weights, phi))
+        terms = digamma(y + phi) - digamma(phi) + np.log(phi / (mu + phi)) + (mu - y) / (mu + phi)
+        return float(weights @ terms)
+
+    near = float(minimize_scalar(loss, bounds=LOG_DISPERSIONS, method="bounded", options={"xatol": 1e-6}).x)
+    low, high = near - 1e-3, near + 1e-3
+    # A value of the loss has half of the digits that its slope has.
+    log_phi = brentq(slope, low, high, xtol=1e-14) if slope(low) * slope(high) < 0 else near
+    phi = float(np.exp(log_phi))
     mu = mean(null_mean(y, covariates, offset, weights, phi))
     shrink = 1 / (1 + mu / phi)
     return NullModel(((y - mu) * shrink)[:, None], mu * shrink)

@@ -8,15 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._checks import check_new_data
+from .._array_types import Floats
+from .._checks import check_new_data, column_mask
+from .._training_samples import columns_of, target_array
 from ..fitted_parts import take_apart
 from ..ispca_transformer import ISPCA
-from ..reduction.deflation import Deflation, constant_basis, deflate, project_off, start_deflation
+from ..reduction.deflation import Deflation, deflate, project_off, start_deflation
 from ..reduction.design import Design, make_design
 from ..reduction.null_distribution import tested_scores
 from ..reduction.permutation import Permutations
 from ..reduction.records import Step
-from ..reduction.response import Response, make_response
+from ..reduction.response import Response, adjusted_response, make_response
+from ..reduction.start_basis import start_basis
 from ..reduction.threads import Workers, workers
 from .input_checks import check_target, fitted_reduction
 
@@ -35,6 +38,7 @@ class Trace(NamedTuple):
     response: Response
     workers: Workers
     permutations: Permutations
+    start: Floats  # the start basis
 
     @property
     def test(self) -> str:
@@ -44,7 +48,7 @@ class Trace(NamedTuple):
     def states(self) -> Iterator[tuple[Step, Deflation]]:
         """Yield every step with the deflation before it."""
         reduction, design, columns = self.reduction, self.design, self.response.columns
-        state = start_deflation(design, self.workers, columns, constant_basis(len(columns), reduction.center))
+        state = start_deflation(design, self.workers, columns, self.start)
         for number, step in enumerate(reduction.steps_):
             scores, _ = tested_scores(state, columns, self.test)
             if abs(scores.max(initial=0.0) - step.score) > ROUNDING:
@@ -66,21 +70,29 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         raise ValueError("The reduction has no supervised steps (n_supervised=0), so there is nothing to plot.")
     X = check_new_data(reduction, take_apart(model).reduction_input(X))
     n_samples = X.shape[0]
-    response = make_response(check_target(y, n_samples), reduction.family, hasattr(reduction, "classes_"))
+    covariates = column_mask(reduction.adjust, X.shape[1], getattr(reduction, "feature_names_in_", None), "adjust")
+    response = make_response(
+        check_target(target_array(y, reduction.family), n_samples),
+        reduction.family,
+        hasattr(reduction, "classes_"),
+        covariates=columns_of(X, covariates),
+    )
     # Other kinds of seed cannot be replayed.
     seed = int(reduction.random_state) if isinstance(reduction.random_state, int | np.integer) else 0
     with workers() as threads:
-        design = make_design(X, threads, center=reduction.center, scale=reduction.scale)
+        design = make_design(X, threads, center=reduction.center, scale=reduction.scale, rows=response.rows)
         far = np.abs(design.moments.mean - reduction.mean_) > ROUNDING * (
             np.abs(reduction.mean_) + reduction.scale_
         )
         if far.any():
             raise ValueError(OTHER_DATA)
+        start = start_basis(design, covariates, reduction.center).basis
+        response = adjusted_response(response, start)
         design = design.restricted(reduction.feature_mask_)
         permutations = Permutations(
             seed, n_samples, _replayed_permutations(reduction), int(reduction.memory_budget)
         )
-        yield Trace(reduction, design, response, threads, permutations)
+        yield Trace(reduction, design, response, threads, permutations, start)
 
 
 def _replayed_permutations(reduction: ISPCA) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from .._array_types import Floats
-from .._transformer_base import displayed_scores
+from .._linear_projection import displayed_scores
 from ..fitted_parts import take_apart
 from .canvas import INK, Style, class_legend, class_style, load_pyplot, new_axes
 from .input_checks import (

@@ -62,7 +62,16 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
         for number, (step, state) in enumerate(islice(trace.states(), max_steps), 1):
             scores, permuted = tested_scores(state, trace.response.columns, trace.test)
             observed = float(scores.max(initial=0.0))
-            maxima = null_maxima(trace.design, trace.workers, state, permuted, trace.permutations, trace.test)
+            maxima = null_maxima(
+                trace.design,
+                trace.workers,
+                state,
+                permuted,
+                trace.permutations,
+                trace.test,
+                trace.start,
+                trace.response.exchange,
+            )
             parts.append(
                 {
                     "step": number,

@@ -78,7 +78,7 @@ def _rank_tolerance(design: Design, roundings: Floats, features: Indices) -> flo
     plus that of its longest column; no singular value of X_s is known better than to this.
     """
     columns = roundings[features]
-    noise = np.sqrt(columns.sum() / design.shape[0]) + np.sqrt(columns.max())
+    noise = np.sqrt(columns.sum() / design.size) + np.sqrt(columns.max())
     return max(RANK_TOLERANCE * _length(design, features), float(noise))
 
 

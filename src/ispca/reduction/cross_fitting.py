@@ -12,23 +12,24 @@ import scipy.sparse as sp
 from .._array_types import Floats, Indices
 from .components import principal_components
 from .deflation import deflate, start_deflation
-from .design import Design
+from .design import Design, RowWeights
 from .projection import projection_matrix
 from .records import Step
 from .response import Response, subset_response
 from .scores import correlation_scores
+from .start_basis import StartBasis
 from .threads import Workers
 from .threshold import Candidate, SearchSettings, search
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Training and held-out samples, the response t of the training samples, and ``X^T t`` over them."""
+    """Training and held-out samples, the response t of the training samples, and ``X^T t`` over them if known."""
 
     train: Indices
     test: Indices
     response: Response
-    products: Floats
+    products: Floats | None
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,15 @@ def make_folds(
     if (n_held_out != 1).any():
         raise ValueError("cross_fit must hold out every sample exactly once, as KFold and GroupKFold do.")
     for number, (train, _) in enumerate(splits):
-        if (np.ptp(response.columns[train], axis=0) == 0).any():
+        if not _varies(response, train):
             raise ValueError(
                 f"Fold {number} of cross_fit leaves a class without training samples, or a constant target. "
                 "Use fewer folds, a stratified splitter, or more groups per class."
             )
     responses = [subset_response(response, train) for train, _ in splits]
+    if not response.target.plain:
+        # Every fold has its own weights.
+        return [Fold(*split, of_train, None) for split, of_train in zip(splits, responses, strict=True)]
     # One product with the responses of all folds, zero where held out. A response is centered on its training
     # samples, so that it does not matter how X is centered.
     masked = np.zeros((design.shape[0], len(splits), response.columns.shape[1]))
@@ -72,6 +76,15 @@ def make_folds(
     products = design.t_dot(masked.reshape(len(masked), -1), workers) * design.moments.scale[:, None]
     parts = zip(splits, responses, np.split(products, len(splits), axis=1), strict=True)
     return [Fold(train, test, of_train, product) for (train, test), of_train, product in parts]
+
+
+def _varies(response: Response, samples: Indices) -> bool:
+    """Return whether every column of the response varies over the samples."""
+    target = response.target
+    if target.plain:
+        return bool((np.ptp(response.columns[samples], axis=0) > 0).all())
+    needed = len(response.classes) if response.family.classification else 2
+    return len(np.unique(target.codes[samples])) >= needed
 
 
 @dataclass(frozen=True)
@@ -85,7 +98,7 @@ class HeldOut:
 def held_out_scores(
     X: Any,
     folds: Sequence[Fold],
-    make_fold_design: Callable[[Indices], Design],
+    make_fold_design: Callable[[Fold], Design],
     find: Callable[[Fold, Design], FoldComponents],
     workers: Workers,
 ) -> list[HeldOut]:
@@ -98,25 +111,31 @@ def held_out_scores(
     folds : sequence of Fold
         They hold out every sample once.
     make_fold_design : callable
-        Returns the design of some samples.
+        Returns the design of the training samples of a fold.
     find : callable
         Returns the components of a fold, from the fold and its design.
     """
 
     def scores(fold: Fold) -> HeldOut:
-        design = make_fold_design(fold.train)
+        design = make_fold_design(fold)
         found = find(fold, design)
         if not found.scores.shape[1]:
             return HeldOut(found.scores, np.empty((len(fold.test), 0)))
         # Only at unit variance do components of few and of many features mean the same in every fold.
-        lengths = found.scores.std(axis=0, ddof=1)
+        known = found.scores
+        if design.rows is not None:
+            # Those are weighted rows.
+            known = _standardized(X, fold.train, design, found.features) @ found.weights
+        lengths = np.sqrt(score_variance(known, design.rows))
         values = _standardized(X, fold.test, design, found.features)
-        return HeldOut(found.scores / lengths, values @ (found.weights / lengths))
+        return HeldOut(known / lengths, values @ (found.weights / lengths))
 
     return workers.map(scores, folds, float(X.shape[0]) * X.shape[1] * len(folds))
 
 
-def cross_fitted_scores(scores: Floats, folds: Sequence[Fold], parts: Sequence[HeldOut]) -> Floats:
+def cross_fitted_scores(
+    scores: Floats, folds: Sequence[Fold], parts: Sequence[HeldOut], sample_weight: Floats | None = None
+) -> Floats:
     """Return held-out scores of all samples, on the axes of the full fit.
 
     ``scores`` are those of the full fit on its supervised components, of unit variance.
@@ -124,7 +143,8 @@ def cross_fitted_scores(scores: Floats, folds: Sequence[Fold], parts: Sequence[H
     honest = np.zeros_like(scores)
     for fold, part in zip(folds, parts, strict=True):
         if part.train.shape[1]:
-            honest[fold.test] = part.test @ rotation(part.train, scores[fold.train])
+            source = part.train if sample_weight is None else part.train * sample_weight[fold.train, None]
+            honest[fold.test] = part.test @ rotation(source, scores[fold.train])
     return honest
 
 
@@ -141,8 +161,28 @@ def rotation(source: Floats, target: Floats) -> Floats:
 def _standardized(X: Any, samples: Indices, design: Design, features: Indices) -> Floats:
     """Return samples that the design does not contain, standardized as those that it does."""
     values = X[samples][:, features].toarray() if sp.issparse(X) else X[np.ix_(samples, features)]
-    standardized: Floats = (values - design.moments.mean[features]) * design.weight[features]
+    standardized: Floats = (values - design.moments.mean[features]) * (1.0 / design.moments.scale[features])
     return standardized
+
+
+def score_variance(scores: Floats, rows: RowWeights | None) -> Floats:
+    """Return the variance of each component, in which a sample weight of 2 counts as two samples."""
+    if rows is None or rows.samples is None:
+        return scores.var(axis=0, ddof=1)
+    centered = scores - np.average(scores, axis=0, weights=rows.samples)
+    variance: Floats = rows.samples @ centered**2 / (rows.size - 1)
+    return variance
+
+
+def adjusted_components(
+    found: FoldComponents, design: Design, start: StartBasis, workers: Workers
+) -> FoldComponents:
+    """Return the components of a fold with the weights of the covariates."""
+    if len(start.covariates) and found.scores.shape[1]:
+        own = start.regression(design, workers, found.weights, found.features)
+        features = np.concatenate([found.features, start.covariates])
+        return FoldComponents(features, np.concatenate([found.weights, own]), found.scores)
+    return found
 
 
 def iterated_components(
@@ -154,7 +194,8 @@ def iterated_components(
     and a model that learns from other components than the fit's is too cautious about the fit's.
     """
     responses = fold.response.columns
-    state = start_deflation(design, workers, responses, basis, fold.products * design.weight[:, None])
+    known = None if fold.products is None else fold.products * design.weight[:, None]
+    state = start_deflation(design, workers, responses, basis, known)
     found: list[Candidate] = []
     for step in steps:
         if found:

@@ -24,9 +24,10 @@ from scipy.special import ndtr
 from .._array_types import Floats, Indices, Mask
 from .deflation import Deflation, project_off, varying_columns
 from .design import Design
-from .null_distribution import tested_scores, unit_columns
+from .null_distribution import permuted_responses, tested_scores, whole_responses
 from .permutation import Permutations
 from .records import TestResult
+from .response import Response
 from .scores import correlation_scores
 from .stopping_rule import PASSED, UNDECIDED, StoppingRule, is_borderline, p_value_interval
 from .threads import Workers
@@ -76,17 +77,17 @@ class _Tally:
 class MaxScoreTest:
     """The paper's test: the observed maximum against permutations of the whole response."""
 
-    def __init__(self, design: Design, responses: Floats, permutations: Permutations, rule: StoppingRule) -> None:
-        self._design, self._responses = design, responses
+    def __init__(self, design: Design, response: Response, permutations: Permutations, rule: StoppingRule) -> None:
+        self._design, self._responses, self._exchange = design, response.columns, response.exchange
         self._permutations, self._rule = permutations, rule
-        self._pieces = permutations.pieces(responses.shape[1])
+        self._pieces = permutations.pieces(self._responses.shape[1])
         # For each piece that a test has used: the largest score of each feature, and Q^T y for its permutations.
         self._reach: list[Floats] = []
         self._overlaps: list[list[Floats]] = []
         self._most_reaches = self._affordable_reaches()
         self._kept: dict[int, Floats] = {}
         # Q0 without the constant, which permutations of the response are orthogonal to anyway.
-        self._start = np.empty((len(responses), 0))
+        self._start = np.empty((len(self._responses), 0))
         self._n_start = -1
 
     def _affordable_reaches(self) -> int:
@@ -97,9 +98,8 @@ class MaxScoreTest:
 
     def _permuted(self, pieces: Sequence[int], workers: Workers) -> list[Floats]:
         missing = [piece for piece in pieces if piece not in self._kept]
-        drawn = self._permutations.permuted(self._responses, [self._pieces[piece] for piece in missing], workers)
-        if self._start.shape[1]:
-            drawn = [project_off(self._start, columns) for columns in drawn]
+        borders = [self._pieces[piece] for piece in missing]
+        drawn = whole_responses(self._permutations, self._responses, borders, self._exchange, self._start, workers)
         found = self._kept | dict(zip(missing, drawn, strict=True))
         return [found[piece] for piece in pieces]
 
@@ -191,8 +191,8 @@ class MaxScoreTest:
 class ResidualTest:
     """The calibrated test: permutations of what is left of the response (Freedman and Lane)."""
 
-    def __init__(self, design: Design, responses: Floats, permutations: Permutations, rule: StoppingRule) -> None:
-        self._design, self._responses = design, responses
+    def __init__(self, design: Design, response: Response, permutations: Permutations, rule: StoppingRule) -> None:
+        self._design, self._responses, self._exchange = design, response.columns, response.exchange
         self._permutations, self._rule = permutations, rule
 
     def __call__(self, state: Deflation, workers: Workers) -> TestResult:
@@ -206,11 +206,8 @@ class ResidualTest:
         clear = _clearly_significant(score, self._design.shape, residuals.shape[1])
         for batch in self._permutations.batches(residuals.shape[1], self._rule.first_pass, clear):
             borders = [pieces[piece] for piece in batch]
-            vectors = self._permutations.permuted(residuals, borders, workers)
-            vectors = workers.map(
-                lambda piece: unit_columns(project_off(state.basis, piece)),
-                vectors,
-                4.0 * sum(v.size for v in vectors),
+            vectors = permuted_responses(
+                self._permutations, residuals, borders, self._exchange, state.basis, workers
             )
             sizes = [stop - start for start, stop in borders]
             if tally.add(single_precision_exceedances(self._design, workers, state, vectors, sizes, score)[0]):
@@ -257,7 +254,11 @@ def single_precision_exceedances(
     grown[fragile] = 0.0
     # The largest rounding error of a dot product of unit vectors, times its amplification by deflation.
     roundings = (n + state.basis.shape[1] + 6) * UNIT_ROUNDOFF
-    bound = roundings / max(1 - roundings, 0.5) * max(1.0, grown.max()) + TIE
+    longest = 1.0
+    if design.rows is not None:
+        # Responses of weighted rows may keep their scale.
+        longest = max(1.0, *(float(np.linalg.norm(columns, axis=0).max()) for columns in vectors))
+    bound = roundings / max(1 - roundings, 0.5) * max(1.0, grown.max()) * longest + TIE
     explained = None if overlap is None else (state.loadings[:, -len(overlap) :], overlap)
     maxima, reach = _maxima(design, workers, vectors, sizes, sturdy_norms, np.float32, features, explained)
     exceeds = maxima > score + bound

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._array_types import Floats
-from .deflation import Deflation, project_off
+from .deflation import Deflation, project_off, varying_columns
 from .design import Design
 from .permutation import Permutations
+from .response import ResidualExchange
 from .scores import correlation_scores
 from .threads import Workers
 
@@ -30,20 +33,92 @@ def tested_scores(state: Deflation, responses: Floats, test: str) -> tuple[Float
     return scores[:, left] / lengths[left], responses[:, left]
 
 
+def permuted_responses(
+    permutations: Permutations,
+    columns: Floats,
+    pieces: Sequence[tuple[int, int]],
+    exchange: ResidualExchange,
+    basis: Floats,
+    workers: Workers,
+) -> list[Floats]:
+    """Return permuted responses for each piece, projected off a basis and scaled as the scores of the test need.
+
+    With covariates in the basis, permuting the residuals of the null model and adjusting them again is the method
+    of Freedman and Lane.
+    """
+    lengths = np.linalg.norm(columns, axis=0)
+    vectors = permutations.permuted(exchangeable(columns, exchange), pieces, workers)
+
+    def adjust(piece: Floats) -> Floats:
+        return adjusted_vectors(piece, lengths, exchange, basis)
+
+    return workers.map(adjust, vectors, 4.0 * sum(piece.size for piece in vectors))
+
+
+def exchangeable(columns: Floats, exchange: ResidualExchange) -> Floats:
+    """Return the residuals that are exchanged between samples."""
+    if exchange.scale is None:
+        return columns
+    scale = exchange.scale[:, None]
+    return np.divide(columns, scale, out=np.zeros_like(columns), where=scale > 0)
+
+
+def adjusted_vectors(vectors: Floats, lengths: Floats, exchange: ResidualExchange, basis: Floats) -> Floats:
+    """Turn exchanged residuals into responses, one column after the other, whose lengths before are given."""
+    if exchange.scale is not None:
+        vectors = vectors * exchange.scale[:, None]
+    vectors = project_off(basis, vectors)
+    if not exchange.fixed:
+        return unit_columns(vectors)
+    scaled: Floats = vectors / np.repeat(lengths, vectors.shape[1] // len(lengths))
+    return scaled
+
+
 def null_maxima(
-    design: Design, workers: Workers, state: Deflation, permuted: Floats, permutations: Permutations, test: str
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    permuted: Floats,
+    permutations: Permutations,
+    test: str,
+    start: Floats,
+    exchange: ResidualExchange,
 ) -> Floats:
-    """Return the largest score of every permutation of the columns that `tested_scores` gives."""
+    """Return the largest score of every permutation of the columns that `tested_scores` gives.
+
+    ``start`` is the start basis.
+    """
     if not permuted.shape[1]:
         return np.zeros(permutations.count)
     maxima = []
-    for start, stop in permutations.pieces(permuted.shape[1]):
-        vectors = project_off(state.basis, permutations.permuted(permuted, [(start, stop)], workers)[0])
+    varying = start[:, varying_columns(start)]
+    for piece in permutations.pieces(permuted.shape[1]):
         if test == "residual":
-            vectors = unit_columns(vectors)
+            [vectors] = permuted_responses(permutations, permuted, [piece], exchange, state.basis, workers)
+        else:
+            vectors = whole_responses(permutations, permuted, [piece], exchange, varying, workers)[0]
+            vectors = project_off(state.basis, vectors)
         [largest], _ = design.score_maxima([vectors], state.inverse_norms, workers)
-        maxima.append(largest.reshape(-1, stop - start).max(axis=0))
+        maxima.append(largest.reshape(-1, piece[1] - piece[0]).max(axis=0))
     return np.concatenate(maxima)
+
+
+def whole_responses(
+    permutations: Permutations,
+    columns: Floats,
+    pieces: Sequence[tuple[int, int]],
+    exchange: ResidualExchange,
+    start: Floats,
+    workers: Workers,
+) -> list[Floats]:
+    """Return permuted responses of unit length for each piece, as the paper's test needs them.
+
+    ``start`` is the start basis without a constant column: permuted, centered columns are orthogonal to that
+    anyway, and keep their length.
+    """
+    if start.shape[1] or exchange.scale is not None:
+        return permuted_responses(permutations, columns, pieces, exchange, start, workers)
+    return permutations.permuted(columns, pieces, workers)
 
 
 def unit_columns(vectors: Floats) -> Floats:

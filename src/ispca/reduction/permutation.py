@@ -1,9 +1,15 @@
-"""Random permutations of the samples: the same ones for any batches, threads and memory budget."""
+"""Random permutations of the samples: the same ones for any batches, threads and memory budget.
+
+With groups, such as patients with several samples, only what is exchangeable is exchanged: samples within their
+group if the target varies within groups, otherwise whole groups of equal size.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +25,63 @@ FIRST_PIECE = 32
 PIECE = 256
 
 
-def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indices:
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """What may be exchanged: samples with the same code, or whole units of samples with the same code.
+
+    Attributes
+    ----------
+    codes : ndarray of int
+        One per sample, or one per unit.
+    units : list of ndarray of int, optional
+        The samples of each unit, in corresponding order; units with the same code have the same size.
+    """
+
+    codes: Indices
+    units: Sequence[Indices] | None = None
+
+    @cached_property
+    def key(self) -> bytes:
+        """What tells it from others of the same number of samples."""
+        units = [] if self.units is None else self.units
+        return b"|".join(part.tobytes() for part in (self.codes, *units))
+
+    def draw(self, generator: np.random.Generator, count: int) -> Indices:
+        """Return random permutations of the samples, one per row."""
+        # Sorting random numbers within each code permutes what has that code.
+        numbers = generator.random((count, len(self.codes)))
+        order = np.lexsort((numbers, np.broadcast_to(self.codes, numbers.shape)), axis=1)
+        permuted = np.empty_like(order)
+        permuted[:, np.argsort(self.codes, kind="stable")] = order
+        if self.units is None:
+            return permuted
+        places = np.concatenate(self.units)
+        samples = np.empty((count, len(places)), dtype=np.intp)
+        for row, units in zip(samples, permuted, strict=True):
+            row[places] = np.concatenate([self.units[unit] for unit in units])
+        return samples
+
+
+def exchange_within_groups(groups: Any, target: Indices) -> Exchange:
+    """Return what groups of samples leave to be exchanged; ``target`` has one code per distinct target."""
+    codes = np.unique(groups, return_inverse=True)[1].ravel()
+    n_groups = codes.max() + 1
+    pairs = np.unique(np.column_stack([codes, target]), axis=0)
+    if len(pairs) > n_groups:
+        return Exchange(codes)
+    units = [np.flatnonzero(codes == code) for code in range(n_groups)]
+    sizes = np.array([len(unit) for unit in units])
+    if len(np.unique(sizes)) == n_groups:
+        raise ValueError(
+            "The target is constant within every group and no two groups have the same number of samples, so the "
+            "permutation test has nothing to exchange. Omit groups, or take equally many samples of each group."
+        )
+    return Exchange(sizes, units)
+
+
+def draw_permutations(
+    seed: int, n_samples: int, start: int, stop: int, exchange: Exchange | None = None
+) -> Indices:
     """Return permutations ``start`` to ``stop``, one per row, which do not depend on the batches."""
     drawn = []
     # Long permutations come in smaller chunks: a chunk is always drawn whole.
@@ -27,8 +89,11 @@ def draw_permutations(seed: int, n_samples: int, start: int, stop: int) -> Indic
     for chunk in range(start // size, -(-stop // size)):
         # Each chunk has a stream of its own, so any chunk can be drawn without those before it.
         generator = np.random.Generator(np.random.PCG64(seed).jumped(chunk))
-        rows = np.tile(np.arange(n_samples, dtype=np.intp), (size, 1))
-        generator.permuted(rows, axis=1, out=rows)
+        if exchange is None:
+            rows = np.tile(np.arange(n_samples, dtype=np.intp), (size, 1))
+            generator.permuted(rows, axis=1, out=rows)
+        else:
+            rows = exchange.draw(generator, size)
         first = chunk * size
         drawn.append(rows[max(start - first, 0) : stop - first])
     return np.concatenate(drawn)
@@ -43,6 +108,7 @@ class Permutations:
     count: int
     memory_budget: int
     reuse: Reuse | None = None
+    exchange: Exchange | None = None
 
     def pieces(self, n_columns: int) -> list[tuple[int, int]]:
         """Return the borders of the pieces for a response with this number of columns."""
@@ -75,7 +141,10 @@ class Permutations:
         key = (self.seed, self.n_samples, start, stop)
         # Other fits find again only what fits into memory.
         reuse = self.reuse if 8 * self.n_samples * stop <= self.memory_budget else None
-        return reused(reuse, None, ("permutations", key), lambda: draw_permutations(*key))
+        if self.exchange is None:
+            return reused(reuse, None, ("permutations", key), lambda: draw_permutations(*key))
+        named = ("permutations", key, self.exchange.key)
+        return reused(reuse, None, named, lambda: draw_permutations(*key, self.exchange))
 
     def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""

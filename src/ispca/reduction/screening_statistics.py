@@ -18,7 +18,9 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from .._array_types import Floats, Indices
+from .deflation import start_deflation, varying_columns
 from .design import Design, feature_blocks, make_design
+from .null_distribution import adjusted_vectors, exchangeable
 from .response import Response
 from .scores import SCORE_DECIMALS
 from .threads import Workers
@@ -50,8 +52,12 @@ class Statistic(ABC):
         """Return the largest score of any feature for each permutation."""
 
 
-def make_statistic(name: str, X: Any, design: Design, response: Response, workers: Workers) -> Statistic:
-    """Return the statistic by its name."""
+def make_statistic(
+    name: str, X: Any, design: Design, response: Response, basis: Floats, workers: Workers
+) -> Statistic:
+    """Return the statistic by its name; only Pearson's can be adjusted for covariates and weights."""
+    if name == "pearson" and (design.rows is not None or varying_columns(basis).any()):
+        return AdjustedStatistic(design, response, basis, workers)
     if name == "pearson":
         return ProductStatistic(design, response.columns, _inverse_lengths(design.squared_norms))
     if name == "runs":
@@ -77,8 +83,13 @@ def _inverse_lengths(squares: Floats) -> Floats:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
 
 
-def check_container(statistic: str, X: Any, response: Response) -> None:
-    """Refuse a sparse X before any work if the statistic needs dense data."""
+def check_statistic(statistic: str, X: Any, response: Response) -> None:
+    """Refuse a statistic that does not fit the data before any work."""
+    if statistic != "pearson" and not response.target.plain:
+        raise ValueError(
+            f'statistic="{statistic}" works neither with covariates, weights and offsets nor with survival times. '
+            'Use statistic="pearson".'
+        )
     needs_dense = statistic == "runs" or (statistic == "kendall" and not response.family.classification)
     if needs_dense and sp.issparse(X):
         raise ValueError(
@@ -109,6 +120,28 @@ class ProductStatistic(Statistic):
 
     def _permuted(self, permutations: Indices) -> Floats:
         return np.take(self._columns.T, permutations, axis=1).reshape(-1, permutations.shape[1]).T
+
+
+class AdjustedStatistic(ProductStatistic):
+    """The correlation of what a start basis leaves of features and responses; both may have weighted rows.
+
+    Residuals of the null model are permuted and projected off the basis again (Freedman and Lane).
+    """
+
+    def __init__(self, design: Design, response: Response, basis: Floats, workers: Workers) -> None:
+        state = start_deflation(design, workers, response.columns, basis)
+        super().__init__(design, response.columns, state.inverse_norms)
+        self._products, self._start = state.products, basis[:, varying_columns(basis)]
+        self._exchange = response.exchange
+
+    def observed(self, workers: Workers) -> Floats:
+        scores = np.abs(self._products).max(axis=1) * self._multiplier
+        return np.round(scores, SCORE_DECIMALS)
+
+    def _permuted(self, permutations: Indices) -> Floats:
+        exchanged = np.take(exchangeable(self._columns, self._exchange).T, permutations, axis=1)
+        vectors = exchanged.reshape(-1, permutations.shape[1]).T
+        return adjusted_vectors(vectors, np.ones(self.n_columns), self._exchange, self._start)
 
 
 class BlockStatistic(Statistic):

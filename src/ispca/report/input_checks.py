@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from .._transformer_base import displayed_scores
+from .._linear_projection import displayed_scores
 from ..fitted_parts import FittedParts, take_apart
 from ..models.base import Horseshoe
 from ..plots.input_checks import all_classes, check_target, feature_names, sample_names

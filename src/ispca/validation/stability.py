@@ -16,9 +16,10 @@ from threadpoolctl import threadpool_limits
 
 from .._array_types import Floats, Mask
 from .._checks import integer_seed
+from .._linear_projection import component_names
 from .._recarray import as_table
 from .._splits import Split, make_splits
-from .._transformer_base import SupervisedComponents, component_names
+from .._transformer_base import SupervisedComponents
 from ..families import choose_family
 from ..families.target_kind import is_category
 from ..ispca_transformer import ISPCA

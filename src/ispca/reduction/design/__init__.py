@@ -9,27 +9,32 @@ import scipy.sparse as sp
 
 from ..._array_types import Indices
 from ..threads import Workers
-from .base import Design, feature_blocks
+from .base import Design, RowWeights, feature_blocks
 from .dense import Samples, dense_design
 from .sparse import sparse_design
+from .weighted import total_weights, with_row_weights
 
-__all__ = ["Design", "feature_blocks", "make_design", "make_subset_design"]
+__all__ = ["Design", "RowWeights", "feature_blocks", "make_design", "make_subset_design", "total_weights"]
 
 # A dense array with fewer nonzeros than this (word counts, single cells) is handled as sparse.
 SPARSE_DENSITY = 0.05
 
 
-def make_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> Design:
+def make_design(X: Any, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None) -> Design:
     """Wrap dense or sparse X; mostly-zero dense data becomes sparse."""
     make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design
-    return make(X, workers, center=center, scale=scale)
+    return with_row_weights(make(X, workers, center=center, scale=scale, rows=rows), rows)
 
 
-def make_subset_design(X: Any, samples: Indices, workers: Workers, *, center: bool, scale: bool) -> Design:
-    """Wrap some samples of X, which is not copied if it is dense."""
+def make_subset_design(
+    X: Any, samples: Indices, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None
+) -> Design:
+    """Wrap some samples of X, which is not copied if it is dense; the weights are those of the samples."""
     if sp.issparse(X):
-        return sparse_design(X[samples], workers, center=center, scale=scale)
-    return dense_design(Samples(X, samples), workers, center=center, scale=scale)
+        design: Design = sparse_design(X[samples], workers, center=center, scale=scale, rows=rows)
+    else:
+        design = dense_design(Samples(X, samples), workers, center=center, scale=scale, rows=rows)
+    return with_row_weights(design, rows)
 
 
 def _mostly_zero(X: Any) -> bool:

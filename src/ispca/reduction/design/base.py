@@ -30,6 +30,33 @@ def feature_blocks(n_features: int, width: int = BLOCK_FEATURES) -> list[slice]:
 
 
 @dataclass(frozen=True, eq=False)
+class RowWeights:
+    """How much each sample counts, if not all count the same.
+
+    Attributes
+    ----------
+    total : ndarray of shape (n,)
+        Weights of the squares: sample weights times the variances of a null model, scaled to the sum ``size``.
+    samples : ndarray of shape (n,) or None
+        Sample weights: a weight of 2 stands for two equal samples. None if all are 1.
+    """
+
+    total: Floats
+    samples: Floats | None = None
+
+    @cached_property
+    def size(self) -> float:
+        """Number of samples that the weights stand for."""
+        return float(len(self.total) if self.samples is None else self.samples.sum())
+
+    @cached_property
+    def roots(self) -> Floats:
+        """What rows are multiplied by, ``sqrt(total)``."""
+        roots: Floats = np.sqrt(self.total)
+        return roots
+
+
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Moments of the columns of X, and how the columns are standardized.
 
@@ -40,9 +67,9 @@ class Moments:
     deviation : ndarray of shape (D,)
         Standard deviation, zero for a constant column.
     n_below : ndarray of shape (D,)
-        Number of values below the column mean.
+        Number of values below the column mean, each counted with its sample weight.
     sum_squares : ndarray of shape (D,)
-        Sum of squares of the columns of ``X - mean``.
+        (Weighted) sum of squares of the columns of ``X - mean``.
     rounding : ndarray of shape (D,)
         By how much a value of the column may have been rounded.
     """
@@ -50,16 +77,24 @@ class Moments:
     mean: Floats
     scale: Floats
     deviation: Floats
-    n_below: Indices
+    n_below: Indices | Floats
     sum_squares: Floats
     rounding: Floats
 
     @classmethod
     def of(
-        cls, X: Any, mean: Floats, deviation: Floats, n_below: Indices, *, center: bool, scale: bool
+        cls,
+        X: Any,
+        mean: Floats,
+        deviation: Floats,
+        n_below: Indices | Floats,
+        *,
+        center: bool,
+        scale: bool,
+        rows: RowWeights | None = None,
     ) -> Moments:
         """Complete what has been computed from X."""
-        n = X.shape[0]
+        n = X.shape[0] if rows is None else rows.size
         # A spread that is pure rounding error of the mean counts as zero.
         deviation = np.where(deviation > CONSTANT_TOLERANCE * np.abs(mean), deviation, 0.0)
         subtracted = mean if center else np.zeros_like(mean)
@@ -100,6 +135,16 @@ class Design(ABC):
         """Return a design of the same data in which only these features take part."""
         return replace(self, usable=usable)
 
+    @property
+    def rows(self) -> RowWeights | None:
+        """The weights of the samples; None if all count the same."""
+        return None
+
+    @property
+    def size(self) -> float:
+        """Number of samples, each counted with its weight."""
+        return self.shape[0]
+
     @cached_property
     def weight(self) -> Floats:
         """What centered columns are multiplied by: ``1 / scale``, zero if not usable."""
@@ -119,7 +164,7 @@ class Design(ABC):
     @cached_property
     def roundings(self) -> Floats:
         """``|e_j|^2`` of what rounding X to its own precision may have changed in the standardized columns."""
-        return self.shape[0] * (self.moments.rounding * self.weight) ** 2
+        return self.size * (self.moments.rounding * self.weight) ** 2
 
     @abstractmethod
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
@@ -151,7 +196,7 @@ class Design(ABC):
             np.abs(product, out=product)
             return product.max(axis=0), product.max(axis=1)
 
-        blocks = self._map_products(vectors, reduce, workers, features, multiplier, dtype)
+        blocks = self.map_products(vectors, reduce, workers, features, multiplier, dtype)
         by_matrix = list(zip(*blocks, strict=True))
         of_vectors = [np.max([part[0] for part in parts], axis=0) for parts in by_matrix]
         return of_vectors, [np.concatenate([part[1] for part in parts]) for parts in by_matrix]
@@ -175,11 +220,11 @@ class Design(ABC):
             scores = np.abs(product, out=product).reshape(shape).max(axis=1)
             return np.count_nonzero(scores >= levels[block, None], axis=1)
 
-        blocks = self._map_products([vectors], reduce, workers, features, multiplier, np.float64)
+        blocks = self.map_products([vectors], reduce, workers, features, multiplier, np.float64)
         return np.concatenate([count for [count] in blocks])
 
     @abstractmethod
-    def _map_products(
+    def map_products(
         self,
         vectors: Sequence[Floats],
         reduce: Reducer[Result],
@@ -199,19 +244,19 @@ class Design(ABC):
         """Return the standardized columns, dense."""
 
     @abstractmethod
-    def feature_gram(self, features: Indices, workers: Workers) -> Floats:
-        """Return ``X_s[:, features].T @ X_s[:, features]``."""
+    def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
+        """Return ``X_s[:, features].T @ X_s[:, features]``, of weighted rows if there are weights."""
 
     def sample_gram(self, workers: Workers, features: Indices | None = None) -> Floats:
         """Return ``X_s[:, features] @ X_s[:, features].T``; that of all features is computed only once."""
         if features is not None:
-            return self._sample_gram(workers, features)
+            return self.compute_sample_gram(workers, features)
         if "all" not in self._grams:
-            self._grams["all"] = self._sample_gram(workers, None)
+            self._grams["all"] = self.compute_sample_gram(workers, None)
         return self._grams["all"]
 
     @abstractmethod
-    def _sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
+    def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
         """Compute the Gram matrix of the samples."""
 
     def sample_gram_product(self, workers: Workers, features: Indices | None = None) -> Callable[[Floats], Floats]:

@@ -10,14 +10,30 @@ import numpy as np
 
 from ..._array_types import Floats, Indices
 from ..threads import Workers
-from .base import BLOCK_FEATURES, MEAN_TOLERANCE, Block, Design, Moments, Reducer, Result, feature_blocks
+from .base import (
+    BLOCK_FEATURES,
+    MEAN_TOLERANCE,
+    Block,
+    Design,
+    Moments,
+    Reducer,
+    Result,
+    RowWeights,
+    feature_blocks,
+)
 
 
-def dense_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> DenseDesign:
-    """Compute the moments of a dense X."""
-    blocks = workers.map(lambda block: _moments(X[:, block]), feature_blocks(X.shape[1]), 4.0 * X.size)
+def dense_design(
+    X: Any, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None
+) -> DenseDesign:
+    """Compute the moments of a dense X, weighted if there are weights."""
+
+    def compute(block: slice) -> tuple[Floats, Floats, Indices | Floats]:
+        return _moments(X[:, block]) if rows is None else _weighted_moments(X[:, block], rows)
+
+    blocks = workers.map(compute, feature_blocks(X.shape[1]), 4.0 * X.size)
     mean, deviation, n_below = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    moments = Moments.of(X, mean, deviation, n_below, center=center, scale=scale)
+    moments = Moments.of(X, mean, deviation, n_below, center=center, scale=scale, rows=rows)
     return DenseDesign(X.shape, moments, moments.deviation > 0, X)
 
 
@@ -31,6 +47,18 @@ def _moments(columns: Any) -> tuple[Floats, Floats, Indices]:
     mean += correction
     deviation = np.sqrt(np.einsum("ij,ij->j", values, values) / max(len(values) - 1, 1))
     return mean, deviation, np.count_nonzero(values < -MEAN_TOLERANCE * deviation, axis=0)
+
+
+def _weighted_moments(columns: Any, rows: RowWeights) -> tuple[Floats, Floats, Indices | Floats]:
+    values = columns.astype(np.float64)
+    mean = rows.total @ values / rows.size
+    values -= mean
+    correction = rows.total @ values / rows.size
+    values -= correction
+    mean += correction
+    deviation = np.sqrt(np.einsum("i,ij,ij->j", rows.total, values, values) / (rows.size - 1))
+    below = values < -MEAN_TOLERANCE * deviation
+    return mean, deviation, np.count_nonzero(below, axis=0) if rows.samples is None else rows.samples @ below
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +108,7 @@ class DenseDesign(Design):
         target = centered if dtype == np.float64 else workers.scratch("standardized", values.shape, dtype)
         return np.multiply(centered, weight[block], out=target, casting="same_kind")
 
-    def _map_products(
+    def map_products(
         self,
         vectors: Sequence[Floats],
         reduce: Reducer[Result],
@@ -106,25 +134,29 @@ class DenseDesign(Design):
         return workers.map(task, feature_blocks(n_features), work)
 
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
-        blocks = self._map_products(
+        blocks = self.map_products(
             [vectors], lambda product, _: product.copy(), workers, features, None, np.float64
         )
         return np.concatenate([product for [product] in blocks])
 
-    def feature_gram(self, features: Indices, workers: Workers) -> Floats:
+    def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
         gram = np.empty((len(features), len(features)))
 
+        def weighted(part: slice) -> Floats:
+            columns = self.columns(features[part])
+            return columns if rows is None else np.multiply(columns, rows.roots[:, None], out=columns)
+
         def fill(part: slice) -> None:
-            left = self.columns(features[part])
+            left = weighted(part)
             for other in feature_blocks(part.stop):
-                right = left if other == part else self.columns(features[other])
+                right = left if other == part else weighted(other)
                 gram[part, other] = left.T @ right
                 gram[other, part] = gram[part, other].T
 
         workers.map(fill, feature_blocks(len(features)), float(self.shape[0]) * len(features) ** 2)
         return gram
 
-    def _sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
+    def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
         n, n_features = self.shape
         gram = np.zeros((n, n))
         tiles = feature_blocks(n)

@@ -12,11 +12,13 @@ import scipy.sparse as sp
 
 from ..._array_types import Floats, Indices
 from ..threads import Workers
-from .base import MEAN_TOLERANCE, Block, Design, Moments, Reducer, Result, feature_blocks
+from .base import MEAN_TOLERANCE, Block, Design, Moments, Reducer, Result, RowWeights, feature_blocks
 
 
-def sparse_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> SparseDesign:
-    """Compute the moments of a sparse X, and store it by feature."""
+def sparse_design(
+    X: Any, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None
+) -> SparseDesign:
+    """Compute the moments of a sparse X, weighted if there are weights, and store it by feature."""
     n, n_features = X.shape
     by_column = sp.csc_array(X)
     if not by_column.has_canonical_format:
@@ -26,20 +28,33 @@ def sparse_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> Spa
     by_feature = sp.csr_array(by_column.T, dtype=np.float64)
     counts = np.diff(by_feature.indptr)
     feature_of = np.repeat(np.arange(n_features), counts)
-    mean = np.bincount(feature_of, by_feature.data, n_features) / n
+    size = n if rows is None else rows.size
+    zeros = n - counts if rows is None else _weight_of_zeros(by_feature, feature_of, counts, rows.total)
+
+    def sums(values: Floats) -> Any:
+        weighted = values if rows is None else values * rows.total[by_feature.indices]
+        return np.bincount(feature_of, weighted, n_features)
+
+    mean = sums(by_feature.data) / size
     centered = by_feature.data - mean[feature_of]
     # A second pass corrects the mean of columns that lie far from zero.
-    mean += (np.bincount(feature_of, centered, n_features) - (n - counts) * mean) / n
+    mean += (sums(centered) - zeros * mean) / size
     centered = by_feature.data - mean[feature_of]
-    squares = np.bincount(feature_of, centered**2, n_features) + (n - counts) * mean**2
-    deviation = np.sqrt(squares / max(n - 1, 1))
+    squares = sums(centered**2) + zeros * mean**2
+    deviation = np.sqrt(squares / max(size - 1, 1))
     tolerance = MEAN_TOLERANCE * deviation
-    n_below = np.bincount(feature_of[centered < -tolerance[feature_of]], minlength=n_features)
-    n_below += np.where(mean > tolerance, n - counts, 0)
+    below, counted = centered < -tolerance[feature_of], None
+    if rows is not None and rows.samples is not None:
+        counted = rows.samples[by_feature.indices][below]
+        zeros = _weight_of_zeros(by_feature, feature_of, counts, rows.samples)
+    else:
+        zeros = n - counts
+    n_below = np.bincount(feature_of[below], counted, n_features)
+    n_below += np.where(mean > tolerance, zeros, 0)
     # A column without zeros is stored centered; any other has a mean of at most sqrt(n) deviations.
     full = counts == n if center else np.zeros(n_features, dtype=bool)
     data = np.where(full[feature_of], centered, by_feature.data)
-    moments = Moments.of(X, mean, deviation, n_below, center=center, scale=scale)
+    moments = Moments.of(X, mean, deviation, n_below, center=center, scale=scale, rows=rows)
     return SparseDesign(
         X.shape,
         moments,
@@ -47,6 +62,12 @@ def sparse_design(X: Any, workers: Workers, *, center: bool, scale: bool) -> Spa
         _csr(data, by_feature.indices, by_feature.indptr, n),
         np.where(full | (not center), 0.0, mean),
     )
+
+
+def _weight_of_zeros(by_feature: Any, feature_of: Indices, counts: Indices, weights: Floats) -> Floats:
+    """Return the sum of the weights of the samples that are not stored, for each feature."""
+    stored = np.bincount(feature_of, weights[by_feature.indices], len(counts))
+    return np.where(counts < len(weights), weights.sum() - stored, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +111,7 @@ class SparseDesign(Design):
             return self._scaled, self._shift
         return self._scaled[features], self._shift[features]
 
-    def _map_products(
+    def map_products(
         self,
         vectors: Sequence[Floats],
         reduce: Reducer[Result],
@@ -126,12 +147,16 @@ class SparseDesign(Design):
         columns: Floats = rows.toarray().T - shift
         return columns
 
-    def feature_gram(self, features: Indices, workers: Workers) -> Floats:
-        rows, shift = self._rows(features)
-        gram: Floats = (rows @ rows.T).toarray() - self.shape[0] * np.outer(shift, shift)
+    def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
+        left, shift = self._rows(features)
+        right, size = left, float(self.shape[0])
+        if rows is not None:
+            right = _csr(left.data * rows.total[left.indices], left.indices, left.indptr, self.shape[0])
+            size = rows.size
+        gram: Floats = (left @ right.T).toarray() - size * np.outer(shift, shift)
         return gram
 
-    def _sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
+    def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
         rows, shift = self._rows(features)
         gram: Floats = (self._samples(features) @ rows).toarray()
         offset = rows.T @ shift

@@ -1,0 +1,168 @@
+"""What a fitted ISPCA or SPCA does: project samples on its components, and carry results back to the features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ._array_types import Floats
+from ._checks import check_new_data
+
+# Scores this close, compared with the largest, are those of the same sample.
+SAME_SAMPLE = 1e-4
+# Rows are transformed in blocks of about this many numbers.
+TRANSFORM_BLOCK = 2**20
+
+
+def component_names(n_components: int, n_supervised: int) -> list[str]:
+    """Return the names of the components everywhere: supervised_1, ..., then unsupervised_K, numbered on.
+
+    Parameters
+    ----------
+    n_components, n_supervised : int
+        Number of components, and how many of them, the first ones, are supervised.
+    """
+    kinds = ["supervised" if k <= n_supervised else "unsupervised" for k in range(1, n_components + 1)]
+    return [f"{kind}_{k}" for k, kind in enumerate(kinds, start=1)]
+
+
+def displayed_scores(reduction: Any, Z: Any) -> tuple[Floats, bool]:
+    """Return the scores to show for samples, and whether they are cross-fitted.
+
+    Parameters
+    ----------
+    reduction : ISPCA or SPCA
+        Fitted reduction.
+    Z : ndarray of shape (n_samples, n_components_)
+        What ``transform`` returned. If these are the training samples in the order of the fit, their
+        cross-fitted scores are shown instead, where there are any.
+    """
+    Z = np.asarray(Z, dtype=np.float64)
+    first = getattr(reduction, "_first_scores", None)
+    if first is None or not reduction.n_supervised_ or len(first) != len(Z):
+        return Z, False
+    if np.abs(Z[:, 0] - first).max() > SAME_SAMPLE * np.abs(first).max():
+        return Z, False
+    return reduction.training_scores_, True
+
+
+class LinearProjection(TransformerMixin, BaseEstimator):
+    """A fitted projection on components: names, transform, its inverse, and coefficients of the features."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the components: ``supervised_1``, ..., then ``unsupervised_K``, numbered on.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Ignored; scikit-learn's interface requires it.
+
+        Returns
+        -------
+        names : ndarray of str of shape (n_components_,)
+            One name per column of ``transform``.
+        """
+        check_is_fitted(self)
+        return np.array(component_names(self.n_components_, self.n_supervised_), dtype=object)
+
+    def transform(self, X: Any) -> Any:
+        """Return the new features of any samples: ``((X - mean_) / scale_) @ components_.T``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The same features, in the same order, as in ``fit``.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            The new features.
+        """
+        check_is_fitted(self)
+        X = check_new_data(self, X)
+        return self._project(X).astype(output_dtype(X), copy=False)
+
+    def _project(self, X: Any) -> Floats:
+        """Return the new features of checked samples in double precision."""
+        weights = (self.components_ / self.scale_).T
+        if sp.issparse(X):
+            Z = np.asarray(X @ weights) - self.mean_ @ weights
+        else:
+            Z = np.empty((X.shape[0], weights.shape[1]))
+            rows = max(1, TRANSFORM_BLOCK // X.shape[1])
+            for start in range(0, len(Z), rows):
+                # Centering explicitly keeps the digits of data far from zero.
+                part = slice(start, start + rows)
+                Z[part] = np.subtract(X[part], self.mean_, dtype=np.float64) @ weights
+        return Z
+
+    def inverse_transform(self, Z: Any) -> np.ndarray:
+        """Return the features as far as the components explain them.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components_)
+            New features.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The best linear reconstruction, in the original units; left-out features are at their mean.
+        """
+        check_is_fitted(self)
+        Z = self._check_width(Z, "Z")
+        loadings = np.concatenate([self._supervised_loadings, self.directions_[self.n_supervised_ :]])
+        lengths = np.sqrt(self.explained_variance_) if self.whiten else 1.0
+        return (Z * lengths) @ loadings * self.scale_ + self.mean_
+
+    def original_coefficients(self, coef: Any, intercept: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Carry a linear model on the new features back to the original features and units.
+
+        Parameters
+        ----------
+        coef : array-like of shape (..., n_components_)
+            Coefficients of the new features: one vector, one per class, or a stack of posterior draws.
+        intercept : array-like of shape (...)
+            Intercepts that go with them.
+
+        Returns
+        -------
+        coef : ndarray of shape (..., n_features)
+            Coefficients of the original features.
+        intercept : ndarray of shape (...)
+            Intercepts, so that ``X @ coef.T + intercept`` equals the model on ``transform(X)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ispca import ISPCA
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(5, 2, (30, 100)); y = X[:, 0] + X[:, 1]
+        >>> ispca = ISPCA(n_components=2, random_state=0).fit(X, y)
+        >>> coef, intercept = ispca.original_coefficients([1.0, -0.5], 3.0)
+        >>> np.allclose(X @ coef + intercept, ispca.transform(X) @ [1.0, -0.5] + 3.0)
+        True
+        """
+        check_is_fitted(self)
+        original = self._check_width(coef, "coef") @ (self.components_ / self.scale_)
+        return original, np.asarray(intercept) - original @ self.mean_
+
+    def _check_width(self, values: Any, name: str) -> Floats:
+        values = np.asarray(values, dtype=np.float64)
+        if values.ndim == 0 or values.shape[-1] != self.n_components_:
+            raise ValueError(
+                f"{name} has shape {values.shape}, but its last axis must be n_components_ = {self.n_components_}."
+            )
+        return values
+
+
+def output_dtype(X: Any) -> type[np.floating[Any]]:
+    """Return the type of new features: single precision in, single precision out."""
+    return np.float32 if X.dtype == np.float32 else np.float64
