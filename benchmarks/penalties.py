@@ -20,6 +20,7 @@ from ispca.families import class_family
 from ispca.penalized import PenalizedClassifier
 from ispca.penalized.folds import make_folds
 from ispca.penalized.path import cross_validated_path
+from ispca.penalized.records import Problem
 from ispca.reduction.reuse import Reuse
 
 SETS = ["colon", "leukemia", "prostate", "arcene", "gravier", "glioma-4c", "chowdary", "ovarian", "basehock"]
@@ -32,7 +33,7 @@ def glmnet_density(X: Any, codes: np.ndarray, X_new: Any, codes_new: np.ndarray)
     """Return the mean log density at the best ridge penalty of glmnet's path, and whether it is the last."""
     family = class_family(int(codes.max()) + 1)
     folds = make_folds(10, X, codes, None, True, 0)
-    path = cross_validated_path(X, codes, family, "ridge", folds)
+    path = cross_validated_path(Problem(X, codes, family, 100), "ridge", folds)
     coef, intercept = path.solution(path.best)
     logs = family.log_probabilities(np.asarray(X_new @ coef.T + intercept))
     return float(logs[np.arange(len(codes_new)), codes_new].mean()), path.best == len(path.lambdas) - 1

@@ -262,11 +262,12 @@ nb::object to_array(const std::vector<T>& values, const std::vector<std::size_t>
   return array.object;
 }
 
-nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight, const std::optional<Matrix>& x,
-               const std::optional<Vector>& data, const std::optional<Indices>& indices,
+nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight, const std::optional<Vector>& offset,
+               const std::optional<Matrix>& x, const std::optional<Vector>& data, const std::optional<Indices>& indices,
                const std::optional<Pointers>& indptr, const std::vector<double>& lambdas, std::int64_t n_lambdas,
                double ratio, double tolerance) {
   if (weight.shape(0) != y.shape(1)) throw std::invalid_argument("y must be outputs x samples, as many as weights");
+  if (offset && offset->shape(0) != y.shape(1)) throw std::invalid_argument("offset must have one number per sample");
   if (n_lambdas < 1 || n_lambdas > 100000) throw std::invalid_argument("n_lambdas must lie between 1 and 100000");
   if (!(ratio > 0 && ratio <= 1)) throw std::invalid_argument("ratio must lie between 0 and 1");
   LassoProblem problem;
@@ -283,6 +284,7 @@ nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight,
     throw std::invalid_argument("X must have at least one sample and one feature");
   problem.y = y.data();
   problem.weight = weight.data();
+  problem.offset = offset ? offset->data() : nullptr;
   const LassoSettings settings{lambdas, static_cast<std::size_t>(n_lambdas), ratio, tolerance};
   const LassoPath path = without_gil([&](const auto& interrupted) {
     LassoPath found = lasso_path(problem, settings, interrupted);
@@ -334,11 +336,12 @@ NB_MODULE(_engine, m) {
         "log(tau / tau0), log(c2 / s^2)[, extra][, u]), coefficients class by class. The ridge prior has no\n"
         "log lambda and no log(c2 / s^2). Unpenalized coefficients have neither z nor log lambda, but a standardized\n"
         "value u at the end.");
-  m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "X"_a = nb::none(),
-        "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(), "lambdas"_a = std::vector<double>(),
-        "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,
+  m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "offset"_a = nb::none(),
+        "X"_a = nb::none(), "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(),
+        "lambdas"_a = std::vector<double>(), "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,
         "Lasso solutions over decreasing penalties, standardized inside, in the units of X. X is features x samples,\n"
-        "or CSC; y outputs x samples; weights sum to one, and samples of weight 0 are only predicted.");
+        "or CSC; y outputs x samples; weights sum to one, and samples of weight 0 are only predicted. offset is\n"
+        "added to the predictors.");
   m.def(
       "simd", [] { return std::string(ispca::choose_kernels("").name); },
       "Name of the kernels in use; the environment variable ISPCA_SIMD forces one.");

@@ -16,6 +16,7 @@
 
 #include "family_glm.hpp"
 #include "gamma_ratio.hpp"
+#include "lasso_likelihood.hpp"
 
 namespace ispca {
 namespace {
@@ -50,8 +51,8 @@ Ties ties(double r, double m) {
 
 class Cox final : public GlmFamily {
  public:
-  Cox() : GlmFamily("cox", nullptr) {
-    intercept = blocked = false;
+  Cox() : GlmFamily("cox", "cox") {
+    intercept = blocked = separate = false;
     one_tile = true;
   }
 
@@ -89,6 +90,10 @@ class Cox final : public GlmFamily {
     if (raw.weight) sorted.weight = weight.data();
     if (raw.offset) sorted.offset = offset.data();
     GlmFamily::prepare(sorted, poll, problem);
+  }
+
+  std::unique_ptr<LassoLikelihood> lasso_likelihood(const LassoProblem& problem) const override {
+    return cox_lasso(problem);
   }
 
   std::size_t scratch(const Problem& problem, std::size_t) const override {

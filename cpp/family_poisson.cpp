@@ -2,13 +2,14 @@
 //   log p(y) = y f - exp(f) - log y!,   d log p / d f = y - exp(f).
 // The constant log y! is left out. Beyond f = 50 exp(f) is continued linearly (kernels_counts.hpp).
 #include "family_counts.hpp"
+#include "lasso_likelihood.hpp"
 
 namespace ispca {
 namespace {
 
 class Poisson final : public GlmFamily {
  public:
-  Poisson() : GlmFamily("poisson", nullptr) { blocked = false; }
+  Poisson() : GlmFamily("poisson", "poisson") { blocked = false; }
 
   void check(const RawData& raw) const override { check_counts(raw); }
 
@@ -24,6 +25,10 @@ class Poisson final : public GlmFamily {
   }
   double residuals(const GlmKernels<double>& kernels, const GlmTile<double>& tile) const override {
     return kernels.poisson(tile.rows, tile.response, tile.weight, tile.predictors);
+  }
+
+  std::unique_ptr<LassoLikelihood> lasso_likelihood(const LassoProblem& problem) const override {
+    return poisson_lasso(problem);
   }
 };
 

@@ -163,6 +163,9 @@ bool run_lasso(const Case& c, const Kernels& kernels, Random& random) {
   problem.outputs = outputs;
   problem.y = y.data();
   problem.weight = weight.data();
+  std::vector<double> offset(c.n);
+  for (double& value : offset) value = 4 * random.uniform() - 2;
+  problem.offset = random.uniform() < 0.3 ? offset.data() : nullptr;
   LassoSettings settings;
   settings.n_lambdas = between(random, 1, 60);
   settings.ratio = power_of_ten(random, -6, 0);

@@ -13,6 +13,7 @@ constexpr int kMostNewtonSteps = 300;       // per round
 constexpr int kMostHalvings = 20;           // of a Newton step
 constexpr double kSmallSteps = 4e-7;  // product of the last step and the drift of the curvature: the error left
 constexpr double kSmallSoftmaxStep = 1e-4;  // of a predictor; classes in turn converge linearly only
+constexpr double kSmallBoundStep = 1e-5;    // the same for curvatures that are upper bounds
 constexpr double kFarDrift = 0.5;  // of a predictor, after which the curvature is taken anew
 constexpr double kOptimal = 1e-6;  // relative excess of a gradient over lambda that is no violation
 constexpr double kGramTolerance = 1e-1;  // relative to the naive one: the last digits cost one factorization
@@ -49,7 +50,7 @@ double LassoFit::largest_gradient() const {
 
 // Sparse columns make a cycle of descent cheaper than their part of a Hessian, unless outputs or penalties share it.
 bool LassoFit::use_gram() const {
-  return set_.size() <= kGramFeatures && gram_.memory() < kGramNumbers &&
+  return family_.separate && set_.size() <= kGramFeatures && gram_.memory() < kGramNumbers &&
          (problem_.x.is_dense() || family_.quadratic || family_.per_class || set_.size() <= kGramSparse);
 }
 
@@ -162,6 +163,7 @@ double LassoFit::naive_step(double lambda) {
   }
   double step = largest_change(old_eta_);
   if (!family_.quadratic && !(step < 1)) step = shorten(lambda);
+  if (!family_.separate) return step * kSmallSteps / kSmallBoundStep;
   return outputs_ == 1 ? step * step : step * kSmallSteps / kSmallSoftmaxStep;
 }
 

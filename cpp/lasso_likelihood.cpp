@@ -7,8 +7,8 @@
 namespace ispca {
 
 LassoLikelihood::LassoLikelihood(const LassoProblem& problem)
-    : outputs_(problem.outputs), rows_(problem.x.rows), y_(problem.y), weight_(problem.weight), eta_(outputs_ * rows_),
-      residual_(outputs_ * rows_), curvature_(outputs_ * rows_) {}
+    : outputs_(problem.outputs), rows_(problem.x.rows), y_(problem.y), weight_(problem.weight), offset_(problem.offset),
+      eta_(outputs_ * rows_), residual_(outputs_ * rows_), curvature_(outputs_ * rows_) {}
 
 double LassoLikelihood::mean(std::size_t c) const {
   double sum = 0;
@@ -21,7 +21,8 @@ double LassoLikelihood::class_frequency(std::size_t c) const { return std::min(s
 
 void LassoLikelihood::start(std::vector<double> intercepts) {
   null_ = std::move(intercepts);
-  for (std::size_t c = 0; c < outputs_; ++c) std::fill_n(eta(c), rows_, null_[c]);
+  for (std::size_t c = 0; c < outputs_; ++c)
+    for (std::size_t i = 0; i < rows_; ++i) eta(c)[i] = null_[c] + offset(i);
   update_all();
   null_loss_ = loss();
 }

@@ -1,6 +1,7 @@
 // The state of a family's predictors in one fit of the lasso: residuals, curvatures, loss and null model.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "lasso_path.hpp"
@@ -40,16 +41,21 @@ class LassoLikelihood {
   explicit LassoLikelihood(const LassoProblem& problem);
   double mean(std::size_t c) const;             // of y
   double class_frequency(std::size_t c) const;  // the same, away from 0 and 1
+  double offset(std::size_t i) const { return offset_ ? offset_[i] : 0.0; }
   // Goes to the null model; each family's constructor ends with it.
   void start(std::vector<double> intercepts);
 
   const std::size_t outputs_, rows_;
-  const double *y_, *weight_;
+  const double *y_, *weight_, *offset_;
   std::vector<double> eta_, residual_, curvature_;
 
  private:
   std::vector<double> null_;
   double null_loss_ = 0;
 };
+
+// Those whose family's samplers need a file of their own.
+std::unique_ptr<LassoLikelihood> poisson_lasso(const LassoProblem& problem);
+std::unique_ptr<LassoLikelihood> cox_lasso(const LassoProblem& problem);
 
 }  // namespace ispca

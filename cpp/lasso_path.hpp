@@ -25,6 +25,7 @@ struct LassoProblem {
   std::size_t outputs = 1;
   const double* y = nullptr;       // outputs x rows
   const double* weight = nullptr;  // per row, sum one; rows with weight 0 are predicted only
+  const double* offset = nullptr;  // per row, added to the predictors; null: none
 };
 
 struct LassoSettings {

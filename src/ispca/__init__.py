@@ -20,13 +20,15 @@ from .screening import ScoreTest, feature_scores, score_test
 from .spca_transformer import SPCA
 
 if TYPE_CHECKING:
-    from .penalized import PenalizedClassifier, PenalizedRegressor
+    from .penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor, PenalizedSurvival
     from .validation import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
 
 # Loaded when used, because ``import ispca`` would take longer.
 LATER = {
     "PenalizedClassifier": "ispca.penalized",
+    "PenalizedCounts": "ispca.penalized",
     "PenalizedRegressor": "ispca.penalized",
+    "PenalizedSurvival": "ispca.penalized",
     "StackedClassifier": "ispca.validation",
     "StackedCounts": "ispca.validation",
     "StackedOrdinal": "ispca.validation",
@@ -44,7 +46,9 @@ __all__ = [
     "HorseshoeRegressor",
     "HorseshoeSurvival",
     "PenalizedClassifier",
+    "PenalizedCounts",
     "PenalizedRegressor",
+    "PenalizedSurvival",
     "Posterior",
     "ScoreTest",
     "StackedClassifier",

@@ -320,6 +320,23 @@ def column_mask(columns: Any, n_features: int, names: Any = None, parameter: str
     return mask
 
 
+def check_one_each(X: Any, target: np.ndarray) -> None:
+    """Refuse a survival target with another number of samples than X."""
+    if X.shape[0] != len(target):
+        raise ValueError(
+            f"X has {X.shape[0]} samples, but y has {len(target)}: pass one event and time per sample."
+        )
+
+
+def observed_counts(y: Any, n_samples: int) -> np.ndarray:
+    """Return the counts that were observed beside new data."""
+    counts = observed_values(y, n_samples)
+    wrong = counts[(counts < 0) | (counts != np.round(counts))]
+    if len(wrong):
+        raise ValueError(f"Counts must be integers of 0 or more, but y contains {wrong[0]:g}.")
+    return counts
+
+
 def checked_weights(sample_weight: Any, n_samples: int) -> np.ndarray | None:
     """Return the weights of the samples, or None if all of them are one."""
     if sample_weight is None:

@@ -9,14 +9,18 @@ from scipy.stats import bernoulli, multinomial, norm, poisson
 
 from ispca.families import FAMILIES, choose_family, class_family
 from ispca.families.binomial import BINOMIAL
+from ispca.families.cox import COX
 from ispca.families.gaussian import GAUSSIAN
 from ispca.families.multinomial import MULTINOMIAL
 from ispca.families.poisson import POISSON
+from ispca.families.survival_target import survival_target
 
 SOURCE = Path(__file__).parents[2] / "src" / "ispca"
 # The families with penalized models.
 PENALIZED = {name: family for name, family in FAMILIES.items() if family.penalized}
 EACH = pytest.mark.parametrize("family", PENALIZED.values(), ids=PENALIZED.keys())
+# Those whose likelihood is a sum over the samples.
+SUMS = pytest.mark.parametrize("family", [family for family in PENALIZED.values() if family is not COX])
 N, K = 7, 2
 
 
@@ -30,9 +34,20 @@ def y(rng, family):
     codes = np.array([0, 1, 2, 1, 0, 2, 1])
     if family is POISSON:
         return codes
+    if family is COX:
+        return survival_target((codes > 0, [2.0, 1.0, 1.0, 3.0, 1.0, 2.5, 3.0]))
     if not family.classification:
         return rng.normal(size=N)
     return codes if family.per_class else codes % 2
+
+
+def test_a_weight_of_two_is_a_duplicated_sample_of_the_partial_likelihood(rng):
+    y = survival_target((rng.random(N) < 0.7, np.round(rng.exponential(size=N), 1) + 0.1))
+    loss, twice = COX.penalized, np.r_[np.arange(N), 0, 3]
+    weights = np.bincount(twice)[:, None, None].astype(float)
+    target, eta = loss.outputs(y).T[:, :, None], rng.normal(size=(N, 1, 1))
+    total = (weights * loss.losses(target, eta, weights)).sum()
+    assert total == pytest.approx(loss.losses(target[twice], eta[twice], None).sum())
 
 
 @EACH
@@ -40,41 +55,48 @@ def test_the_loss_falls_along_the_residuals(family, eta, y, rng):
     target = family.penalized.outputs(y).T[:, :, None]
     direction = rng.normal(size=eta.shape)
     step = 1e-5 * direction
-    change = (family.penalized.loss(target, eta + step) - family.penalized.loss(target, eta - step)) / 2e-5
-    slope = ((family.penalized.mean(eta) - target) * direction).sum(axis=(0, 1)) / N
-    np.testing.assert_allclose(change, slope, rtol=1e-6)
+    losses = family.penalized.losses
+    change = (losses(target, eta + step, None) - losses(target, eta - step, None)).sum(axis=(0, 1)) / 2e-5
+    residual = family.penalized.residual(target, family.penalized.state(eta, target, None))
+    np.testing.assert_allclose(change, -(residual * direction).sum(axis=(0, 1)), rtol=1e-5)
 
 
 @EACH
-def test_the_curvature_is_the_change_of_the_mean(family, eta, rng):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_curvature_is_the_change_of_the_residuals(family, eta, y, rng, weighted):
+    loss, target = family.penalized, family.penalized.outputs(y).T[:, :, None]
+    weights = rng.uniform(0.5, 2, (N, 1, 1)) if weighted else None
     direction = rng.normal(size=eta.shape)
-    change = (family.penalized.mean(eta + 1e-5 * direction) - family.penalized.mean(eta - 1e-5 * direction)) / 2e-5
-    np.testing.assert_allclose(
-        family.penalized.curvature(family.penalized.mean(eta), direction), change, rtol=1e-5, atol=1e-9
-    )
+
+    def residual(eta):
+        return loss.residual(target, loss.state(eta, target, weights))
+
+    change = (residual(eta - 1e-5 * direction) - residual(eta + 1e-5 * direction)) / 2e-5
+    curved = loss.curvature(loss.state(eta, target, weights), direction, target, weights)
+    np.testing.assert_allclose(curved, change, rtol=1e-5, atol=1e-9)
 
 
-@EACH
+@SUMS
 def test_the_mean_curvature_is_that_of_unit_directions(family, eta):
-    mean = family.penalized.mean(eta)
-    units = np.eye(eta.shape[1])
-    diagonal = [
-        family.penalized.curvature(mean, np.broadcast_to(unit[:, None], eta.shape))[:, i]
-        for i, unit in enumerate(units)
-    ]
-    np.testing.assert_allclose(family.penalized.mean_curvature(mean), np.mean(diagonal, axis=(0, 1)))
+    loss = family.penalized
+    mean = loss.state(eta, None, None)
+    units = [np.broadcast_to(unit[:, None], eta.shape) for unit in np.eye(eta.shape[1])]
+    diagonal = [loss.curvature(mean, unit, None, None)[:, i] for i, unit in enumerate(units)]
+    np.testing.assert_allclose(loss.mean_curvature(mean), np.mean(diagonal, axis=(0, 1)))
 
 
-@EACH
-def test_no_features_leave_the_means_of_the_outputs(family, y):
-    outputs = family.penalized.outputs(y).mean(axis=1)
-    null = family.penalized.null_intercepts(outputs)
-    np.testing.assert_allclose(family.penalized.mean(null[None, :, None])[0, :, 0], outputs)
+@SUMS
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, N + 1)])
+def test_no_features_leave_the_means_of_the_outputs(family, y, weights):
+    outputs = family.penalized.outputs(y)
+    null = family.penalized.null_intercepts(outputs.T, None, weights)
+    mean = family.penalized.state(null[None, :, None], None, None)
+    np.testing.assert_allclose(mean[0, :, 0], np.average(outputs, axis=1, weights=weights))
     if family.per_class:
         assert null.sum() == pytest.approx(0)
 
 
-@EACH
+@SUMS
 def test_the_deviance_is_minus_twice_the_log_likelihood(family, eta, y):
     draws = eta.transpose(0, 2, 1) if family.per_class else eta[:, 0]
     log_likelihood = family.log_likelihood(draws, y, 1.0)
@@ -84,11 +106,11 @@ def test_the_deviance_is_minus_twice_the_log_likelihood(family, eta, y):
     np.testing.assert_allclose(family.penalized.deviances(eta.transpose(2, 1, 0), y), expected.T)
 
 
-@EACH
+@SUMS
 def test_the_log_likelihood_is_scipys(family, eta, y):
     draws = eta.transpose(0, 2, 1) if family.per_class else eta[:, 0]
     sigma = np.array([0.5, 2.0])
-    mean = family.penalized.mean(eta)
+    mean = family.penalized.state(eta, None, None)
     expected = {
         "gaussian": lambda: norm.logpdf(y[:, None], draws, sigma),
         "binomial": lambda: bernoulli.logpmf(y[:, None], mean[:, 0]),

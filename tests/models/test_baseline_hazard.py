@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from ispca.models.baseline_hazard import (
-    SurvivalFunction,
-    breslow,
-    median_times,
-    step_values,
-    survival,
-    thinned,
-)
+from ispca.families.survival_curves import SurvivalFunction, breslow, median_times, step_values, survival
+from ispca.models.baseline_hazard import thinned
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from glmnet_problems import REAL, SIMULATED, family_of, folds_of, simulated  # n
 
 from ispca.families import FAMILIES  # noqa: E402
 from ispca.penalized.path import cross_validated_path  # noqa: E402
+from ispca.penalized.records import Problem  # noqa: E402
 
 CASES = [(name, penalty) for name in SIMULATED for penalty in ("lasso", "ridge")]
 REAL_CASES = [(name, penalty) for name, penalties in REAL.items() for penalty in penalties]
@@ -20,7 +21,7 @@ REAL_CASES = [(name, penalty) for name, penalties in REAL.items() for penalty in
 def check(X, y, folds, name, penalty, exact_coef=True):
     with np.load(HERE / f"{name}-{penalty}.npz") as file:
         expected = dict(file)
-    path = cross_validated_path(X, y, FAMILIES[family_of(y)], penalty, folds)
+    path = cross_validated_path(Problem(X, y, FAMILIES[family_of(y)], 100), penalty, folds)
     assert len(path.lambdas) == len(expected["lambdas"])
     np.testing.assert_allclose(path.lambdas, expected["lambdas"], rtol=1e-9)
     np.testing.assert_allclose(path.mean, expected["mean"], rtol=2e-5)

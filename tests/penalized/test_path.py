@@ -26,8 +26,8 @@ def separable(n=60, D=200):
 
 def both_paths(X, y, family):
     folds = make_folds(5, X, y, None, family.classification, 0)
-    path = cross_validated_path(X, y, family, "ridge", folds)
-    return path, extended_path(path, y, family, folds), folds
+    path = cross_validated_path(Problem(X, y, family, 100), "ridge", folds)
+    return path, extended_path(path, Problem(X, y, family, 100), folds), folds
 
 
 def test_the_minimum_lies_inside_the_extended_path():

@@ -78,7 +78,7 @@ def test_every_form_of_the_space_is_the_standardised_matrix(n, D, density):
     deviation = X[train].std(axis=0)
     standard = (X - X[train].mean(axis=0)) / np.where(deviation > 0, deviation, np.inf)
     for data in (X, sp.csr_array(X)):
-        space = make_space(data, train)
+        space = make_space(Problem(data, np.zeros(n), FAMILIES["gaussian"], 100), train)
         weights = rng.normal(size=(train.sum(), 2))
         # forward after adjoint is X X^T, whatever the coordinates
         np.testing.assert_allclose(
@@ -91,8 +91,13 @@ def test_every_form_of_the_space_is_the_standardised_matrix(n, D, density):
 
 def test_spaces_are_kept_while_they_take_little_memory(monkeypatch):
     X = np.random.default_rng(0).normal(size=(30, 50))
+    problem = Problem(X, X[:, 0], FAMILIES["gaussian"], 100)
     masks = [np.arange(30) % 3 != fold for fold in range(3)]
     monkeypatch.setattr(ridge_coordinates, "KEPT_BYTES", 2 * 16 * 30 * 30)
     make = make_keeper()
-    first = [make(X, train) for train in masks]
-    assert [make(X, train) is space for train, space in zip(masks, first, strict=True)] == [True, True, False]
+    first = [make(problem, train) for train in masks]
+    assert [make(problem, train) is space for train, space in zip(masks, first, strict=True)] == [
+        True,
+        True,
+        False,
+    ]

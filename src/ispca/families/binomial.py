@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from .._array_types import Floats
-from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_loss
-from .family import Contrasts, NullModel
+from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_losses
+from .family import Contrasts, NullModel, weighted_means
 from .null_glm import canonical_mean, check_unexplained
 
 # Samples, and samples per feature, from which the blocked sampler is faster (docs/speed.md).
@@ -74,10 +74,10 @@ BINOMIAL = ClassFamily(
     null_model=null_model,
     penalized=ClassLoss(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
-        null_intercepts=null_intercepts,
-        mean=expit,
-        loss=lambda target, eta: class_loss(np.logaddexp(0, eta), target, eta),
-        curvature=lambda mean, direction: mean * (1 - mean) * direction,
+        null_intercepts=lambda target, offset, weights: null_intercepts(weighted_means(target, weights)),
+        state=lambda eta, target, weights: expit(eta),
+        losses=lambda target, eta, weights: class_losses(np.logaddexp(0, eta), target, eta),
+        curvature=lambda mean, direction, target, weights: mean * (1 - mean) * direction,
         deviances=lambda predictors, y: class_deviances(expit(signed(predictors[:, 0], y))),
     ),
     sampler_model="logistic",

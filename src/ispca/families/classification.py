@@ -31,10 +31,10 @@ def class_contrasts(y: Any) -> Contrasts:
     return Contrasts((y[:, None] == classes).astype(np.float64), classes, tuple(classes.tolist()))
 
 
-def class_loss(normalizer: Floats, target: Floats, eta: Floats) -> Floats:
-    """Return the mean negative log probability; the normalizer is the log of the sum of exponentials."""
-    loss: Floats = (normalizer - (target * eta).sum(axis=1, keepdims=True)).mean(axis=(0, 1))
-    return loss
+def class_losses(normalizer: Floats, target: Floats, eta: Floats) -> Floats:
+    """Return the negative log probabilities; the normalizer is the log of the sum of exponentials."""
+    losses: Floats = normalizer - (target * eta).sum(axis=1, keepdims=True)
+    return losses
 
 
 def class_deviances(probabilities: Floats) -> Floats:

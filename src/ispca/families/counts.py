@@ -53,3 +53,21 @@ class CountFamily(Family):
     samplers: Callable[[int, int], tuple[str, str]] = lambda n_samples, n_features: ("nuts", "nuts")
     draw: Callable[[Floats, Any, np.random.Generator], Floats]  # means, those of extra, generator -> new counts
     deviances: Callable[[Floats, Floats, Any], Floats]  # counts, their means, extra -> of each sample
+
+
+def explained_deviance(
+    family: CountFamily,
+    counts: Floats,
+    predicted: Floats,
+    offset: Floats | None,
+    weights: Floats | None,
+    dispersion: Any = None,
+) -> float:
+    """Return D2: 1 minus the deviance of the predictions over that of a constant rate."""
+    exposure = np.ones(len(counts)) if offset is None else np.exp(offset)
+    rate = np.average(counts, weights=weights) / np.average(exposure, weights=weights)
+    left, total = (
+        np.average(family.deviances(counts, means, dispersion), weights=weights)
+        for means in (predicted, rate * exposure)
+    )
+    return float(1 - left / total) if total > 0 else float(left == 0)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats, Indices
+from .cox_partial import COX_LOSS
 from .family import Contrasts, Family, NullModel
 from .null_glm import maximize
 from .piecewise_hazard import log_likelihood
@@ -84,6 +85,7 @@ COX = Family(
     contrasts=contrasts,
     null_model=null_model,
     constant_weights=False,
+    penalized=COX_LOSS,
     sampler_model="cox",
     # Times of censoring are negative.
     engine_target=lambda y: np.where(y["event"], y["time"], -y["time"]),

@@ -31,16 +31,34 @@ class NullModel(NamedTuple):
     weights: Floats  # samples: its expected curvature, such as the variance of y
 
 
+def weighted_means(target: Floats, weights: Floats | None) -> Floats:
+    """Return the mean of each output (samples x outputs)."""
+    means: Floats = np.average(target, axis=0, weights=weights)
+    return means
+
+
+def target_minus_mean(target: Floats, mean: Floats) -> Floats:
+    """Return the residuals of a model with canonical link."""
+    return target - mean
+
+
 @dataclass(frozen=True, kw_only=True)
 class PenalizedLoss:
-    """What penalized models need. Batches have the shape (samples, outputs, penalties)."""
+    """What penalized models need. Batches have the shape (samples, outputs, penalties).
+
+    ``state`` is what residuals and curvatures are computed from, such as the means. Weights are (samples, 1, 1),
+    or None if all are equal; only a loss that compares samples with each other uses them.
+    """
 
     outputs: Callable[[Any], Floats]  # y -> outputs x samples
-    null_intercepts: Callable[[Floats], Floats]  # means of the outputs -> intercepts without features
-    mean: Callable[[Floats], Floats]  # predictors -> means
-    loss: Callable[[Floats, Floats], Floats]  # outputs, predictors -> mean negative log likelihood per penalty
-    curvature: Callable[[Floats, Floats], Floats]  # means, direction -> second derivative times direction
-    mean_curvature: Callable[[Floats], Floats]  # means -> mean second derivative per penalty
+    # Outputs (samples x outputs), offset, weights (samples, or None) -> intercepts without features
+    null_intercepts: Callable[[Floats, Floats | None, Floats | None], Floats]
+    state: Callable[[Floats, Floats, Floats | None], Floats]  # predictors, outputs, weights -> state
+    residual: Callable[[Floats, Floats], Floats] = target_minus_mean  # outputs, state -> slopes
+    # State, direction, outputs, weights -> second derivative times direction
+    curvature: Callable[[Floats, Floats, Floats, Floats | None], Floats]
+    mean_curvature: Callable[[Floats], Floats]  # state -> mean second derivative per penalty
+    losses: Callable[[Floats, Floats, Floats | None], Floats]  # outputs, predictors, weights -> per sample
     deviances: Callable[[Floats, Any], Floats]  # predictors (penalties x outputs x samples), y -> per sample
     deviance_log_density: Callable[[Floats], Floats]  # mean deviances -> mean log densities per sample
 

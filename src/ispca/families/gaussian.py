@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats
-from .family import Contrasts, Family, NullModel, PenalizedLoss
+from .family import Contrasts, Family, NullModel, PenalizedLoss, weighted_means
 
 # Keeps the log of an error of zero finite.
 SMALLEST_VARIANCE = 1e-300
@@ -55,10 +55,10 @@ GAUSSIAN = Family(
     null_model=null_model,
     penalized=PenalizedLoss(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
-        null_intercepts=lambda mean: mean,
-        mean=lambda eta: eta,
-        loss=lambda target, eta: 0.5 * ((target - eta) ** 2).mean(axis=(0, 1)),
-        curvature=lambda mean, direction: direction,
+        null_intercepts=lambda target, offset, weights: weighted_means(target, weights),
+        state=lambda eta, target, weights: eta,
+        losses=lambda target, eta, weights: 0.5 * (target - eta) ** 2,
+        curvature=lambda mean, direction, target, weights: direction,
         mean_curvature=lambda mean: np.ones(mean.shape[2]),
         deviances=lambda predictors, y: (predictors[:, 0] - y) ** 2,
         deviance_log_density=squared_error_log_density,

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from .._array_types import Floats
-from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_loss
-from .family import NullModel
+from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_losses
+from .family import NullModel, weighted_means
 from .null_glm import check_unexplained, maximize
 
 
@@ -67,7 +67,7 @@ def log_normalizer(eta: Floats, axis: int) -> Floats:
     return result
 
 
-def curvature(mean: Floats, direction: Floats) -> Floats:
+def curvature(mean: Floats, direction: Floats, target: Floats, weights: Floats | None) -> Floats:
     """Return the covariance of the indicators times a direction."""
     return mean * (direction - np.einsum("ick,ick->ik", mean, direction)[:, None])
 
@@ -89,9 +89,9 @@ MULTINOMIAL = ClassFamily(
     null_model=null_model,
     penalized=ClassLoss(
         outputs=outputs,
-        null_intercepts=null_intercepts,
-        mean=lambda eta: softmax(eta, axis=1),
-        loss=lambda target, eta: class_loss(log_normalizer(eta, 1)[:, None], target, eta),
+        null_intercepts=lambda target, offset, weights: null_intercepts(weighted_means(target, weights)),
+        state=lambda eta, target, weights: softmax(eta, axis=1),
+        losses=lambda target, eta, weights: class_losses(log_normalizer(eta, 1)[:, None], target, eta),
         curvature=curvature,
         deviances=deviances,
     ),

@@ -40,6 +40,13 @@ def log_likelihood(eta: Floats, y: Any, extra: Any) -> Floats:
     return y * eta - mean(eta) - gammaln(y + 1)
 
 
+def null_intercepts(target: Floats, offset: Floats | None, weights: Floats | None) -> Floats:
+    """Return the logarithm of the count per unit of exposure."""
+    ones = np.ones(len(target))
+    rate = mean_rate(target[:, 0], 0 * ones if offset is None else offset, ones if weights is None else weights)
+    return np.array([rate])
+
+
 def deviances(predictors: Floats, y: Any) -> Floats:
     """Return the deviance of each sample at each penalty, ``2 (y log(y / mu) - y + mu)``."""
     eta, y = predictors[:, 0], np.asarray(y, dtype=np.float64)
@@ -56,10 +63,11 @@ POISSON = CountFamily(
     null_model=null_model,
     penalized=PenalizedLoss(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
-        null_intercepts=lambda mean: np.log(np.maximum(mean, 1e-8)),
-        mean=mean,
-        loss=lambda target, eta: (mean(eta) - target * eta).mean(axis=(0, 1)),
-        curvature=lambda mean, direction: mean * direction,
+        null_intercepts=null_intercepts,
+        state=lambda eta, target, weights: mean(eta),
+        # Half the deviance, which is never negative.
+        losses=lambda target, eta, weights: mean(eta) - target * eta + xlogy(target, target) - target,
+        curvature=lambda mean, direction, target, weights: mean * direction,
         mean_curvature=lambda mean: np.maximum(mean.mean(axis=(0, 1)), 1e-8),
         deviances=deviances,
         # Up to a constant that all penalties share.

@@ -9,8 +9,9 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from .._array_types import Floats
-from .._checks import checked_offset, checked_weights, integer_seed, observed_values
+from .._checks import checked_offset, checked_weights, integer_seed, observed_counts
 from ..families import NEGATIVE_BINOMIAL, POISSON, CountFamily
+from ..families.counts import explained_deviance
 from ..families.poisson import mean
 from .base import Horseshoe
 from .posterior import interval_tails, log_predictive_density, part_of
@@ -247,17 +248,10 @@ class HorseshoeCounts(RegressorMixin, Horseshoe):
         predicted = self.predict(X, offset)
         weights = checked_weights(sample_weight, len(predicted))
         offset = checked_offset(offset, len(predicted))
-        exposure = np.ones(len(predicted)) if offset is None else np.exp(offset)
-        family = COUNT_FAMILIES[self.posterior_.family]
-        counts = observed_counts(y, len(predicted))
-        rate = np.average(counts, weights=weights) / np.average(exposure, weights=weights)
-        extra = self.posterior_.extra()
+        counts, extra = observed_counts(y, len(predicted)), self.posterior_.extra()
         dispersion = None if extra is None else extra.mean()
-        explained, total = (
-            np.average(family.deviances(counts, means, dispersion), weights=weights)
-            for means in (predicted, rate * exposure)
-        )
-        return float(1 - explained / total) if total > 0 else float(explained == 0)
+        family = COUNT_FAMILIES[self.posterior_.family]
+        return explained_deviance(family, counts, predicted, offset, weights, dispersion)
 
     def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
         """Return the log posterior predictive probability of each observed count.
@@ -279,12 +273,3 @@ class HorseshoeCounts(RegressorMixin, Horseshoe):
         Z = self._check_new(X)
         counts = observed_counts(y, len(Z))
         return log_predictive_density(self.posterior_, Z, counts, checked_offset(offset, len(Z)))
-
-
-def observed_counts(y: Any, n_samples: int) -> Floats:
-    """Return the counts that were observed beside new data."""
-    counts = observed_values(y, n_samples)
-    wrong = counts[(counts < 0) | (counts != np.round(counts))]
-    if len(wrong):
-        raise ValueError(f"Counts must be integers of 0 or more, but y contains {wrong[0]:g}.")
-    return counts

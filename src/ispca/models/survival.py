@@ -10,19 +10,13 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from .._array_types import Floats
-from .._checks import check_training_data, checked_offset, checked_weights
+from .._checks import check_one_each, check_training_data, checked_offset, checked_weights
 from .._concordance import concordance_index
 from ..families import COX
+from ..families.survival_curves import SurvivalFunction, median_times, step_values, survival
 from ..families.survival_target import survival_target
 from .base import DENSE, Horseshoe
-from .baseline_hazard import (
-    SurvivalFunction,
-    cumulative_hazard,
-    median_times,
-    step_values,
-    survival,
-    with_hazard,
-)
+from .baseline_hazard import cumulative_hazard, with_hazard
 from .posterior import interval_tails, log_predictive_density
 
 
@@ -313,9 +307,3 @@ class HorseshoeSurvival(Horseshoe):
 
     def _mean_curves(self, X: Any, offset: Any) -> Floats:
         return np.stack([draws.mean(axis=0) for draws in self._curve_draws(X, offset)])
-
-
-def check_one_each(X: Any, target: np.ndarray) -> None:
-    """Refuse a target with another number of samples than X."""
-    if len(X) != len(target):
-        raise ValueError(f"X has {len(X)} samples, but y has {len(target)}: pass one event and time per sample.")

@@ -12,13 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats
-from .._checks import check_new_data, integer_seed
+from .._checks import check_new_data, checked_offset, checked_weights, integer_seed
 from .._warnings import notify
 from ..families import Family
 from ..reduction.reuse import Reuse, reused
 from .folds import make_folds
 from .path import averaging_weights, cross_validated_path, extended_path
-from .records import Path
+from .records import Path, Problem
 
 
 class Penalized(BaseEstimator):
@@ -58,23 +58,42 @@ class Penalized(BaseEstimator):
         return tags
 
     def _fit_path(
-        self, given: Any, X: Any, y: np.ndarray, family: Family, groups: Any, reuse: Reuse | None
+        self,
+        given: Any,
+        X: Any,
+        y: np.ndarray,
+        family: Family,
+        groups: Any,
+        reuse: Reuse | None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        strata: Any = None,
     ) -> tuple[Floats, Floats]:
-        """Fit the path, or reuse one; return the chosen solution. ``given`` is X as it was passed to ``fit``."""
-        folds = make_folds(self.cv, X, y, groups, family.classification, integer_seed(self.random_state))
-        key = (family.name, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes())
-        make = partial(cross_validated_path, X, y, family, self.penalty, folds, self.n_lambdas)
+        """Fit the path, or reuse one; return the chosen solution.
+
+        ``given`` is X as it was passed to ``fit``. Each of the ``strata``, integers from 0 on, is spread evenly
+        over the folds; by default these are the classes, if there are any.
+        """
+        weights, offset = checked_weights(sample_weight, len(y)), checked_offset(offset, len(y))
+        problem = Problem(X, y, family, self.n_lambdas, weights, offset)
+        stratified = family.classification or strata is not None
+        spread = y if strata is None else strata
+        folds = make_folds(self.cv, X, spread, groups, stratified, integer_seed(self.random_state))
+        extras = tuple(None if extra is None else extra.tobytes() for extra in (weights, offset))
+        key = (family.name, self.penalty, self.n_lambdas, folds.tobytes(), y.tobytes(), *extras)
+        make = partial(cross_validated_path, problem, self.penalty, folds)
         path = reused(reuse, given, ("path", *key), make)
         if self.penalty == "ridge" and self.choice != "one_standard_error":
-            extend = partial(extended_path, path, y, family, folds)
+            extend = partial(extended_path, path, problem, folds)
             path = reused(reuse, given, ("extended path", *key), extend)
         self.lambdas_ = path.lambdas
         self.cv_deviance_ = path.mean
         self.cv_deviance_error_ = path.error
         self.lambda_best_ = float(path.lambdas[path.best])
         self.lambda_one_standard_error_ = float(path.lambdas[path.one_standard_error])
-        weights = averaging_weights(path, family, len(y)) if self.choice == "average" else None
-        coef, intercept = self._choose(path, weights)
+        total = len(y) if weights is None else weights.sum()
+        averaging = averaging_weights(path, family, total) if self.choice == "average" else None
+        coef, intercept = self._choose(path, averaging)
         self.n_nonzero_ = int(np.count_nonzero(coef.any(axis=0)))
         return coef, intercept
 
@@ -111,6 +130,16 @@ class Penalized(BaseEstimator):
     def _averages(self) -> bool:
         check_is_fitted(self)
         return self.weights_ is not None
+
+    def _all_predictors(self, X: Any, offset: Any = None) -> tuple[Floats, Floats]:
+        """Return linear predictors of one output (samples x averaged penalties, or one) and their weights."""
+        if self._averages:
+            predictors, weights = self._averaged_predictors(X)
+            predictors = predictors[:, :, 0].T
+        else:
+            predictors, weights = self._predictors(X), np.ones(1)
+        offset = checked_offset(offset, len(predictors))
+        return predictors if offset is None else predictors + offset[:, None], weights
 
     def _predictors(self, X: Any) -> Floats:
         """Return the linear predictors of ``coef_`` (samples x outputs)."""

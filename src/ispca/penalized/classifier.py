@@ -77,7 +77,9 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, groups: Any = None, *, reuse: Reuse | None = None) -> PenalizedClassifier:
+    def fit(
+        self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None, reuse: Reuse | None = None
+    ) -> PenalizedClassifier:
         """Fit the path and choose the penalty.
 
         Parameters
@@ -88,6 +90,8 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
             Class labels.
         groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, stay in one fold.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples in fits and held-out deviances; 0 leaves a sample out.
         reuse : Reuse, optional
             Results to share with other fits to the same X; `compare` passes it. The fit does not depend on it.
 
@@ -106,7 +110,7 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
                 "trained on and held out. Add samples of this class or drop it."
             )
         family = class_family(len(classes))
-        self.coef_, self.intercept_ = self._fit_path(given, X, codes, family, groups, reuse)
+        self.coef_, self.intercept_ = self._fit_path(given, X, codes, family, groups, reuse, sample_weight)
         self.classes_ = classes
         return self
 

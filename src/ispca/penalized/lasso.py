@@ -67,10 +67,12 @@ def fit_lasso(problem: Problem, design: Design, train: np.ndarray, lambdas: Floa
 
     Without ``lambdas``, the penalties are a sequence from the largest that matters, which stops early.
     """
+    weights = train if problem.weights is None else train * problem.weights
     fit = load_engine().lasso_path(
         problem.family.name,
         problem.outputs,
-        train / train.sum(),
+        weights / weights.sum(),
+        offset=problem.offset,
         lambdas=[] if lambdas is None else list(lambdas),
         n_lambdas=problem.n_lambdas,
         ratio=problem.ratio,

@@ -20,10 +20,23 @@ CONVERGED = 1e-13
 class Batch:
     """Likelihood of one target under k coefficient vectors: arrays are (samples or coordinates, outputs, k)."""
 
-    def __init__(self, space: Space, family: Family, target: Floats) -> None:
+    def __init__(
+        self,
+        space: Space,
+        family: Family,
+        target: Floats,
+        weights: Floats | None = None,
+        offset: Floats | None = None,
+    ) -> None:
         self.space, self.likelihood = space, penalized_loss(family)
         self.target = target[:, :, None]
         self.n_samples = len(target)
+        self._weights = None if weights is None else weights[:, None, None]
+        self._offset = 0.0 if offset is None else offset[:, None, None]
+
+    def predictors(self, theta: Floats, intercept: Floats) -> Floats:
+        """Return the linear predictors of the training samples."""
+        return self.forward(theta) + intercept + self._offset
 
     def forward(self, theta: Floats) -> Floats:
         """Return Z theta for the training samples."""
@@ -34,9 +47,28 @@ class Batch:
         """Return Z' residual."""
         return self.space.adjoint(residual.reshape(len(residual), -1)).reshape(-1, *residual.shape[1:])
 
+    def averaged(self, terms: Floats) -> Floats:
+        """Return each sample's part of the mean over the samples."""
+        return terms / self.n_samples if self._weights is None else terms * (self._weights / self._weights.sum())
+
     def loss(self, eta: Floats) -> Floats:
         """Return the mean negative log likelihood (numbers: half the mean squared error) of each vector."""
-        return self.likelihood.loss(self.target, eta)
+        losses = self.likelihood.losses(self.target, eta, self._weights)
+        if self._weights is None:
+            return np.asarray(losses.mean(axis=(0, 1)))
+        return np.asarray(self.averaged(losses).sum(axis=(0, 1)))
+
+    def state(self, eta: Floats) -> Floats:
+        """Return what residuals and curvatures are computed from."""
+        return self.likelihood.state(eta, self.target, self._weights)
+
+    def residual(self, state: Floats) -> Floats:
+        """Return the slopes of the mean log likelihood in the predictors."""
+        return self.averaged(self.likelihood.residual(self.target, state))
+
+    def curvature(self, state: Floats, direction: Floats) -> Floats:
+        """Return its second derivative times a direction."""
+        return self.averaged(self.likelihood.curvature(state, direction, self.target, self._weights))
 
 
 def minimize(
@@ -52,13 +84,13 @@ def minimize(
     # Penalties that have not converged, and their coefficients.
     active = np.arange(len(penalties))
     now, now0 = theta, intercept
-    eta = batch.forward(theta) + intercept
+    eta = batch.predictors(theta, intercept)
     for _ in range(MAX_NEWTON_STEPS):
-        mean = batch.likelihood.mean(eta)
-        residual = (batch.target - mean) / batch.n_samples
+        state = batch.state(eta)
+        residual = batch.residual(state)
         slope = batch.adjoint(residual) - penalties[active] * now
         slope0 = residual.sum(axis=0)
-        scale = batch.likelihood.mean_curvature(mean)
+        scale = batch.likelihood.mean_curvature(state)
         diagonal = np.maximum(batch.space.variances[:, None, None] * scale + penalties[active], 1e-100)
         decrement = _dot(slope, slope / diagonal) + (slope0**2 / scale).sum(axis=0)
         old = batch.loss(eta)
@@ -66,11 +98,11 @@ def minimize(
         if not left.all():
             theta[:, :, active], intercept[:, active], loss[active] = now, now0, old
             active, old, scale, now0, slope0 = active[left], old[left], scale[left], now0[:, left], slope0[:, left]
-            now, eta, mean, slope, diagonal = (part[:, :, left] for part in (now, eta, mean, slope, diagonal))
+            now, eta, state, slope, diagonal = (part[:, :, left] for part in (now, eta, state, slope, diagonal))
         if not len(active):
             return theta, intercept, loss
         step, step0, change = _conjugate_gradients(
-            batch, mean, penalties[active], (slope, slope0), (diagonal, scale)
+            batch, state, penalties[active], (slope, slope0), (diagonal, scale)
         )
         length = _step_length(batch, eta, change, now, step, penalties[active], old)
         now, now0, eta = now + length * step, now0 + length * step0, eta + length * change
@@ -104,26 +136,26 @@ def _step_length(
 
 def _conjugate_gradients(
     batch: Batch,
-    mean: Floats,
+    state: Floats,
     penalties: Floats,
     slopes: tuple[Floats, Floats],
     diagonals: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats, Floats]:
     """Solve Hessian step = slope; return the steps of theta and intercept and the change of the predictors."""
     (residual, residual0), (diagonal, diagonal0) = (slopes[0].copy(), slopes[1].copy()), diagonals
-    step, step0, change = np.zeros_like(residual), np.zeros_like(residual0), np.zeros_like(mean)
+    step, step0, change = np.zeros_like(residual), np.zeros_like(residual0), np.zeros((1, 1, 1))
     direction, direction0 = residual / diagonal, residual0 / diagonal0
     size = _dot(residual, direction) + (residual0 * direction0).sum(axis=0)
     tolerance = INEXACT * size
     for _ in range(MAX_GRADIENT_STEPS):
         predictor = batch.forward(direction) + direction0
-        curved = batch.likelihood.curvature(mean, predictor) / batch.n_samples
+        curved = batch.curvature(state, predictor)
         product, product0 = batch.adjoint(curved) + penalties * direction, curved.sum(axis=0)
         along = _dot(direction, product) + (direction0 * product0).sum(axis=0)
         length = np.where((size > tolerance) & (along > 0), size / np.where(along > 0, along, 1), 0)
         step += length * direction
         step0 += length * direction0
-        change += length * predictor
+        change = change + length * predictor
         residual -= length * product
         residual0 -= length * product0
         scaled, scaled0 = residual / diagonal, residual0 / diagonal0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -30,48 +29,46 @@ NEGLIGIBLE_WEIGHT = 0.01
 MOST_AVERAGED = 12
 
 
-def cross_validated_path(
-    X: Any, y: np.ndarray, family: Family, penalty: str, folds: np.ndarray, n_lambdas: int = 100
-) -> Path:
+def cross_validated_path(problem: Problem, penalty: str, folds: np.ndarray) -> Path:
     """Fit glmnet's path to all samples and to all but each fold.
 
-    ``y`` contains numbers, or codes of the classes from 0 on, each present. ``penalty`` is "lasso" (the sum of
-    absolute values of the standardized coefficients) or "ridge" (half their sum of squares).
+    The target contains numbers, codes of the classes from 0 on, each present, or events and times. ``penalty`` is
+    "lasso" (the sum of absolute values of the standardized coefficients) or "ridge" (half their sum of squares).
     """
-    problem = Problem(X, y, family, n_lambdas)
     fit: PathFit
     if penalty == "lasso":
-        fit = partial(lasso.fit_lasso, problem, lasso.make_design(X))
+        fit = partial(lasso.fit_lasso, problem, lasso.make_design(problem.X))
     else:
         fit = partial(ridge.fit_ridge, problem, make_keeper())
-    everything, mean, error = _cross_validated(fit, y, family, folds, None)
+    everything, mean, error = _cross_validated(fit, problem, folds, None)
     lambdas = everything.lambdas
-    settled = len(lambdas) < n_lambdas  # glmnet's rules for an early end
+    settled = len(lambdas) < problem.n_lambdas  # glmnet's rules for an early end
     return Path(lambdas, mean, error, *choices(mean, error), everything.solution, settled, _grid(lambdas), fit)
 
 
-def extended_path(path: Path, y: np.ndarray, family: Family, folds: np.ndarray) -> Path:
+def extended_path(path: Path, problem: Problem, folds: np.ndarray) -> Path:
     """Follow a path to smaller penalties until it goes a decade past its best penalty, or to its limit."""
     for _ in range(MOST_BLOCKS):
         # A little less than one, because of rounding.
         if path.lambdas[path.best] >= 0.999 * path.lambdas[-1] * SPACING**RISING:
             break
         more = path.lambdas[-1] * SPACING ** -np.arange(1.0, BLOCK + 1)
-        path = _joined(path, *_cross_validated(path.fit, y, family, folds, more))
+        path = _joined(path, *_cross_validated(path.fit, problem, folds, more))
     return path
 
 
 def _cross_validated(
-    fit: PathFit, y: np.ndarray, family: Family, folds: np.ndarray, lambdas: Floats | None
+    fit: PathFit, problem: Problem, folds: np.ndarray, lambdas: Floats | None
 ) -> tuple[Fit, Floats, Floats]:
     """Return the fit to all samples, the mean held-out deviance at each of its penalties, and its error."""
     with workers():  # BLAS on one thread: results do not depend on the number of processors
-        everything = fit(np.ones(len(y), dtype=bool), lambdas)
+        everything = fit(np.ones(len(problem.y), dtype=bool), lambdas)
         held_out = np.empty_like(everything.predictors)
         for fold in np.unique(folds):
             left_out = folds == fold
             held_out[:, :, left_out] = fit(~left_out, everything.lambdas).predictors[:, :, left_out]
-    return everything, *mean_and_error(penalized_loss(family).deviances(held_out, y), folds)
+    deviances = penalized_loss(problem.family).deviances(held_out, problem.y)
+    return everything, *mean_and_error(deviances, folds, problem.weights)
 
 
 def _joined(path: Path, fit: Fit, mean: Floats, error: Floats) -> Path:
@@ -97,7 +94,7 @@ def _grid(lambdas: Floats) -> Indices:
     return np.arange(len(lambdas) - 1, -1, -every)[::-1]
 
 
-def averaging_weights(path: Path, family: Family, n_samples: int) -> Floats:
+def averaging_weights(path: Path, family: Family, n_samples: float) -> Floats:
     """Return the weight of each penalty: in proportion to exp(total log density of the held-out samples).
 
     Penalties off the grid, and those with a negligible weight, have none; the grid gets coarser if many remain.
@@ -115,21 +112,28 @@ def averaging_weights(path: Path, family: Family, n_samples: int) -> Floats:
     return weights
 
 
-def mean_and_error(deviance: Floats, folds: np.ndarray) -> tuple[Floats, Floats]:
+def mean_and_error(deviance: Floats, folds: np.ndarray, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Return the mean deviance (penalties x samples) at each penalty and its standard error.
 
     The error is the spread of the means of the folds, weighted by their sizes, over the root of folds - 1.
     """
-    mean = deviance.mean(axis=1)
-    sizes = np.bincount(folds)
+    mean = _mean(deviance, weights)
+    sizes = np.bincount(folds, weights)
     sizes = sizes[sizes > 0]
     if deviance.shape[1] / len(sizes) < FEWEST_PER_FOLD:
-        parts, weights = deviance, np.full(deviance.shape[1], 1 / deviance.shape[1])
+        share = np.ones(deviance.shape[1]) if weights is None else weights
+        parts, share = deviance, share / share.sum()
     else:
-        parts = np.stack([deviance[:, folds == fold].mean(axis=1) for fold in np.unique(folds)], axis=1)
-        weights = sizes / sizes.sum()
-    error = np.sqrt((parts - mean[:, None]) ** 2 @ weights / (len(weights) - 1))
+        held_out = [folds == fold for fold in np.unique(folds)]
+        means = [_mean(deviance[:, part], None if weights is None else weights[part]) for part in held_out]
+        parts, share = np.stack(means, axis=1), sizes / sizes.sum()
+    error = np.sqrt((parts - mean[:, None]) ** 2 @ share / (len(share) - 1))
     return mean, error
+
+
+def _mean(deviance: Floats, weights: Floats | None) -> Floats:
+    mean: Floats = np.average(deviance, axis=1, weights=weights)
+    return mean
 
 
 def choices(mean: Floats, error: Floats) -> tuple[int, int]:

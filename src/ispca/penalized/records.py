@@ -28,6 +28,8 @@ class Problem(NamedTuple):
     y: np.ndarray
     family: Family
     n_lambdas: int
+    weights: Floats | None = None  # of the samples; None if all are equal
+    offset: Floats | None = None  # of the linear predictors
 
     @property
     def outputs(self) -> Floats:

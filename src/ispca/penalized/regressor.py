@@ -75,7 +75,9 @@ class PenalizedRegressor(RegressorMixin, Penalized):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, groups: Any = None, *, reuse: Reuse | None = None) -> PenalizedRegressor:
+    def fit(
+        self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None, reuse: Reuse | None = None
+    ) -> PenalizedRegressor:
         """Fit the path and choose the penalty.
 
         Parameters
@@ -86,6 +88,8 @@ class PenalizedRegressor(RegressorMixin, Penalized):
             Target values.
         groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, stay in one fold.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples in fits and held-out deviances; 0 leaves a sample out.
         reuse : Reuse, optional
             Results to share with other fits to the same X; `compare` passes it. The fit does not depend on it.
 
@@ -97,7 +101,7 @@ class PenalizedRegressor(RegressorMixin, Penalized):
         given = X
         X, y = check_training_data(self, X, y)
         y = numeric_target(y)
-        coef, intercept = self._fit_path(given, X, y, GAUSSIAN, groups, reuse)
+        coef, intercept = self._fit_path(given, X, y, GAUSSIAN, groups, reuse, sample_weight)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
         weights = self.lambdas_ == self.lambda_ if self.weights_ is None else self.weights_
         self.residual_scale_ = float(np.sqrt(weights @ self.cv_deviance_))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ EXPLAINED_ENOUGH, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
 
 def fit_ridge(
     problem: Problem,
-    make: Callable[[Any, np.ndarray], Space],
+    make: Callable[[Problem, np.ndarray], Space],
     train: np.ndarray,
     lambdas: Floats | None,
 ) -> Fit:
@@ -30,19 +29,24 @@ def fit_ridge(
 
     Without ``lambdas``, the penalties are a sequence from a large one, which stops early.
     """
-    space = make(problem.X, train)
+    space = make(problem, train)
     target = problem.outputs[:, train].T
-    null = penalized_loss(problem.family).null_intercepts(target.mean(axis=0))
+    # With a mean of 1, a partial likelihood keeps the sign of one without weights.
+    weights = None if problem.weights is None else problem.weights[train] / problem.weights[train].mean()
+    offset = None if problem.offset is None else problem.offset[train]
+    null = penalized_loss(problem.family).null_intercepts(target, offset, weights)
+    batch = Batch(space, problem.family, target, weights, offset)
+    null_predictors = batch.predictors(np.zeros((len(space.variances), len(null), 1)), null[:, None])
     early = lambdas is None
     if lambdas is None:
-        first = _largest_gradient(problem, train, target - target.mean(axis=0)) / LASSO_FRACTION
+        first = _largest_gradient(problem, train, batch.residual(batch.state(null_predictors))[:, :, 0])
+        first /= LASSO_FRACTION
         lambdas = first * problem.ratio ** np.linspace(0, 1, problem.n_lambdas)
     # glmnet standardizes a numeric target too and measures the penalty there: solutions scale with the target.
-    unit = target.std() if problem.family.noise_scale else 1.0
-    batch = Batch(space, problem.family, target)
+    unit = _spread(target[:, 0], weights) if problem.family.noise_scale else 1.0
     theta = np.zeros((len(space.variances), target.shape[1], len(lambdas)))
     intercept = np.repeat(null[:, None], len(lambdas), axis=1)
-    null_loss = float(batch.loss(np.broadcast_to(null[:, None], (*target.shape, 1)))[0])
+    null_loss = float(batch.loss(null_predictors)[0])
     explained = np.empty(len(lambdas))
     for start in range(0, len(lambdas), TOGETHER):
         part = slice(start, min(start + TOGETHER, len(lambdas)))
@@ -56,6 +60,8 @@ def fit_ridge(
     length = _path_length(explained) if early else len(lambdas)
     theta, intercept = theta[:, :, :length], intercept[:, :length]
     predictors = space.forward(theta.reshape(len(theta), -1)).reshape(len(train), *theta.shape[1:]) + intercept
+    if problem.offset is not None:
+        predictors += problem.offset[:, None, None]
 
     def solution(position: int) -> tuple[Floats, Floats]:
         coef, shift = space.original(theta[:, :, position])
@@ -65,13 +71,21 @@ def fit_ridge(
     return Fit(lambdas[:length], np.ascontiguousarray(predictors.transpose(2, 1, 0)), solution)
 
 
+def _spread(values: Floats, weights: Floats | None) -> float:
+    """Return the standard deviation."""
+    if weights is None:
+        return float(values.std())
+    center = np.average(values, weights=weights)
+    return float(np.sqrt(np.average((values - center) ** 2, weights=weights)))
+
+
 def _largest_gradient(problem: Problem, train: np.ndarray, residual: Floats) -> float:
     X = problem.X
-    center, inverse = standardization(X, train)
+    center, inverse = standardization(X, train, problem.weights)
     everywhere = np.zeros((len(train), residual.shape[1]))
     everywhere[train] = residual
     slope = X.T @ everywhere - center[:, None] * residual.sum(axis=0)
-    return float(np.abs(slope * inverse[:, None]).max()) / len(residual)
+    return float(np.abs(slope * inverse[:, None]).max())
 
 
 def _path_length(explained: Floats) -> int:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from .._array_types import Floats
 from ..reduction.design import feature_blocks
+from .records import Problem
 
 # What a nonzero and a feature cost in dense multiplications when the sparse matrix is used as it is.
 NONZERO_COST, FEATURE_COST = 4, 20
@@ -34,9 +35,10 @@ class Space(NamedTuple):
     original: Callable[[Floats], tuple[Floats, Floats]]  # coordinates x k -> coefficients k x D, shift k
 
 
-def make_space(X: Any, train: np.ndarray) -> Space:
+def make_space(problem: Problem, train: np.ndarray) -> Space:
     """Return the space of the features, standardized by the training samples, in the cheapest of three forms."""
-    center, inverse = standardization(X, train)
+    X = problem.X
+    center, inverse = standardization(X, train, problem.weights)
     n_train, n_features = int(train.sum()), X.shape[1]
     if sp.issparse(X):
         cost = NONZERO_COST * X.nnz + FEATURE_COST * n_features
@@ -47,41 +49,44 @@ def make_space(X: Any, train: np.ndarray) -> Space:
     return (_wide_space if n_features >= n_train else _tall_space)(X, train, center, inverse)
 
 
-def make_keeper() -> Callable[[Any, np.ndarray], Space]:
-    """Return a `make_space` for one X that keeps its results for longer paths, while they take little memory."""
+def make_keeper() -> Callable[[Problem, np.ndarray], Space]:
+    """Return a `make_space` for one problem that keeps its results for longer paths if they take little memory."""
     kept: dict[bytes, Space] = {}
 
-    def make(X: Any, train: np.ndarray) -> Space:
+    def make(problem: Problem, train: np.ndarray) -> Space:
         key = train.tobytes()
         if key in kept:
             return kept[key]
-        space = make_space(X, train)
-        if (len(kept) + 1) * 16 * X.shape[0] * min(X.shape) <= KEPT_BYTES:
+        space = make_space(problem, train)
+        if (len(kept) + 1) * 16 * problem.X.shape[0] * min(problem.X.shape) <= KEPT_BYTES:
             kept[key] = space
         return space
 
     return make
 
 
-def standardization(X: Any, train: np.ndarray) -> tuple[Floats, Floats]:
+def standardization(X: Any, train: np.ndarray, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Return the means of the columns over the training samples, and one over their standard deviations.
 
-    The latter is 0 for a constant column.
+    The latter is 0 for a constant column. ``weights`` are those of all samples, None if they are equal.
     """
-    n_train = train.sum()
     if sp.issparse(X):
-        weight = train / n_train
+        weight = train / train.sum() if weights is None else train * weights / (train @ weights)
         center = np.asarray(X.T @ weight, dtype=np.float64).ravel()
         squares = np.asarray(X.astype(np.float64).power(2).T @ weight).ravel()
         variance = squares - center**2
         variance[variance <= NEGLIGIBLE * squares] = 0
     else:
         center, variance = np.empty(X.shape[1]), np.empty(X.shape[1])
+        fraction = None if weights is None else weights[train] / weights[train].sum()
         for block in feature_blocks(X.shape[1]):
             part = X[train, block].astype(np.float64)
-            center[block] = part.mean(axis=0)
+            center[block] = part.mean(axis=0) if fraction is None else fraction @ part
             part -= center[block]
-            variance[block] = np.einsum("ij,ij->j", part, part) / n_train
+            if fraction is None:
+                variance[block] = np.einsum("ij,ij->j", part, part) / train.sum()
+            else:
+                variance[block] = np.einsum("i,ij,ij->j", fraction, part, part)
         # What is left of a constant column is the rounding of its mean.
         variance[variance <= (1e-13 * center) ** 2] = 0
     inverse = np.zeros(len(variance))

@@ -28,7 +28,8 @@ from ..models import (
     HorseshoeSurvival,
 )
 from ..models.base import Horseshoe
-from ..penalized import PenalizedClassifier, PenalizedRegressor
+from ..penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor, PenalizedSurvival
+from ..penalized.base import Penalized
 from ..reduction.records import Step
 from ..spca_transformer import SPCA
 from ..validation import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
@@ -116,6 +117,8 @@ MODELS: dict[type, dict[str, Rule]] = {
     HorseshoeOrdinal: REGRESSOR | HORSESHOE | {"thresholds_": rules.NUMBERS},
     HorseshoeSurvival: REGRESSOR | HORSESHOE | SURVIVAL,
     PenalizedClassifier: CLASSIFIER | PENALIZED,
+    PenalizedCounts: REGRESSOR | PENALIZED,
+    PenalizedSurvival: REGRESSOR | PENALIZED | _each("unique_times_ event_times_ hazard_starts_", rules.TIMES),
     PenalizedRegressor: REGRESSOR | PENALIZED | {"residual_scale_": rules.NOT_NEGATIVE},
     **dict.fromkeys((StackedClassifier, StackedRegressor, StackedCounts, StackedOrdinal), STACK),
     StackedSurvival: STACK | {"unique_times_": rules.TIMES},
@@ -232,6 +235,13 @@ def _check_reduction(estimator: Any, sizes: Sizes) -> None:
 def _check_penalized(estimator: Any, sizes: Sizes) -> None:
     """Refuse coefficients that do not belong to the averaged penalties."""
     names = "averaged_coef_ averaged_intercept_"
+    if isinstance(estimator, PenalizedSurvival):
+        n_curves = 1 if estimator.weights_ is None else int(np.count_nonzero(estimator.weights_))
+        curves = {
+            "log_cumulative_hazard_": rules.finite(n_curves, "event_times_"),
+            "log_hazard_rates_": rules.finite(n_curves, "hazard_starts_"),
+        }
+        check_attributes(estimator, curves, sizes)
     if estimator.weights_ is None:
         check_attributes(estimator, _each(names, rules.among(None)), sizes)
         return
@@ -301,7 +311,7 @@ def _check_base_rate(estimator: Any, sizes: Sizes) -> None:
 FURTHER: dict[Any, Callable[[Any, Sizes], None]] = {
     SupervisedComponents: _check_reduction,
     Horseshoe: check_horseshoe,
-    (PenalizedClassifier, PenalizedRegressor): _check_penalized,
+    Penalized: _check_penalized,
     Stacked: _check_stack,
     BaseRateSurvival: _check_base_rate,
 }
