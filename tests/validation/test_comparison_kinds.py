@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from ispca.models.baseline_hazard import SurvivalFunction
+from ispca.families.survival_curves import SurvivalFunction
 from ispca.validation import compare
 from ispca.validation.base_rates import BaseRateCounts, BaseRateSurvival
 from ispca.validation.survival_measures import concordance_index

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ispca import StackedClassifier, StackedCounts, StackedOrdinal, StackedSurvival
-from ispca.models.baseline_hazard import SurvivalFunction
+from ispca.families.survival_curves import SurvivalFunction
 from ispca.validation import compare
 from ispca.validation.base_rates import BaseRateCounts, BaseRateSurvival
 from ispca.validation.survival_measures import concordance_index

@@ -21,8 +21,8 @@ from ..families.piecewise_hazard import (
     log_rates,
     time_at_risk,
 )
+from ..families.survival_curves import SurvivalFunction
 from ..families.survival_target import is_survival, survival_target
-from ..models.baseline_hazard import SurvivalFunction
 from .samples import n_rows
 from .survival_measures import kaplan_meier
 from .target import checked_counts

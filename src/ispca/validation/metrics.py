@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from .._array_types import Floats
 from .._concordance import concordance_index
-from ..models.baseline_hazard import SurvivalFunction
+from ..families.survival_curves import SurvivalFunction
 from .prediction import INTERVAL_PROBABILITY, Prediction
 from .stacking_weights import SMALLEST_PROBABILITY
 from .survival_measures import integrated_brier_score

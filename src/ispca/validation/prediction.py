@@ -12,9 +12,9 @@ import numpy as np
 from scipy.stats import norm
 
 from .._array_types import Floats
+from ..families.survival_curves import SurvivalFunction
 from ..fitted_parts import take_apart
 from ..models.base import Horseshoe
-from ..models.baseline_hazard import SurvivalFunction
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood, part_of
 from ..reduction.reuse import Reuse

@@ -27,7 +27,7 @@ class StackedCounts(RegressorMixin, Stacked):
     estimators : list of (str, estimator) or dict, optional
         The candidates; each must have ``log_predictive_density``. By default PCA, SPCA, ISPCA (50 components each)
         and ISPCA with supervised components only, both with the residual test and cross-fitted, each with
-        HorseshoeCounts; and the mean rate.
+        HorseshoeCounts; lasso and ridge on the original features; and the mean rate.
     cv : int, splitter or iterable, default=5
         Number of folds, a scikit-learn splitter, or pairs of training and test indices.
     concentration : float, default=1.5

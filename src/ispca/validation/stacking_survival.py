@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._array_types import Floats
 from .._checks import checked_weights
 from .._concordance import concordance_index
+from ..families.survival_curves import SurvivalFunction
 from ..families.survival_target import survival_target
-from ..models.baseline_hazard import SurvivalFunction
 from .prediction import Prediction, survival_at
 from .samples import Samples, n_rows
 from .stacking_base import Stacked
@@ -33,7 +33,8 @@ class StackedSurvival(Stacked):
     estimators : list of (str, estimator) or dict, optional
         The candidates; each must have ``predict_survival_function`` and ``log_predictive_density``. By default
         PCA, SPCA, ISPCA (50 components each) and ISPCA with supervised components only, both with the residual
-        test and cross-fitted, each with HorseshoeSurvival; and the Kaplan-Meier curve.
+        test and cross-fitted, each with HorseshoeSurvival; lasso and ridge on the original features; and the
+        Kaplan-Meier curve.
     cv : int, splitter or iterable, default=5
         Number of folds, stratified by event, a scikit-learn splitter, or pairs of training and test indices.
     concentration : float, default=1.5

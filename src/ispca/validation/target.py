@@ -65,7 +65,7 @@ def choose_target(named: dict[str, Any], X: Any, y: Any, kind: str | None) -> tu
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind={kind!r} is unknown. {suggestion(str(kind), list(KINDS))}")
-    kind = kind or _form(y)
+    kind = kind or target_form(y)
     if kind == "survival":
         X, y = checked_data(X, survival_target(y))
         return X, y, Target("survival", times=evaluation_times(y))
@@ -100,7 +100,7 @@ def checked_counts(y: Any) -> np.ndarray:
     return y
 
 
-def _form(y: Any) -> str | None:
+def target_form(y: Any) -> str | None:
     """Return the kind that the form of a target shows."""
     if getattr(getattr(y, "dtype", None), "ordered", False):
         return "ordinal"
