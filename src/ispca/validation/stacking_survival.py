@@ -56,11 +56,11 @@ class StackedSurvival(Stacked):
     Examples
     --------
     >>> import numpy as np
-    >>> from ispca import HorseshoeSurvival, StackedSurvival
+    >>> from ispca import PenalizedSurvival, StackedSurvival
     >>> from ispca.validation.base_rates import BaseRateSurvival
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3)); time = rng.exponential(np.exp(-X[:, 0]))
-    >>> candidates = {"Cox": HorseshoeSurvival(), "base rate": BaseRateSurvival()}
+    >>> candidates = {"ridge": PenalizedSurvival(penalty="ridge"), "base rate": BaseRateSurvival()}
     >>> stack = StackedSurvival(candidates, n_jobs=1, random_state=0).fit(X, (time < 2, np.minimum(time, 2)))
     >>> bool(stack.weights_[0] > 0.8)
     True
