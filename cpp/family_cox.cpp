@@ -96,7 +96,9 @@ class Cox final : public GlmFamily {
     return cox_lasso(problem);
   }
 
-  std::size_t scratch(const Problem& problem) const override { return problem.n + 3 * problem.risk_sets.size(); }
+  std::size_t scratch(const Problem& problem, std::size_t) const override {
+    return problem.n + 3 * problem.risk_sets.size();
+  }
 
   double residuals(const GlmKernels<float>&, const GlmTile<float>& tile) const override { return partial(tile); }
   double residuals(const GlmKernels<double>&, const GlmTile<double>& tile) const override { return partial(tile); }

@@ -10,17 +10,27 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
-from scipy.special import log_expit, logsumexp
+from scipy.special import expit, log_expit, logsumexp
 
 from ispca._engine_loader import load_engine
 from ispca.models.diagnostics import bulk_ess
 
-CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0, "poisson": 0, "cox": 0}
+CLASSES = {
+    "logistic": 2,
+    "softmax": 3,
+    "gaussian": 0,
+    "poisson": 0,
+    "negative_binomial": 0,
+    "cox": 0,
+    "ordinal": 3,
+}
 PRIORS = ("horseshoe", "ridge")
 # Models with two samplers, and with NUTS alone.
 BOTH = ("logistic", "softmax", "gaussian")
 COMBINATIONS = [(model, sampler) for model in BOTH for sampler in ("nuts", "blocked")]
-NUTS_ONLY = ("poisson", "cox")
+NUTS_ONLY = ("poisson", "negative_binomial", "cox", "ordinal")
+NO_INTERCEPT = ("cox", "ordinal")
+EXTRAS = ("sigma", "dispersion", "thresholds")
 N_CHAINS = 3
 # With 99 draws there are 100 ranks, which fill 20 bins (or 10) evenly.
 N_KEPT = 99
@@ -45,6 +55,10 @@ def draw_prior(rng, model, K, prior):
     sigma = abs(stats.t.rvs(3, scale=prior["sigma_scale"], random_state=rng)) if model == "gaussian" else 1.0
     tau = prior["tau0"] * sigma * abs(rng.standard_cauchy())
     noise = {"sigma": sigma} if model == "gaussian" else {}
+    if model == "negative_binomial":
+        noise["dispersion"] = np.exp(rng.normal(0, 2))
+    if model == "ordinal":
+        noise["thresholds"] = np.sort(rng.normal(0, prior["intercept_scale"], CLASSES[model] - 1))
     if prior["prior"] == "ridge":
         intercept, coef = rng.normal(0, prior["intercept_scale"], shape[0]), tau * rng.normal(size=shape)
         return {"intercept": intercept, "coef": coef, "log_tau": np.log(tau)} | noise
@@ -64,9 +78,18 @@ def draw_prior(rng, model, K, prior):
 def simulate(model, index, wide=False, prior="horseshoe"):
     """Simulate data set number ``index``: 15 to 30 samples of 2 to 4 features, intercepts small and large.
 
-    ``wide`` asks for 4 to 8 samples of 9 to 12 features, for which the Gaussian model has its own algebra.
+    ``wide`` asks for 4 to 8 samples of 9 to 12 features, for which the Gaussian model has its own algebra. Data
+    without a class of an ordinal target are replaced: given any data, the ranks are uniform.
     """
     rng = np.random.default_rng([20180409, index])
+    data = simulate_once(rng, model, index, wide, prior)
+    while model == "ordinal" and len(set(data.y)) < CLASSES[model]:
+        data = simulate_once(rng, model, index, wide, prior)
+    return data
+
+
+def simulate_once(rng, model, index, wide, prior):
+    """Draw parameters and data."""
     n, K = int(rng.integers(15, 31)), int(rng.integers(2, 5))
     if wide:
         n, K = int(rng.integers(4, 9)), int(rng.integers(9, 13))
@@ -83,16 +106,21 @@ def simulate(model, index, wide=False, prior="horseshoe"):
         "sigma_scale": 1.0 if model == "gaussian" else 0.0,
     }
     truth = draw_prior(rng, model, K, constants)
-    if model == "cox":
+    if model in NO_INTERCEPT:
         truth["intercept"] *= 0
     X = rng.normal(size=(n, K)).astype(np.float32).astype(float)
     eta = truth["intercept"] + X @ truth["coef"].T
     if model == "gaussian":
         y = rng.normal(eta[:, 0], truth["sigma"])
+    elif model == "ordinal":
+        y = (eta + rng.logistic(size=(n, 1)) > truth["thresholds"]).sum(axis=1).astype(float)
     elif model == "cox":
         y = censored_times(rng, rng.exponential(np.exp(-eta[:, 0])))
     elif model == "poisson":
         y = rng.poisson(np.exp(eta[:, 0])).astype(float)
+    elif model == "negative_binomial":
+        phi = truth["dispersion"]
+        y = rng.poisson(rng.gamma(phi, np.exp(eta[:, 0]) / phi)).astype(float)
     elif model == "logistic":
         y = (np.log(rng.uniform(size=n)) < log_expit(eta[:, 0])).astype(float)
     else:
@@ -120,7 +148,7 @@ def partial_log_likelihood(y, eta):
 def quantities(data, draws):
     """Return what is ranked, by name, for draws with any leading axes."""
     coef, intercept = np.asarray(draws["coef"]), np.asarray(draws["intercept"])
-    found = {} if data.model == "cox" else {"intercept": intercept[..., 0]}
+    found = {} if data.model in NO_INTERCEPT else {"intercept": intercept[..., 0]}
     found |= {"coefficient 1": coef[..., 0, 0], "coefficient 2": coef[..., 0, 1]}
     local = data.prior["prior"] == "horseshoe"
     if local:
@@ -132,18 +160,31 @@ def quantities(data, draws):
         found["contrast"] = coef[..., 0, 0] - coef[..., 1, 0]
     if data.model == "gaussian":
         found["log sigma"] = np.log(draws["sigma"])
-    found["log likelihood"] = log_likelihood(data, intercept, coef, draws.get("sigma"))
+    if data.model == "negative_binomial":
+        found["log dispersion"] = np.log(draws["dispersion"])
+    if data.model == "ordinal":
+        found["threshold 1"], found["threshold 2"] = np.moveaxis(np.asarray(draws["thresholds"]), -1, 0)
+    extra = next((draws[name] for name in EXTRAS if name in draws), None)
+    found["log likelihood"] = log_likelihood(data, intercept, coef, extra)
     return found
 
 
-def log_likelihood(data, intercept, coef, sigma):
+def log_likelihood(data, intercept, coef, extra):
     eta = intercept[..., None, :] + np.einsum("ik,...hk->...ih", data.X, coef)
     if data.model == "gaussian":
-        return stats.norm.logpdf(data.y, eta[..., 0], np.asarray(sigma)[..., None]).sum(-1)
+        return stats.norm.logpdf(data.y, eta[..., 0], np.asarray(extra)[..., None]).sum(-1)
+    if data.model == "ordinal":
+        ends = np.pad(extra, [(0, 0)] * (np.ndim(extra) - 1) + [(1, 1)], constant_values=np.inf)
+        ends[..., 0] = -np.inf
+        upper, lower = (expit(ends[..., data.y.astype(int) + k] - eta[..., 0]) for k in (1, 0))
+        return np.log(np.maximum(upper - lower, 1e-300)).sum(-1)
     if data.model == "cox":
         return partial_log_likelihood(data.y, eta[..., 0])
     if data.model == "poisson":
         return stats.poisson.logpmf(data.y, np.exp(eta[..., 0])).sum(-1)
+    if data.model == "negative_binomial":
+        phi, mean = np.asarray(extra)[..., None], np.exp(eta[..., 0])
+        return stats.nbinom.logpmf(data.y, phi, phi / (phi + mean)).sum(-1)
     if data.model == "logistic":
         return log_expit((2 * data.y - 1) * eta[..., 0]).sum(-1)
     return (eta[..., np.arange(len(data.y)), data.y.astype(int)] - logsumexp(eta, axis=-1)).sum(-1)

@@ -70,7 +70,7 @@ def length(kind, K, unpenalized, prior):
     return outputs * ((kind not in ("cox", "ordinal")) + (1 + local) * (K - unpenalized) + unpenalized) + scales
 
 
-KINDS = ["two", "three", "numbers", "poisson", "cox"]
+KINDS = ["two", "three", "numbers", "poisson", "cox", "ordinal"]
 
 
 @pytest.mark.parametrize("prior", ["horseshoe", "ridge"])
