@@ -32,16 +32,24 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -
     covariates : dict of str to ndarray of shape (n_samples, n_columns)
         The columns of each covariate: one, or the indicators of its categories.
     y : array-like of shape (n_samples,)
-        The target.
+        The target. Survival times are not judged: a covariate does not determine them.
     classes : bool
         Whether the target consists of class labels.
     """
     y = np.asarray(y)
+    if not covariates or y.dtype.names:
+        return
     labels = np.unique(y) if classes else np.empty(0)
     target = (y[:, None] == labels).astype(np.float64) if classes else y.astype(np.float64)[:, None]
     groups: dict[tuple[str, ...], Floats] = {(name,): columns for name, columns in covariates.items()}
     if len(covariates) > 1:
         groups[tuple(covariates)] = np.column_stack(list(covariates.values()))
+    every = groups[tuple(covariates)]
+    if _orthonormal(every).shape[1] + 2 >= len(y):
+        raise ValueError(
+            f"Adjusting {len(y)} samples for {every.shape[1]} covariates leaves nothing to explain. Adjust for fewer "
+            "covariates, or pass more samples."
+        )
     for names, columns in groups.items():
         explained = explained_fractions(columns, target)
         if classes:

@@ -141,10 +141,13 @@ def test_fits_that_share_results_do_not_mix_up_covariates_and_weights():
 
 def test_what_covariates_leave_nothing_of_is_refused():
     y = TARGETS["gaussian"]
-    with pytest.raises(ValueError, match="explain the target exactly"):
+    with pytest.raises(ValueError, match="together determine the target completely"):
         ISPCA(2, adjust=COVARIATES).fit(X, C @ [1.0, 2.0])
-    with pytest.raises(ValueError, match="Adjusting 40 samples for 45 covariates leaves nothing"):
-        ISPCA(2, n_supervised=0, adjust=np.arange(45)).fit(X, y)
+    with pytest.raises(ValueError, match="explain the target exactly"):
+        ISPCA(2, adjust=COVARIATES).fit(X, y, offset=y - C @ [1.0, 2.0])
+    for n_supervised in (0, None):
+        with pytest.raises(ValueError, match="Adjusting 40 samples for 45 covariates leaves nothing"):
+            ISPCA(2, n_supervised=n_supervised, adjust=np.arange(45)).fit(X, y)
 
 
 def test_a_feature_that_the_covariates_explain_is_gone():
