@@ -15,7 +15,7 @@ import numpyro
 import numpyro.distributions as dist
 from numpyro.infer import MCMC, NUTS
 
-from problems import tau0
+from problems import Problem, tau0
 
 numpyro.enable_x64()
 
@@ -45,9 +45,7 @@ def model(Z, y, n_classes: int, scale: float) -> None:
 
 
 def run(
-    Z: np.ndarray,
-    y: np.ndarray,
-    n_classes: int,
+    problem: Problem,
     *,
     seed: int,
     n_chains: int = 4,
@@ -59,7 +57,7 @@ def run(
 
     NumPyro's own loop would compile once per chain; the kernel in a compiled scan does so once, and can be timed.
     """
-    arguments = jnp.asarray(Z), jnp.asarray(y), n_classes, tau0(*Z.shape, n_classes)
+    arguments = arguments_of(problem)
     kernel = NUTS(model, target_accept_prob=target_accept)
 
     def step(state, _):
@@ -83,9 +81,7 @@ def run(
     return common_form(constrain(positions)), report | {"divergences": int(divergent.sum())}
 
 
-def run_as_documented(
-    Z: np.ndarray, y: np.ndarray, n_classes: int, *, seed: int, **lengths: int
-) -> tuple[dict, dict]:
+def run_as_documented(problem: Problem, *, seed: int, **lengths: int) -> tuple[dict, dict]:
     """Return the same for the usual call, ``MCMC(NUTS(model), ...).run(...)`` and its compilation in the time.
 
     Without a device per chain NumPyro compiles again for each chain, in a second call as in the first.
@@ -93,11 +89,16 @@ def run_as_documented(
     options = {"chain_method": "sequential", "progress_bar": False, "num_chains": lengths["n_chains"]}
     sampler = MCMC(NUTS(model), num_warmup=lengths["n_warmup"], num_samples=lengths["n_draws"], **options)
     started = time.process_time()
-    sampler.run(jax.random.PRNGKey(seed), jnp.asarray(Z), jnp.asarray(y), n_classes, tau0(*Z.shape, n_classes))
+    sampler.run(jax.random.PRNGKey(seed), *arguments_of(problem))
     samples = jax.block_until_ready(sampler.get_samples(group_by_chain=True))
     report = {"cpu_seconds": time.process_time() - started, "compile_seconds": 0.0}
     divergent = sampler.get_extra_fields(group_by_chain=True)["diverging"]
     return common_form(samples), report | {"divergences": int(divergent.sum())}
+
+
+def arguments_of(problem: Problem) -> tuple:
+    """Return what the model takes."""
+    return jnp.asarray(problem.Z), jnp.asarray(problem.y), problem.n_classes, tau0(problem)
 
 
 def common_form(samples: dict) -> dict[str, np.ndarray]:

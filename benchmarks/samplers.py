@@ -30,51 +30,50 @@ import numpy as np
 from arviz_stats.base import array_stats
 from quantities import quantities
 
-from problems import REAL, SIMULATED, model_of, problem, read, reduce, tau0
+from problems import REAL, SIMULATED, Problem, problem, read, reduce, tau0
 
 CHAINS = {"n_chains": 4, "n_warmup": 1000, "n_draws": 1000}
 NOT_COUNTED = ("log_c2", "log_sigma", "log_lik")
 
 
-def gaussian_problem(n: int, K: int, split: int) -> tuple[np.ndarray, np.ndarray, int]:
+def gaussian_problem(n: int, K: int, split: int) -> Problem:
     """Simulate n samples of K features, five of which have coefficient 1, with unit noise."""
     rng = np.random.default_rng([split, n, K])
     Z = rng.normal(size=(n, K))
-    return Z, Z[:, :5].sum(axis=1) + rng.normal(size=n), 0
+    return Problem("gaussian", Z, Z[:, :5].sum(axis=1) + rng.normal(size=n))
 
 
-def training_part(name: str, split: int) -> tuple[np.ndarray, np.ndarray, int]:
+def training_part(name: str, split: int) -> Problem:
     """Return the inputs and response of a random 4/5 of the samples, or of gaussian-50x800, say."""
     if size := re.fullmatch(r"gaussian-(\d+)x(\d+)", name):
         return gaussian_problem(int(size[1]), int(size[2]), split)
-    data, y, n_classes = problem(name) if name in SIMULATED else (*read(name), None)
+    whole = problem(name) if name in SIMULATED else None
+    data, y = read(name) if whole is None else (whole.Z, whole.y)
     n = data.shape[0]
     rows = np.sort(np.random.default_rng(split).permutation(n)[: round(0.8 * n)])
-    if n_classes is not None:
-        return data[rows], y[rows], n_classes
+    if whole is not None:
+        return whole._replace(Z=data[rows], y=y[rows])
     K = REAL.get(name, 50 if len(np.unique(y)) == 2 else 20)
     return reduce(data[rows], y[rows], min(K, len(rows) - 1))
 
 
-def stan(Z: np.ndarray, y: np.ndarray, n_classes: int, seed: int, delta: float = 0.8) -> tuple[dict, dict]:
+def stan(given: Problem, seed: int, delta: float = 0.8) -> tuple[dict, dict]:
     """Run Stan at its usual target acceptance."""
-    return importlib.import_module("run_stan").run_stan(Z, y, n_classes, seed=seed, delta=delta, **CHAINS)
+    return importlib.import_module("run_stan").run_stan(given, seed=seed, delta=delta, **CHAINS)
 
 
-def numpyro(Z: np.ndarray, y: np.ndarray, n_classes: int, seed: int, call: str = "run") -> tuple[dict, dict]:
+def numpyro(given: Problem, seed: int, call: str = "run") -> tuple[dict, dict]:
     """Run NumPyro at its usual target acceptance, in double precision."""
-    return getattr(importlib.import_module("benchmarks.numpyro_models"), call)(
-        Z, y, n_classes, seed=seed, **CHAINS
-    )
+    return getattr(importlib.import_module("benchmarks.numpyro_models"), call)(given, seed=seed, **CHAINS)
 
 
-def ispca(Z: np.ndarray, y: np.ndarray, n_classes: int, seed: int, sampler: str = "nuts") -> tuple[dict, dict]:
+def ispca(given: Problem, seed: int, sampler: str = "nuts") -> tuple[dict, dict]:
     """Run our engine with one thread."""
     engine = importlib.import_module("ispca._engine")
-    settings = {"sampler": sampler, "tau0": tau0(*Z.shape, n_classes), "seed": seed, "n_threads": 1, **CHAINS}
-    model, Z, y = model_of(n_classes), np.ascontiguousarray(Z, dtype=float), y.astype(float)
+    settings = {"sampler": sampler, "tau0": tau0(given), "seed": seed, "n_threads": 1, **CHAINS}
+    Z, y = np.ascontiguousarray(given.Z, dtype=float), given.y.astype(float)
     started = time.process_time()
-    draws = engine.sample(model, Z, y, n_classes=n_classes, **settings)
+    draws = engine.sample(given.model, Z, y, n_classes=given.n_classes, **settings)
     report = {"cpu_seconds": time.process_time() - started, "compile_seconds": 0.0}
     return draws, report | {"divergences": int(draws["divergent"].sum())}
 
@@ -89,10 +88,10 @@ ENGINES = {
 }
 
 
-def measure(engine: str, Z: np.ndarray, y: np.ndarray, n_classes: int, seed: int) -> dict:
+def measure(engine: str, given: Problem, seed: int) -> dict:
     """Run one engine on one problem and return its row."""
-    draws, report = ENGINES[engine](Z, y, n_classes, seed)
-    found = quantities(draws, Z, y, n_classes)
+    draws, report = ENGINES[engine](given, seed)
+    found = quantities(draws, given)
     counted = {name: values for name, values in found.items() if name not in NOT_COUNTED}
     ess = {name: float(array_stats.ess(values, method="bulk")) for name, values in counted.items()}
     least = min(ess, key=ess.get)
@@ -134,12 +133,12 @@ def main() -> None:
     rates = defaultdict(list)
     for name in arguments.data:
         for split in arguments.splits:
-            Z, y, n_classes = training_part(name, split)
-            size = {"n": Z.shape[0], "K": Z.shape[1], "classes": n_classes}
+            given = training_part(name, split)
+            size = {"n": given.Z.shape[0], "K": given.Z.shape[1], "classes": given.n_classes}
             for seed in arguments.seeds:
                 for engine in arguments.engines:
                     key = {"data": name, "split": split, "seed": seed, "engine": engine}
-                    row = measure(engine, Z, y, n_classes, seed)
+                    row = measure(engine, given, seed)
                     write(key | size | row, arguments.out)
                     rates[name, engine].append(row["ess_per_second"])
     print("\nmedian of the minimum bulk ESS per CPU second")

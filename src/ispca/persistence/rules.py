@@ -128,6 +128,16 @@ def _are_classes(values: Any, sizes: Sizes) -> bool:
     return _is_vector(values, "biufOU") and len(values) > 1 and bool((values[:-1] < values[1:]).all())
 
 
+def _are_categories(value: Any, sizes: Sizes) -> bool:
+    if not isinstance(value, dict) or not all(isinstance(kinds, list) for kinds in value.values()):
+        return False
+    texts = all(isinstance(text, str) for name, kinds in value.items() for text in (name, *kinds))
+    return texts and all(kinds and len(set(kinds)) == len(kinds) for kinds in value.values())
+
+
+CATEGORIES = Rule("lists of distinct categories by column", _are_categories)
+
+
 def _are_ordered_classes(values: Any, sizes: Sizes) -> bool:
     return _is_vector(values, "biufOU") and len(values) > 1 and len(set(values.tolist())) == len(values)
 
@@ -141,16 +151,6 @@ TIMES = Rule(
     "a list of ascending numbers",
     lambda values, sizes: _is_vector(values, "f") and len(values) > 0 and _is_ascending(values),
 )
-
-
-def _are_categories(value: Any, sizes: Sizes) -> bool:
-    if not isinstance(value, dict) or not all(isinstance(kinds, list) for kinds in value.values()):
-        return False
-    texts = all(isinstance(text, str) for name, kinds in value.items() for text in (name, *kinds))
-    return texts and all(kinds and len(set(kinds)) == len(kinds) for kinds in value.values())
-
-
-CATEGORIES = Rule("lists of distinct categories by column", _are_categories)
 NUMBERS = Rule("a list of numbers", lambda values, sizes: _is_vector(values, "f"))
 CLASSES = Rule("a list of at least two distinct, sorted labels", _are_classes)
 ORDERED_CLASSES = Rule("a list of at least two distinct labels", _are_ordered_classes)
