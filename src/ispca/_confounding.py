@@ -47,8 +47,8 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -
     every = groups[tuple(covariates)]
     if _orthonormal(every).shape[1] + 2 >= len(y):
         raise ValueError(
-            f"Adjusting {len(y)} samples for {every.shape[1]} covariates leaves nothing to explain. Adjust for fewer "
-            "covariates, or pass more samples."
+            f"Adjusting {len(y)} samples for {every.shape[1]} covariates leaves nothing to explain. Adjust for "
+            "fewer covariates, or pass more samples."
         )
     for names, columns in groups.items():
         explained = explained_fractions(columns, target)

@@ -85,7 +85,7 @@ def _names(inputs: Inputs) -> list[str]:
 
 def _change(inputs: Inputs) -> tuple[str, dict[str, Any]]:
     """Return what the search finds with and without adjustment, in a sentence and as a table."""
-    reductions = {"adjusted": inputs.reduction, "not adjusted": inputs.context.unadjusted}
+    reductions = {"Adjusted": inputs.reduction, "Unadjusted": inputs.context.unadjusted}
     rows: list[list[Any]] = []
     for name, reduction in reductions.items():
         first = reduction.steps_[0]
