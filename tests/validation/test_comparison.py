@@ -183,7 +183,8 @@ def test_as_text(data):
     lines = text.splitlines()
     assert lines[0] == "4 random splits with 20% of the samples held out, stratified by class (seed 0)"
     assert "difference from lasso" in lines[1]
-    assert [line.split()[0] for line in lines[2:]] == ["lasso", "chance", "svm"]
+    assert [line.split()[0] for line in lines[2:5]] == ["lasso", "chance", "svm"]
+    assert lines[5:] == ["No mlpd for svm, which gives no predictive density."]
     assert "nan" not in text
 
 

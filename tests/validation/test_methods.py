@@ -58,7 +58,10 @@ def test_methods_for_other_targets(kind, family, model):
     own = recommended_methods(10, kind=kind, model=model(n_draws=7))
     assert own["SPCA"]["model"].n_draws == 7
     candidates = dict(default_candidates(kind))
-    assert list(candidates) == ["PCA", "SPCA", "ISPCA-cross-fitted", "ISPCA-small-cross-fitted", "base rate"]
+    linear = [] if kind == "ordinal" else ["lasso", "ridge"]
+    reductions = ["PCA", "SPCA", "ISPCA-cross-fitted", "ISPCA-small-cross-fitted"]
+    assert list(candidates) == [*reductions, *linear, "base rate"]
+    assert {"lasso", "ridge-best"} <= named.keys() or kind == "ordinal"
     assert type(candidates["PCA"]["model"]) is model
 
 

@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold
 from ispca import ISPCA, SPCA
 from ispca.validation import stability
 from ispca.validation.stability import _random_overlap
+from kinds import count_data, ordinal_data, survival_data
 
 OPTIONS = {"cv": 8, "n_jobs": 1}
 
@@ -150,3 +151,17 @@ def test_bad_targets(module):
         stability(ISPCA(), module[0], module[1][:50])
     with pytest.raises(ValueError, match="missing"):
         stability(ISPCA(), module[0], np.where(module[2] > 0, np.nan, module[2]))
+
+
+@pytest.mark.parametrize("family", ["cox", "poisson", "ordinal"])
+def test_other_targets(rng, family):
+    X, y = {"cox": survival_data, "poisson": count_data, "ordinal": ordinal_data}[family](rng)
+    forms = [y]
+    if family == "cox":
+        forms.append((y["event"], y["time"]))
+    if family == "ordinal":
+        forms.append(pd.Categorical.from_codes(y - 1, ["low", "medium", "high"], ordered=True))
+    for form in forms:
+        result = stability(ISPCA(family=family), X, form, n_components=1, cv=4, n_jobs=1)
+        assert result.table["feature"][0] == "0"
+        assert result.components["similarity"][0] > 0.8

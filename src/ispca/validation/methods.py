@@ -16,7 +16,7 @@ from ..models.counts import HorseshoeCounts
 from ..models.ordinal import HorseshoeOrdinal
 from ..models.regressor import HorseshoeRegressor
 from ..models.survival import HorseshoeSurvival
-from ..penalized import PenalizedClassifier, PenalizedRegressor
+from ..penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor, PenalizedSurvival
 from ..spca_transformer import SPCA
 from .base_rates import BASE_RATES
 
@@ -33,6 +33,13 @@ MODELS: dict[str, Any] = {
     "survival": HorseshoeSurvival,
     "count": HorseshoeCounts,
     "ordinal": HorseshoeOrdinal,
+}
+# The penalized model on the original features, for kinds of targets that have one.
+PENALIZED: dict[str, Any] = {
+    "classification": PenalizedClassifier,
+    "regression": PenalizedRegressor,
+    "survival": PenalizedSurvival,
+    "count": PenalizedCounts,
 }
 # The family of the reductions; that of classes depends on their number.
 FAMILY_NAMES = {
@@ -51,8 +58,9 @@ def recommended_methods(
     For classes and quantities, these are the methods of `paper_methods` and ``ISPCA-cross-fitted``, with the
     residual test and honest training scores. The command line fits and compares them, unless the paper's settings
     are requested. For the other kinds, these are ``PCA``, ``SPCA`` (for survival times in the style of R's
-    superpc), ``ISPCA`` and ``ISPCA-cross-fitted``, each with the horseshoe model for the kind of target, and the
-    ``base rate``, which does not use the features.
+    superpc), ``ISPCA`` and ``ISPCA-cross-fitted``, each with the horseshoe model for the kind of target; for
+    survival times and counts also ``ridge``, ``ridge-best``, ``lasso`` and ``lasso-best``; and the ``base rate``,
+    which does not use the features.
 
     Parameters
     ----------
@@ -75,7 +83,7 @@ def recommended_methods(
     >>> from ispca.validation import paper_methods, recommended_methods
     >>> set(recommended_methods()) - set(paper_methods())
     {'ISPCA-cross-fitted'}
-    >>> list(recommended_methods(kind="survival"))
+    >>> list(recommended_methods(kind="ordinal"))
     ['PCA', 'SPCA', 'ISPCA', 'ISPCA-cross-fitted', 'base rate']
     """
     if kind not in MODELS:
@@ -96,7 +104,7 @@ def recommended_methods(
         "ISPCA-cross-fitted": ISPCA(n_components, **shared, **HONEST),
     }
     methods = {name: reduced(step, model) for name, step in reductions.items()}
-    return methods | {"base rate": clone(BASE_RATES[kind])}
+    return methods | penalized_methods(kind, random_state) | {"base rate": clone(BASE_RATES[kind])}
 
 
 def paper_methods(
@@ -145,7 +153,15 @@ def paper_methods(
         "ISPCA-residual": ISPCA(n_components, test="residual", **shared),
     }
     methods: dict[str, Any] = {name: reduced(step, model) for name, step in reductions.items()}
-    linear = PenalizedRegressor if regression else PenalizedClassifier
+    return methods | penalized_methods("regression" if regression else "classification", random_state)
+
+
+def penalized_methods(kind: str, random_state: Any) -> dict[str, Any]:
+    """Return ridge and lasso with both choices of the penalty; nothing for a kind of target without them."""
+    linear = PENALIZED.get(kind)
+    methods: dict[str, Any] = {}
+    if linear is None:
+        return methods
     for penalty in ("ridge", "lasso"):
         methods[penalty] = linear(penalty=penalty, choice="one_standard_error", random_state=random_state)
         methods[f"{penalty}-best"] = linear(penalty=penalty, choice="best", random_state=random_state)

@@ -20,7 +20,8 @@ from .._linear_projection import component_names
 from .._recarray import as_table
 from .._splits import Split, make_splits
 from .._transformer_base import SupervisedComponents
-from ..families import choose_family
+from ..families import FAMILIES, choose_family
+from ..families.survival_target import is_survival, survival_target
 from ..families.target_kind import is_category
 from ..ispca_transformer import ISPCA
 from ..plots.stability import plot_stability
@@ -28,6 +29,7 @@ from ..reduction.reuse import Reuse
 from .fitting import prepared
 from .input_checks import checked_data
 from .samples import rows
+from .target import target_form
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,8 @@ def stability(
         Not fitted; only its supervised components are examined.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The features.
-    y : array-like of shape (n_samples,)
-        The target.
+    y : array-like of shape (n_samples,), or events and times
+        The target, as in `compare`; its kind is that of the reduction's family.
     n_components : int, default=2
         Number of supervised components to examine, starting with the first.
     cv : int, splitter or iterable of pairs, default=50
@@ -132,13 +134,18 @@ def stability(
     if n_components < 1:
         raise ValueError(f"n_components must be at least 1, got {n_components}.")
     labels = is_category(y)
+    if target_form(y) == "survival":
+        y = survival_target(y)
+    elif reduction.family in FAMILIES and FAMILIES[reduction.family].ordered:
+        y = FAMILIES[reduction.family].target(y)
     X, y = checked_data(X, y)
     seed = integer_seed(random_state)
     family = choose_family(reduction.family, y, labels)
     # Chosen once: a training part may have fewer distinct integers than all samples.
     # Only components are compared here, which cross-fitting does not change.
     reduction = clone(reduction).set_params(family=family.name, cross_fit=None)
-    splits = make_splits(cv, X, y, groups, family.classification, seed)
+    stratified = family.classification or family.ordered
+    splits = make_splits(cv, X, y["event"] if is_survival(y) else y, groups, stratified, seed)
     seeds = np.random.SeedSequence(seed).generate_state(len(splits))
     # The splits share one permuted target, as they share the true one.
     permuted = np.random.default_rng(seed).permutation(y)

@@ -8,16 +8,13 @@ from sklearn.base import clone
 
 from ..families import class_family
 from ..ispca_transformer import ISPCA
-from ..penalized import PenalizedClassifier, PenalizedRegressor
 from ..spca_transformer import SPCA
 from .base_rates import BASE_RATES
-from .methods import FAMILY_NAMES, HONEST, MODELS, reduced
+from .methods import FAMILY_NAMES, HONEST, MODELS, PENALIZED, reduced
 
 # As in the paper; with many classes, each component has a coefficient per class.
 N_COMPONENTS = 50
 N_COMPONENTS_MANY_CLASSES = 20
-# Kinds of targets with penalized models on the original features.
-PENALIZED: dict[str, Any] = {"classification": PenalizedClassifier, "regression": PenalizedRegressor}
 
 
 def default_candidates(kind: str, n_classes: int = 2) -> list[tuple[str, Any]]:

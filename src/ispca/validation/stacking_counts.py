@@ -27,7 +27,7 @@ class StackedCounts(RegressorMixin, Stacked):
     estimators : list of (str, estimator) or dict, optional
         The candidates; each must have ``log_predictive_density``. By default PCA, SPCA, ISPCA (50 components each)
         and ISPCA with supervised components only, both with the residual test and cross-fitted, each with
-        HorseshoeCounts; and the mean rate.
+        HorseshoeCounts; lasso and ridge on the original features; and the mean rate.
     cv : int, splitter or iterable, default=5
         Number of folds, a scikit-learn splitter, or pairs of training and test indices.
     concentration : float, default=1.5
@@ -47,11 +47,11 @@ class StackedCounts(RegressorMixin, Stacked):
     Examples
     --------
     >>> import numpy as np
-    >>> from ispca import HorseshoeCounts, StackedCounts
+    >>> from ispca import PenalizedCounts, StackedCounts
     >>> from ispca.validation.base_rates import BaseRateCounts
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3)); y = rng.poisson(np.exp(1 + X[:, 0]))
-    >>> candidates = {"horseshoe": HorseshoeCounts(), "base rate": BaseRateCounts()}
+    >>> candidates = {"lasso": PenalizedCounts(), "base rate": BaseRateCounts()}
     >>> stack = StackedCounts(candidates, n_jobs=1, random_state=0).fit(X, y)
     >>> bool(stack.weights_[0] > 0.8)
     True

@@ -51,10 +51,11 @@ class StackedOrdinal(StackedClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
-    >>> from ispca import HorseshoeOrdinal, StackedOrdinal
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from ispca import StackedOrdinal
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3)); grade = np.digitize(X[:, 0], [-0.5, 0.5])
-    >>> candidates = {"horseshoe": HorseshoeOrdinal(), "base rate": DummyClassifier()}
+    >>> candidates = {"logistic": LogisticRegression(), "base rate": DummyClassifier()}
     >>> stack = StackedOrdinal(candidates, n_jobs=1, random_state=0).fit(X, grade)
     >>> stack.predict_proba(X).shape
     (60, 3)

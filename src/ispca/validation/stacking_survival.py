@@ -33,7 +33,8 @@ class StackedSurvival(Stacked):
     estimators : list of (str, estimator) or dict, optional
         The candidates; each must have ``predict_survival_function`` and ``log_predictive_density``. By default
         PCA, SPCA, ISPCA (50 components each) and ISPCA with supervised components only, both with the residual
-        test and cross-fitted, each with HorseshoeSurvival; and the Kaplan-Meier curve.
+        test and cross-fitted, each with HorseshoeSurvival; lasso and ridge on the original features; and the
+        Kaplan-Meier curve.
     cv : int, splitter or iterable, default=5
         Number of folds, stratified by event, a scikit-learn splitter, or pairs of training and test indices.
     concentration : float, default=1.5
@@ -55,11 +56,11 @@ class StackedSurvival(Stacked):
     Examples
     --------
     >>> import numpy as np
-    >>> from ispca import HorseshoeSurvival, StackedSurvival
+    >>> from ispca import PenalizedSurvival, StackedSurvival
     >>> from ispca.validation.base_rates import BaseRateSurvival
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3)); time = rng.exponential(np.exp(-X[:, 0]))
-    >>> candidates = {"Cox": HorseshoeSurvival(), "base rate": BaseRateSurvival()}
+    >>> candidates = {"ridge": PenalizedSurvival(penalty="ridge"), "base rate": BaseRateSurvival()}
     >>> stack = StackedSurvival(candidates, n_jobs=1, random_state=0).fit(X, (time < 2, np.minimum(time, 2)))
     >>> bool(stack.weights_[0] > 0.8)
     True
