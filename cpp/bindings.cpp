@@ -322,7 +322,7 @@ NB_MODULE(_engine, m) {
       "n_threads"_a = 1, "state"_a = nb::none(), "kernel"_a = "", "precision"_a = "single",
       "Draw from the posterior. Returns a dict of arrays, chains and draws first, and the state to go on from.\n"
       "y has class numbers (logistic, softmax, ordinal), numbers (gaussian), counts (poisson, negative_binomial), or\n"
-      "times of events and minus times of censoring (cox: positive, only their order counts). The intercepts of cox\n"
+      "times of events and minus times of censoring (cox: only their order counts). The intercepts of cox\n"
       "and ordinal are 0. Draws of more parameters are called sigma (gaussian), dispersion (negative_binomial: the\n"
       "variance is mu + mu^2 / dispersion) and thresholds (ordinal: P(y <= k) = expit(thresholds[k] - X coef)).\n"
       "weights (one per sample) multiply the log likelihoods of the samples, and offset (one per sample) is added to\n"

@@ -1,5 +1,6 @@
 // The Cox model: proportional hazards exp(f), by the partial likelihood with Efron's handling of ties. y is the time of
-// an event, or minus the time of censoring; only the order of the times matters. There is no intercept.
+// an event, or minus the time of censoring (0 has a sign, too); only the order of the times matters. There is no
+// intercept.
 //
 // At each time with events, let R be the sum of w exp(f) over the samples still at risk (those of that time included),
 // D the sum over the events at that time, and m their total weight. With integer m, the log likelihood gains
@@ -20,6 +21,8 @@
 
 namespace ispca {
 namespace {
+
+bool censored(double y) { return std::signbit(y); }
 
 struct Ties {
   double value, slope;  // h and h'
@@ -57,15 +60,10 @@ class Cox final : public GlmFamily {
   }
 
   void check(const RawData& raw) const override {
-    bool events = false;
-    for (std::size_t i = 0; i < raw.n; ++i) {
-      require(raw.y[i] != 0, "y must hold positive times, with a minus sign for censored samples");
-      events = events || raw.y[i] > 0;
-    }
-    require(events, "the Cox model needs at least one event");
+    require(!std::all_of(raw.y, raw.y + raw.n, censored), "the Cox model needs at least one event");
   }
 
-  double response(double y, double, std::size_t) const override { return y > 0 ? 1 : 0; }
+  double response(double y, double, std::size_t) const override { return censored(y) ? 0 : 1; }
 
   void prepare(const RawData& raw, const Poll& poll, Problem& problem) const override {
     std::vector<std::size_t> order(raw.n);
@@ -82,7 +80,7 @@ class Cox final : public GlmFamily {
     for (std::size_t i = 0; i < raw.n; ++i) {
       if (i == 0 || std::fabs(y[i]) != std::fabs(y[i - 1])) problem.risk_sets.push_back({i, 0});
       problem.risk_sets.back().end = i + 1;
-      if (y[i] > 0) problem.risk_sets.back().events += weight[i];
+      if (!censored(y[i])) problem.risk_sets.back().events += weight[i];
     }
     RawData sorted = raw;
     sorted.x = x.data();

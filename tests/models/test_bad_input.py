@@ -127,11 +127,11 @@ def test_observed_values_that_are_not_finite(Z, y):
         model.log_predictive_density(Z, np.where(np.arange(40) == 7, np.nan, 1.0))
 
 
-def test_probabilities_outside_0_and_1(Z, y):
+def test_levels_outside_0_and_1(Z, y):
     model = HorseshoeRegressor(n_draws=200, random_state=0).fit(Z, y)
-    for probability in (0, 1, -0.1, 90, np.nan):
+    for level in (0, 1, -0.1, 90, np.nan):
         with pytest.raises(ValueError, match="between 0 and 1"):
-            model.predict_interval(Z, probability)
+            model.predict_interval(Z, level)
 
 
 @BOTH

@@ -121,7 +121,7 @@ def test_poisson_is_overconfident_about_dispersed_counts():
     Z, y, offset = make_counts("negative-binomial", 120)
     test = make_counts("negative-binomial", 500, seed=1)
     density = {
-        family: HorseshoeCounts(family=family, random_state=0)
+        family: HorseshoeCounts(family=family, random_state=0, n_warmup=300, n_draws=200, retry=False)
         .fit(Z, y, offset=offset)
         .log_predictive_density(*test)
         .mean()

@@ -241,9 +241,9 @@ def test_intervals_cover_new_observations(numeric):
     rng = np.random.default_rng(5)
     Z = rng.normal(size=(3000, 4))
     y = 10 + 3 * Z[:, 0] - Z[:, 1] + 2 * rng.normal(size=3000)
-    for probability in (0.5, 0.9):
-        low, high = numeric.predict_interval(Z, probability).T
-        assert np.mean((low < y) & (y < high)) == pytest.approx(probability, abs=0.04)
+    for level in (0.5, 0.9):
+        low, high = numeric.predict_interval(Z, level).T
+        assert np.mean((low < y) & (y < high)) == pytest.approx(level, abs=0.04)
 
 
 def test_intervals_are_central_and_nested(numeric):

@@ -81,9 +81,10 @@ def test_the_order_comes_from_the_categories_the_frame_or_the_numbers(fitted):
 
 def test_the_opposite_order_has_opposite_coefficients():
     Z, y = make_grades(200)
-    up, down = (HorseshoeOrdinal(random_state=0).fit(Z, labels) for labels in (y, -y))
+    options = {"random_state": 0, "n_warmup": 300, "n_draws": 400, "retry": False}
+    up, down = (HorseshoeOrdinal(**options).fit(Z, labels) for labels in (y, -y))
     deviation = up.posterior_.coef.std(axis=(0, 1))
-    assert (np.abs(up.coef_ + down.coef_) < 0.2 * deviation).all()
+    assert (np.abs(up.coef_ + down.coef_) < 0.3 * deviation).all()
     assert (np.abs(up.thresholds_ + down.thresholds_[::-1]) < 0.1).all()
 
 

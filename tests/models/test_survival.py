@@ -154,7 +154,7 @@ def test_only_the_order_of_the_times_matters_for_the_coefficients():
 def test_offsets_take_over_a_known_effect():
     offset = np.random.default_rng(1).normal(size=300)
     Z, y = make_times(300, offset=offset)
-    model = HorseshoeSurvival(random_state=0).fit(Z, y, offset=offset)
+    model = HorseshoeSurvival(random_state=0, n_warmup=300, n_draws=200, retry=False).fit(Z, y, offset=offset)
     assert (np.abs(model.coef_ - COEF) < 3.5 * model.posterior_.coef.std(axis=(0, 1))).all()
     assert model.score(Z, y, offset=offset) > model.score(Z, y) + 0.05
     gain = model.log_predictive_density(Z, y, offset=offset).mean() - model.log_predictive_density(Z, y).mean()

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from matplotlib.colors import to_hex
 from sklearn.decomposition import PCA
 
+from family_targets import COVARIATES, make_targets
 from ispca import ISPCA, SPCA
 from ispca.plots import (
     class_style,
@@ -50,6 +51,21 @@ def test_the_null_distribution_gives_the_p_values_of_the_fit(test, n_classes, co
 def test_the_null_distribution_gives_the_p_values_of_a_quantity(quantity):
     X, y, reduction = quantity
     assert p_values(permutation_table(reduction, X, y), reduction.steps_) == [s.p_value for s in reduction.steps_]
+
+
+@pytest.mark.parametrize("test", ["paper", "residual"])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("adjust", [None, COVARIATES], ids=["plain", "adjusted"])
+def test_the_null_distribution_gives_the_p_values_of_every_family(test, container, adjust):
+    X, targets = make_targets(4)
+    n_steps = 0
+    for family, y in targets.items():
+        reduction = ISPCA(family=family, adjust=adjust, test=test, alpha=0.7, n_permutations=300, random_state=2)
+        reduction.fit(container(X), y)
+        found = p_values(permutation_table(reduction, container(X), y), reduction.steps_)
+        assert found == [step.p_value for step in reduction.steps_]
+        n_steps += len(found)
+    assert n_steps >= len(targets) + 5
 
 
 def test_real_data_give_the_p_values_of_the_fit(real_data):

@@ -168,4 +168,5 @@ def interval_tails(level: float) -> tuple[float, float]:
     """Return the quantiles at the ends of a central interval."""
     if not 0 < level < 1:
         raise ValueError(f"level={level} must lie between 0 and 1.")
-    return (1 - level) / 2, (1 + level) / 2
+    tail = (1 - level) / 2
+    return tail, 1 - tail

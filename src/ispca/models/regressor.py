@@ -11,7 +11,7 @@ from .._array_types import Floats
 from .._checks import integer_seed, numeric_target, observed_values
 from ..families import GAUSSIAN
 from .base import Horseshoe
-from .posterior import log_predictive_density
+from .posterior import interval_tails, log_predictive_density
 from .sampling import spreads
 
 
@@ -153,14 +153,14 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         noise = np.random.default_rng(integer_seed(random_state)).standard_normal(eta.shape)
         return eta + noise * self.posterior_.flat("sigma")[:, None]
 
-    def predict_interval(self, X: Any, probability: float = 0.9) -> Floats:
+    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Return the central posterior predictive interval.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Features.
-        probability : float, default=0.9
+        level : float, default=0.9
             Probability that a new observation lies inside.
 
         Returns
@@ -168,10 +168,7 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         interval : ndarray of shape (n_samples, 2)
             Lower and upper ends.
         """
-        if not 0 < probability < 1:
-            raise ValueError(f"probability={probability} must lie between 0 and 1.")
-        tail = (1 - probability) / 2
-        return np.quantile(self.predict_draws(X), [tail, 1 - tail], axis=0).T
+        return np.quantile(self.predict_draws(X), interval_tails(level), axis=0).T
 
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
         """Return the log posterior predictive density of each observed value.

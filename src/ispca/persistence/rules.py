@@ -136,24 +136,8 @@ def _are_categories(value: Any, sizes: Sizes) -> bool:
 
 
 CATEGORIES = Rule("lists of distinct categories by column", _are_categories)
-
-
-def _are_ordered_classes(values: Any, sizes: Sizes) -> bool:
-    return _is_vector(values, "biufOU") and len(values) > 1 and len(set(values.tolist())) == len(values)
-
-
-def _is_ascending(values: np.ndarray) -> bool:
-    return _is_finite(values) and bool((np.diff(values, axis=-1) > 0).all())
-
-
-ascending = _of_arrays("an array of ascending numbers", _is_ascending)
-TIMES = Rule(
-    "a list of ascending numbers",
-    lambda values, sizes: _is_vector(values, "f") and len(values) > 0 and _is_ascending(values),
-)
 NUMBERS = Rule("a list of numbers", lambda values, sizes: _is_vector(values, "f"))
 CLASSES = Rule("a list of at least two distinct, sorted labels", _are_classes)
-ORDERED_CLASSES = Rule("a list of at least two distinct labels", _are_ordered_classes)
 
 
 def among(*values: Any) -> Rule:
@@ -177,3 +161,19 @@ def several(container: type[list[Any] | tuple[Any, ...]], kind: type, least: int
         return isinstance(value, container) and len(value) >= least and all(isinstance(i, kind) for i in value)
 
     return Rule(f"a {container.__name__} of {kind.__name__}", holds)
+
+
+def _are_ordered_classes(values: Any, sizes: Sizes) -> bool:
+    return _is_vector(values, "biufOU") and len(values) > 1 and len(set(values.tolist())) == len(values)
+
+
+def _is_ascending(values: np.ndarray) -> bool:
+    return _is_finite(values) and bool((np.diff(values, axis=-1) > 0).all())
+
+
+ascending = _of_arrays("an array of ascending numbers", _is_ascending)
+TIMES = Rule(
+    "a list of ascending numbers",
+    lambda values, sizes: _is_vector(values, "f") and len(values) > 0 and _is_ascending(values),
+)
+ORDERED_CLASSES = Rule("a list of at least two distinct labels", _are_ordered_classes)

@@ -295,14 +295,14 @@ class StackedRegressor(RegressorMixin, Stacked):
         center = self.weights_ @ mean
         return center, np.sqrt(self.weights_ @ (spread**2 + (mean - center) ** 2))
 
-    def predict_interval(self, X: Any, probability: float = 0.9) -> Floats:
+    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Return the central interval of the mixture, with a normal distribution for each candidate.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The features.
-        probability : float, default=0.9
+        level : float, default=0.9
             Probability that a new observation lies inside.
 
         Returns
@@ -310,19 +310,19 @@ class StackedRegressor(RegressorMixin, Stacked):
         interval : ndarray of shape (n_samples, 2)
             Lower and upper ends.
         """
-        if not 0 < probability < 1:
-            raise ValueError(f"probability={probability} must lie between 0 and 1.")
+        if not 0 < level < 1:
+            raise ValueError(f"level={level} must lie between 0 and 1.")
         mean, spread = self._normal_parts(X)
-        tail = (1 - probability) / 2
-        return np.column_stack([self._quantile(level, mean, spread) for level in (tail, 1 - tail)])
+        tail = (1 - level) / 2
+        return np.column_stack([self._quantile(end, mean, spread) for end in (tail, 1 - tail)])
 
-    def _quantile(self, level: float, mean: Floats, spread: Floats) -> Floats:
+    def _quantile(self, tail: float, mean: Floats, spread: Floats) -> Floats:
         """Return a quantile of the mixture by bisection between the quantiles of its parts."""
-        parts = norm.ppf(level, mean, spread)
+        parts = norm.ppf(tail, mean, spread)
         low, high = parts.min(axis=0), parts.max(axis=0)
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
-            below = self.weights_ @ norm.cdf(middle, mean, spread) < level
+            below = self.weights_ @ norm.cdf(middle, mean, spread) < tail
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return (low + high) / 2
 
