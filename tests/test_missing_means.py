@@ -131,3 +131,19 @@ def test_pipelines_learn_the_means_of_their_training_part(data):
     )
     found = [cross_val_predict(model, X, y, cv=3, method="decision_function") for model in models]
     np.testing.assert_allclose(*found, atol=1e-8)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array], ids=lambda f: f.__name__)
+def test_folds_fill_their_covariates_with_their_own_means(container, data):
+    X, y = data
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.where(np.isnan(X), 5.0, X), y + rng.exponential(3.0, N)])
+    X[rng.random(N) < 0.3, -1] = np.nan
+    cv = KFold(3)
+    train, test = list(cv.split(X))[1]
+    scores = []
+    for values in (np.nan, np.nanmean(X[train], axis=0), np.nanmean(X, axis=0)):
+        model = SPCA(1, n_features=10, adjust=[-1], cross_fit=cv, whiten=True, missing="mean")
+        scores.append(model.fit_transform(container(np.where(np.isnan(X), values, X)), y)[test])
+    np.testing.assert_allclose(scores[0], scores[1], atol=1e-10)
+    assert np.abs(scores[0] - scores[2]).max() > 1e-6

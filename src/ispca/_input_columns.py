@@ -112,12 +112,14 @@ class InputColumns:
         advice = MISSING_ADVICE if self.missing == "error" else IMPUTE
         return check_values(X, self._encoded_names(), varied, advice)
 
-    def _filled_by_fold(self, X: Any, train: Indices, sample_weight: Floats | None) -> Any:
-        """Return the encoded X with missing values replaced by the means of some training samples."""
+    def _filled_by_fold(
+        self, X: Any, train: Indices, sample_weight: Floats | None, columns: Mask | slice = slice(None)
+    ) -> Any:
+        """Return some columns of the encoded X, filled with the means of some training samples."""
+        assert self.fill_values_ is not None
         means = observed_means(X[train], None if sample_weight is None else sample_weight[train])
         # Without an observed value in these samples, the column is constant there whatever fills it.
-        lost = np.isnan(means)
-        return fill_missing(X, means if self.fill_values_ is None else np.where(lost, self.fill_values_, means))
+        return fill_missing(X, np.where(np.isnan(means), self.fill_values_[columns], means))
 
     def _encoded_names(self) -> Any:
         known = getattr(self, "feature_names_in_", None)

@@ -53,7 +53,7 @@ class SupervisedComponents(LinearProjection):
         "scale": ["boolean"],
         "whiten": ["boolean"],
         "cross_fit": ["cv_object"],
-        "adjust": ["array-like", str, Integral, slice, None],
+        "adjust": ["array-like", str, Integral, None],
         "handle_unknown": [StrOptions({"error", "ignore"})],
         "keep_adjusted": ["boolean"],
         "missing": [StrOptions({"error", "mean"})],
@@ -222,6 +222,10 @@ class SupervisedComponents(LinearProjection):
             def fill(fold: Fold) -> Any:
                 return self._filled_by_fold(unfilled.astype(X.dtype, copy=False), fold.train, weights)
 
+            def fill_covariates(train: Indices) -> Floats | None:
+                known = columns_of(unfilled, data.covariates)
+                return None if known is None else self._filled_by_fold(known, train, weights, data.covariates)
+
             def make(fold: Fold, X: Any) -> Design:
                 part = make_subset_design(
                     X, fold.train, threads, center=self.center, scale=self.scale, rows=fold.response.rows
@@ -235,8 +239,11 @@ class SupervisedComponents(LinearProjection):
                 return adjusted_components(found, part, start, threads)
 
             def held_out() -> tuple[list[Fold], list[HeldOut]]:
-                folds = make_folds(design, response, splits, threads, share_products=not self.n_missing_)
-                return folds, held_out_scores(X, folds, make, find, threads, fill if self.n_missing_ else None)
+                if not self.n_missing_:
+                    folds = make_folds(design, response, splits, threads)
+                    return folds, held_out_scores(X, folds, make, find, threads)
+                folds = make_folds(design, response, splits, threads, fill_covariates)
+                return folds, held_out_scores(X, folds, make, find, threads, fill)
 
             indices = tuple(part.tobytes() for split in splits for part in split)
             key = (*data.key, data.excluded.tobytes(), indices, count, self._fold_settings())

@@ -199,9 +199,9 @@ def held_out(monkeypatch):
     """Collect the held-out samples of every fold."""
     found = []
 
-    def record(design, response, splits, workers, **options):
+    def record(design, response, splits, workers):
         found.extend(test for _, test in splits)
-        return make_folds(design, response, splits, workers, **options)
+        return make_folds(design, response, splits, workers)
 
     monkeypatch.setattr("ispca._transformer_base.make_folds", record)
     return found

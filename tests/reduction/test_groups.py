@@ -81,3 +81,13 @@ def test_a_fit_uses_the_groups(kind, alpha):
     assert kind(**options).fit(X, y).n_supervised_ > 0
     with pytest.warns(UserWarning, match="No signal"):
         assert kind(**options).fit(X, y, groups=groups).n_supervised_ == 0
+
+
+def test_groups_of_survival_times():
+    """Patients with two samples have the same time twice: whole patients are exchanged."""
+    rng = np.random.default_rng(2)
+    patients = np.repeat(np.arange(20), 2)
+    X = rng.normal(size=(20, 10))[patients] + 0.2 * rng.normal(size=(40, 10))
+    y = (np.ones(40, dtype=bool), rng.exponential(size=20)[patients])
+    options = {"family": "cox", "kind": "maximum", "random_state": 0}
+    assert score_test(X, y, groups=patients, **options).p_value > score_test(X, y, **options).p_value

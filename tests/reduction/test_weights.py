@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
 
 from family_targets import COVARIATES, N_SAMPLES, make_targets
 from ispca import ISPCA, SPCA, feature_scores, score_test
@@ -167,6 +170,20 @@ def test_an_offset_is_a_known_part_of_the_predictor():
     assert feature_scores(features, y, family="poisson", offset=exposure).argmax() == 1
     found = ISPCA(1, family="poisson", random_state=0).fit(features, y, offset=exposure)
     assert np.abs(found.components_[0]).argmax() == 1
+
+
+@pytest.mark.parametrize("kind", [ISPCA, SPCA])
+def test_weights_and_offsets_are_routed_through_a_pipeline(kind):
+    y, offset = TARGETS["poisson"], np.linspace(-1, 1, N_SAMPLES)
+    options = {"n_features": 10} if kind is SPCA else {"n_supervised": 2, "alpha": None}
+    options["family"] = "poisson"
+    expected = kind(3, **options).fit(X, y, sample_weight=WEIGHTS, offset=offset)
+    with config_context(enable_metadata_routing=True):
+        reduction = kind(3, **options).set_fit_request(sample_weight=True, offset=True)
+        pipeline = make_pipeline(reduction, LinearRegression().set_fit_request(sample_weight=True))
+        pipeline.fit(X, y, sample_weight=WEIGHTS, offset=offset)
+    np.testing.assert_array_equal(pipeline[0].components_, expected.components_)
+    assert np.abs(expected.components_ - kind(3, **options).fit(X, y).components_).max() > 1e-3
 
 
 @pytest.mark.parametrize(

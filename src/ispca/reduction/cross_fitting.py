@@ -56,11 +56,12 @@ def make_folds(
     response: Response,
     splits: Sequence[tuple[Indices, Indices]],
     workers: Workers,
-    share_products: bool = True,
+    fill_covariates: Callable[[Indices], Floats | None] | None = None,
 ) -> list[Fold]:
     """Return the folds of the full fit's data, or say what is wrong with the splits.
 
-    Products with the features are not shared if missing values are filled anew in every fold.
+    If X has missing values, ``fill_covariates`` returns the covariates (None if there are none) with the values
+    that some training samples suggest.
     """
     n_held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=design.shape[0])
     if (n_held_out != 1).any():
@@ -71,8 +72,9 @@ def make_folds(
                 f"Fold {number} of cross_fit leaves a class without training samples, or a constant target. "
                 "Use fewer folds, a stratified splitter, or more groups per class."
             )
-    responses = [subset_response(response, train) for train, _ in splits]
-    if not (share_products and response.target.plain):
+    covariates = [None if fill_covariates is None else fill_covariates(train) for train, _ in splits]
+    responses = [subset_response(response, split[0], own) for split, own in zip(splits, covariates, strict=True)]
+    if fill_covariates is not None or not response.target.plain:
         # Every fold has its own features or weights.
         return [Fold(*split, of_train, None) for split, of_train in zip(splits, responses, strict=True)]
     # One product with the responses of all folds, zero where held out. A response is centered on its training

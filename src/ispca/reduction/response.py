@@ -200,13 +200,14 @@ def statistic_scale(response: Response) -> float:
     return float(scale)
 
 
-def subset_response(response: Response, samples: Any) -> Response:
+def subset_response(response: Response, samples: Any, covariates: Floats | None = None) -> Response:
     """Return the response of some samples, in which every column must vary.
 
-    A null model is fitted to these samples alone.
+    A null model is fitted to these samples alone; ``covariates`` (of all samples) replace those of the response.
     """
     if not response.target.plain:
-        return _response(response.target.subset(samples))
+        target = response.target if covariates is None else replace(response.target, covariates=covariates)
+        return _response(target.subset(samples))
     return replace(response, columns=_unit(response.columns[samples]))
 
 
