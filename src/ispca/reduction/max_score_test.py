@@ -24,7 +24,7 @@ from scipy.special import ndtr
 from .._array_types import Floats, Indices, Mask
 from .deflation import Deflation, project_off, varying_columns
 from .design import Design
-from .null_distribution import permuted_responses, tested_scores, whole_responses
+from .null_distribution import permutation_norms, permuted_responses, tested_scores, whole_responses
 from .permutation import Permutations
 from .records import TestResult
 from .response import Response
@@ -111,6 +111,7 @@ class MaxScoreTest:
         if self._n_start < 0:
             self._n_start = state.basis.shape[1]
             self._start = state.basis[:, varying_columns(state.basis)]
+        state = permutation_norms(self._design, state, self._responses, self._exchange)
         tally = _Tally(score, self._rule)
         if not self._known_pieces(state, workers, tally):
             self._further_pieces(state, workers, tally)
@@ -201,6 +202,7 @@ class ResidualTest:
         score = float(scores.max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
+        state = permutation_norms(self._design, state, residuals, self._exchange)
         tally = _Tally(score, self._rule)
         pieces = self._permutations.pieces(residuals.shape[1])
         clear = _clearly_significant(score, self._design.shape, residuals.shape[1])

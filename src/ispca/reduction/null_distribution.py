@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._array_types import Floats
-from .deflation import Deflation, project_off, varying_columns
-from .design import Design
+from .deflation import Deflation, deflated_columns, project_off, varying_columns
+from .design import Design, feature_blocks
 from .permutation import Permutations
 from .response import ResidualExchange
 from .scores import correlation_scores
@@ -68,10 +68,32 @@ def adjusted_vectors(vectors: Floats, lengths: Floats, exchange: ResidualExchang
     if exchange.scale is not None:
         vectors = vectors * exchange.scale[:, None]
     vectors = project_off(basis, vectors)
-    if not exchange.fixed:
+    if exchange.length is None:
         return unit_columns(vectors)
     scaled: Floats = vectors / np.repeat(lengths, vectors.shape[1] // len(lengths))
     return scaled
+
+
+def permutation_norms(design: Design, state: Deflation, columns: Floats, exchange: ResidualExchange) -> Deflation:
+    """Return the deflation with the norms by which the scores of permuted responses are divided.
+
+    They are those of the columns if permuted responses have unit length. Responses that keep their scale are
+    divided by their standard deviation over all permutations, because weights that are part of the outcome are not
+    those of the samples that receive them.
+    """
+    if exchange.length is None or exchange.scale is None:
+        return state
+    weights = np.ones(len(columns)) if exchange.weights is None else exchange.weights
+    # Of one response: no family with several has weights that are part of the outcome.
+    variance = weights @ exchangeable(columns, exchange)[:, 0] ** 2 / (weights.sum() - 1)
+    multiplier = (exchange.scale / np.sqrt(weights))[:, None]
+    squares = np.zeros(design.shape[1])
+    for block in feature_blocks(design.shape[1]):
+        values = deflated_columns(design, state, np.arange(block.start, block.stop)) * multiplier
+        values -= weights @ values / weights.sum()
+        squares[block] = np.einsum("ij,ij->j", values, values)
+    squares[state.inverse_norms == 0] = 0.0
+    return state._replace(remaining=squares * variance * exchange.length**2)
 
 
 def null_maxima(
@@ -91,6 +113,7 @@ def null_maxima(
     if not permuted.shape[1]:
         return np.zeros(permutations.count)
     maxima = []
+    multiplier = permutation_norms(design, state, permuted, exchange).inverse_norms
     varying = start[:, varying_columns(start)]
     for piece in permutations.pieces(permuted.shape[1]):
         if test == "residual":
@@ -98,7 +121,7 @@ def null_maxima(
         else:
             vectors = whole_responses(permutations, permuted, [piece], exchange, varying, workers)[0]
             vectors = project_off(state.basis, vectors)
-        [largest], _ = design.score_maxima([vectors], state.inverse_norms, workers)
+        [largest], _ = design.score_maxima([vectors], multiplier, workers)
         maxima.append(largest.reshape(-1, piece[1] - piece[0]).max(axis=0))
     return np.concatenate(maxima)
 

@@ -72,12 +72,16 @@ class ResidualExchange(NamedTuple):
     ----------
     scale : ndarray of shape (n,) or None
         A response is such a residual times this; None if all are 1.
-    fixed : bool
-        Whether permuted responses keep their scale. Otherwise they are scaled to unit length.
+    weights : ndarray of shape (n,) or None
+        Sample weights; None if all are 1.
+    length : float or None
+        Length of the response before it was scaled, in standard deviations of the residuals. If it is given,
+        permuted responses keep their scale; otherwise they are scaled to unit length.
     """
 
     scale: Floats | None = None
-    fixed: bool = False
+    weights: Floats | None = None
+    length: float | None = None
 
 
 PLAIN_EXCHANGE = ResidualExchange()
@@ -165,11 +169,12 @@ def _exchange(target: Target, null: NullModel) -> ResidualExchange:
     weights = target.sample_weight
     if target.family.constant_weights:
         # The variance belongs to the sample, through its covariates: Pearson residuals are exchangeable.
-        return ResidualExchange(None if weights is None else np.sqrt(weights))
+        return ResidualExchange(None if weights is None else np.sqrt(weights), weights)
     # Where the variance is part of the outcome, such as the hazard survived, the plain residuals are. Divided by
     # the deviation of other samples, their lengths have no meaning.
     inverse = np.divide(1.0, null.weights, out=np.zeros_like(null.weights), where=null.weights > 0)
-    return ResidualExchange(np.sqrt(inverse if weights is None else weights * inverse), fixed=True)
+    scale = np.sqrt(inverse if weights is None else weights * inverse)
+    return ResidualExchange(scale, weights, float(np.linalg.norm(_pearson(null, weights))))
 
 
 def _pearson(null: NullModel, sample_weight: Floats | None) -> Floats:

@@ -20,7 +20,7 @@ from scipy.stats import rankdata
 from .._array_types import Floats, Indices
 from .deflation import start_deflation, varying_columns
 from .design import Design, feature_blocks, make_design
-from .null_distribution import adjusted_vectors, exchangeable
+from .null_distribution import adjusted_vectors, exchangeable, permutation_norms
 from .response import Response
 from .scores import SCORE_DECIMALS
 from .threads import Workers
@@ -130,13 +130,13 @@ class AdjustedStatistic(ProductStatistic):
 
     def __init__(self, design: Design, response: Response, basis: Floats, workers: Workers) -> None:
         state = start_deflation(design, workers, response.columns, basis)
-        super().__init__(design, response.columns, state.inverse_norms)
-        self._products, self._start = state.products, basis[:, varying_columns(basis)]
-        self._exchange = response.exchange
+        permuted = permutation_norms(design, state, response.columns, response.exchange)
+        super().__init__(design, response.columns, permuted.inverse_norms)
+        self._scores = np.abs(state.products).max(axis=1) * state.inverse_norms
+        self._start, self._exchange = basis[:, varying_columns(basis)], response.exchange
 
     def observed(self, workers: Workers) -> Floats:
-        scores = np.abs(self._products).max(axis=1) * self._multiplier
-        return np.round(scores, SCORE_DECIMALS)
+        return np.round(self._scores, SCORE_DECIMALS)
 
     def _permuted(self, permutations: Indices) -> Floats:
         exchanged = np.take(exchangeable(self._columns, self._exchange).T, permutations, axis=1)
