@@ -203,7 +203,7 @@ ERRORS = [
     ([], 3, "Pass --target COLUMN."),
     (["--target", "sample"], 3, "40 distinct labels in 40 samples"),
     (["--target", "diagnosis", "--max-memory", "1e-6"], 3, "raise the limit with --max-memory GB."),
-    (["--target", "diagnosis", "--kind", "regression"], 3, "Leave out --kind regression."),
+    (["--target", "diagnosis", "--kind", "quantity"], 3, "Leave out --kind quantity."),
     (["--target", "diagnosis", "--drop", "scor"], 3, "Did you mean score?"),
     (["--target", "diagnosis", "--id", "name"], 3, "no column 'name' (id)"),
 ]
@@ -241,7 +241,7 @@ def test_help_fits_a_screen_and_shows_an_example(command, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert main([*command, "--help"]) == 0
     text = capsys.readouterr().out
-    assert len(text.splitlines()) <= 36
+    assert len(text.splitlines()) <= 42
     assert max(map(len, text.splitlines())) <= 86
     assert "example:" in text
 
@@ -369,7 +369,7 @@ def test_the_report(data, tmp_path, fitted, monkeypatch):
     assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["format"] == 1
 
 
-@pytest.mark.parametrize(("values", "kind"), [(3, "regression"), (20, "classification")])
+@pytest.mark.parametrize(("values", "kind"), [(3, "quantity or ordinal or count"), (20, "class or count")])
 def test_an_integer_target_may_be_either_kind(tmp_path, capsys, values, kind):
     rng = np.random.default_rng(0)
     rows = [f"{a:.3f},{b:.3f},{i % values}" for i, (a, b) in enumerate(rng.normal(size=(40, 2)))]

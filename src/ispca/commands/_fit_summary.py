@@ -141,7 +141,7 @@ def _step_text(number: int, step: dict[str, Any], classes: dict[str, int] | None
     start = f"  {number}. largest score {step['score']:.2f} ({p_value}): "
     if not step["accepted"]:
         return start + ("undecided, so not added." if step["limit_reached"] else "not significant.")
-    several = classes is not None and len(classes) > 2
+    several = classes is not None and len(classes) > 2 and step["target_class"] is not None
     separates = f", separating {step['target_class']} from the rest" if several else ""
     more = " ..." if step["n_features"] > len(step["features"]) else ""
     return start + f"{count(step['n_features'], 'feature')}{separates} ({', '.join(step['features'])}{more})"

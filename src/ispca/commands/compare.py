@@ -17,7 +17,7 @@ from ..validation import Comparison, paper_methods, recommended_methods, standar
 from ..validation import compare as compare_methods
 from ..validation.input_checks import LONGEST_TIMEOUT
 from . import UsageError
-from ._console import Console, finite
+from ._console import KIND_WORDS, Console, finite
 from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised, sample_options
 from ._output import output_folder
 from .fit import PAPER_KINDS, methods_for
@@ -54,9 +54,9 @@ def run(args: argparse.Namespace) -> int:
     if args.jobs == 0:
         raise UsageError("--jobs must not be 0. Pass the number of processes, or -1 for all cores.")
     # Check the names before reading a large file.
-    own = paper_methods() if args.paper else recommended_methods()
-    known = own | standard_methods() | standard_methods(regression=True)
-    chosen_methods(known, args.methods)
+    every = [paper_methods()] if args.paper else [recommended_methods(kind=kind) for kind in KIND_WORDS]
+    known = {name: method for methods in every for name, method in methods.items()}
+    chosen_methods(known | standard_methods() | standard_methods(regression=True), args.methods)
     result, written = None, []
     try:
         with nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PLOT)) as folder:

@@ -99,4 +99,6 @@ def _title(inputs: Inputs) -> str:
     target = clean(inputs.context.target_name, 80)
     if inputs.reduction is None:
         return f"Comparison of methods: {target}"
+    if inputs.kind == "survival":
+        return f"Supervised components for survival ({target})"
     return f"Supervised components for {target}" if inputs.y is not None else "Components"

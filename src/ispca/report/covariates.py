@@ -68,9 +68,10 @@ def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     columns = [("Name", "text"), ("Unit", "text")] + ([("Class", "text")] if several else [])
     columns += [(title, "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
     caption = f"{title} of covariates and of the strongest components"
+    axis = f"{title} (90% credible interval)"
     options = {"measure": "effect", "reference": 1.0 if ratio else 0.0, "log": bool(ratio)}
     forests = [
-        {**options, "title": f"{title} for {label}" if label else title, "rows": part}
+        {**options, "title": f"{axis} for {label}" if label else axis, "rows": part}
         for label, part in panels.items()
     ]
     return table("effects", caption, columns, rows), forests
@@ -84,7 +85,7 @@ def _names(inputs: Inputs) -> list[str]:
 
 def _change(inputs: Inputs) -> tuple[str, dict[str, Any]]:
     """Return what the search finds with and without adjustment, in a sentence and as a table."""
-    reductions = {"adjusted": inputs.reduction, "not adjusted": inputs.context.unadjusted}
+    reductions = {"Adjusted": inputs.reduction, "Unadjusted": inputs.context.unadjusted}
     rows: list[list[Any]] = []
     for name, reduction in reductions.items():
         first = reduction.steps_[0]

@@ -23,7 +23,7 @@ SENTENCES = {
     "accuracy": "{percent} of held-out samples are classified correctly by {method}",
     "r2": "{percent} of the variance of the target in held-out samples is explained by {method}",
     "concordance": "Of two held-out samples with known order of events, {method} gives the higher risk to the one "
-    "with the earlier event in {percent} of cases, where guessing gives 50%",
+    "with the earlier event in {percent} of cases; guessing gives 50%",
 }
 # Measures that are drawn besides the main one.
 DRAWN = ("accuracy", "r2", "concordance", "integrated_brier", "poisson_deviance")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
 
 from ..validation.baseline_comparison import BASE_RATE, LASSO, MODEL
 from ..validation.comparison import Comparison
@@ -53,13 +54,14 @@ def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
 
 def _code(inputs: Inputs) -> str:
     lines = [f"# ispca {version('ispca')}, Python {platform.python_version()}"]
-    call, imports = ("", []) if inputs.comparison is None else _comparison_code(inputs.comparison)
+    given = list(inputs.context.fit_parameters)
+    call, imports = ("", []) if inputs.comparison is None else _comparison_code(inputs.comparison, given)
     if inputs.reduction is None:
         return "\n".join([*lines, *imports, "", f"result = {call}", "print(result)"])
     classes = [(_module(step), type(step).__name__) for step in inputs.steps]
     ours = sorted({name for module, name in classes if module == "ispca"})
     lines += [f"from ispca import {', '.join(ours)}", "from ispca.report import write_report", *imports]
-    fit, report = ["model.fit(X, y)"], 'write_report(model, X, y, "report.html")'
+    fit, report = [_fit_code(inputs, given)], 'write_report(model, X, y, "report.html")'
     if call:
         fit.append(f"validation = {call}")
         report = report.replace(")", ", validation=validation)")
@@ -72,13 +74,26 @@ def _code(inputs: Inputs) -> str:
     return "\n".join([*lines, *fit, report])
 
 
-def _comparison_code(comparison: Comparison) -> tuple[str, list[str]]:
+def _fit_code(inputs: Inputs, given: list[str]) -> str:
+    """Return the call of fit; the steps of a pipeline take parameters under their names."""
+    steps = [step for step in inputs.steps if step is not None]
+    words = []
+    for step in steps:
+        prefix = f"{type(step).__name__.lower()}__" if len(steps) > 1 else ""
+        words += [f"{prefix}{name}={name}" for name in given if has_fit_parameter(step, name)]
+    return f"model.fit({', '.join(['X', 'y', *words])})"
+
+
+def _comparison_code(comparison: Comparison, given: list[str]) -> tuple[str, list[str]]:
     """Return the call that made a comparison and the imports it needs."""
-    grouped = comparison.splits[0].train_groups is not None
+    names = [name for name in given if name != "groups"]
+    names = ["groups", *names] if comparison.splits[0].train_groups is not None else names
     cv, imports = _splitter_code(comparison.splitter)
-    options = f"cv={cv}{', groups=groups' if grouped else ''}, random_state={comparison.seed}"
-    with_baselines = comparison.methods == [MODEL, LASSO, BASE_RATE] and comparison.baseline == BASE_RATE
-    if with_baselines and not grouped:
+    # The kinds that y and the methods do not show.
+    kind = f"kind={comparison.kind!r}, " if comparison.kind in ("count", "ordinal") else ""
+    options = f"{kind}cv={cv}{''.join(f', {name}={name}' for name in names)}, random_state={comparison.seed}"
+    with_baselines = comparison.methods in ([MODEL, LASSO, BASE_RATE], [MODEL, BASE_RATE])
+    if with_baselines and comparison.baseline == BASE_RATE:
         function, call = "compare_with_baselines", f"compare_with_baselines(model, X, y, {options})"
     else:
         methods = ", ".join(f"{name!r}: ..." for name in comparison.methods)

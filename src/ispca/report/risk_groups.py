@@ -74,7 +74,7 @@ def _never_held_out(inputs: Inputs, found: HeldOut) -> list[str]:
 
 def _group_table(curves: np.recarray, names: list[str]) -> dict[str, Any]:
     rows: list[list[Any]] = []
-    times = nice_times(float(curves["time"].max()), 4)[1:]
+    times = nice_times(float(curves["time"].max()), 6)[1:]
     for name in names:
         here = curves[curves["group"] == name]
         size, events = int(here["n_at_risk"][0]), int(here["n_events"].sum())

@@ -60,6 +60,8 @@ class Comparison:
         The seed that they were made with; pass it as ``random_state`` to repeat the comparison.
     splitter : int, splitter or None
         The number of random splits or the splitter that was given; None for lists of indices.
+    kind : str
+        Kind of target, as in `compare`.
     """
 
     methods: list[str]
@@ -72,6 +74,7 @@ class Comparison:
     cv: str = ""
     seed: int | None = None
     splitter: Any = field(default=None, repr=False)
+    kind: str = ""
 
     @property
     def main_metric(self) -> str:
@@ -254,4 +257,6 @@ def compare(
     limits = {name: measure.limits for name, measure in measures.items()}
     words = describe_splits(cv, len(splits), groups, strata)
     splitter = cv if isinstance(cv, Integral) or hasattr(cv, "split") else None
-    return Comparison(list(named), base, scores, predictions, splits, errors, limits, words, seed, splitter)
+    return Comparison(
+        list(named), base, scores, predictions, splits, errors, limits, words, seed, splitter, target.kind
+    )

@@ -1,0 +1,242 @@
+"""Survival times, counts, ordered classes and covariates on the command line."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from ispca.cli import main
+from ispca.datasets import make_counts, make_survival
+from ispca.persistence import load_model, read_details
+
+SHORT = ["--components", "3", "--draws", "60", "--permutations", "200"]
+SURVIVAL = ["--time", "months", "--event", "died", "--covariates", "age,sex,batch", "--drop", "weight"]
+COUNT = ["--target", "relapses", "--kind", "count", "--offset", "log_years", "--covariates", "age,sex"]
+PATIENTS = 90
+
+
+def write(path, columns):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def genes(data):
+    return {f"g{j}": column.round(4) for j, column in enumerate(data.data.T)}
+
+
+def survival_columns():
+    data = make_survival(PATIENTS, 40, signal=2.0, random_state=0)
+    y = {"months": data.target["time"].round(3), "died": data.target["event"].astype(int)}
+    more = {"patient": [f"p{i // 2}" for i in range(PATIENTS)], "weight": 1 + np.arange(PATIENTS) % 2}
+    return {"sample": [f"s{i}" for i in range(PATIENTS)], **y, **data.covariates, **more, **genes(data)}
+
+
+def count_columns():
+    data = make_counts(PATIENTS, 40, random_state=0)
+    grade = np.digitize(data.target, np.quantile(data.target, [0.33, 0.67]))
+    y = {"relapses": data.target, "log_years": data.offset.round(4), "grade": [f"G{g + 1}" for g in grade]}
+    return {"sample": [f"s{i}" for i in range(PATIENTS)], **y, **data.covariates, **genes(data)}
+
+
+@pytest.fixture
+def survival(tmp_path):
+    return write(tmp_path / "survival.csv", survival_columns())
+
+
+@pytest.fixture
+def counts(tmp_path):
+    return write(tmp_path / "counts.csv", count_columns())
+
+
+@pytest.fixture(scope="session")
+def fitted_survival(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("survival")
+    path = write(folder / "survival.csv", survival_columns())
+    command = ["fit", str(path), *SURVIVAL, "--out", str(folder / "out"), *SHORT, "--quiet", "--cv", "2"]
+    assert main(command) == 0
+    return folder
+
+
+def test_survival_files(fitted_survival):
+    scores = read(fitted_survival / "out" / "scores.csv")
+    columns = survival_columns()
+    assert [float(row["months"]) for row in scores] == columns["months"].tolist()
+    assert [int(row["died"]) for row in scores] == columns["died"].tolist()
+    assert list(scores[0])[-4:] == ["age", "sex=male", "batch=B", "batch=C"]
+    loadings = read(fitted_survival / "out" / "loadings.csv")
+    assert list(loadings[0]) == ["feature", "supervised_1", *list(loadings[0])[2:]]
+    assert not {"age", "sex=male"} & set(loadings[0])
+    details = read_details(fitted_survival / "out" / "model.ispca")
+    assert details["kind"] == "survival"
+    assert details["covariates"] == {"age": None, "sex": ["female", "male"], "batch": ["A", "B", "C"]}
+    reduction, model = load_model(fitted_survival / "out" / "model.ispca")
+    assert reduction.adjust == model.unpenalized == [-4, -3, -2, -1]
+    page = (fitted_survival / "out" / "report.html").read_text(encoding="utf-8")
+    assert "--time months --event died" in page
+    assert "--covariates age,sex,batch" in page
+
+
+def test_survival_predictions(fitted_survival, tmp_path, capsys):
+    model = str(fitted_survival / "out" / "model.ispca")
+    out = tmp_path / "predicted.csv"
+    assert main(["predict", model, str(fitted_survival / "survival.csv"), "--out", str(out)]) == 0
+    rows = read(out)
+    assert list(rows[0])[:3] == ["id", "risk", "median_survival"]
+    times = [float(name[9:-1]) for name in list(rows[0])[3:]]
+    assert len(times) == 3
+    assert times == sorted(times)
+    curves = np.array([[float(row[f"survival({time:g})"]) for time in times] for row in rows])
+    assert (np.diff(curves, axis=1) <= 0).all()
+    risk = np.array([float(row["risk"]) for row in rows])
+    assert np.corrcoef(risk, curves[:, 1])[0, 1] < -0.8
+    # A median that the curve does not reach is empty, and null in JSON.
+    assert any(row["median_survival"] == "" for row in rows)
+    capsys.readouterr()
+    assert main(["predict", model, str(fitted_survival / "survival.csv"), "--json", "--quiet"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["median_survival"] is None for row in found] == [row["median_survival"] == "" for row in rows]
+
+
+def test_covariates_are_required_and_used(fitted_survival, tmp_path, one_line, capsys):
+    model = str(fitted_survival / "out" / "model.ispca")
+    columns = survival_columns()
+    without = {name: values for name, values in columns.items() if name != "age"}
+    assert main(["predict", model, str(write(tmp_path / "a.csv", without))]) == 3
+    assert "has no column 'age' (covariates)" in one_line()
+    odd = columns | {"batch": np.where(np.arange(PATIENTS) == 3, "D", columns["batch"])}
+    assert main(["predict", model, str(write(tmp_path / "b.csv", odd))]) == 3
+    assert "contains 'D', but the model knows only 'A', 'B', 'C'" in one_line()
+    assert main(["predict", model, str(write(tmp_path / "c.csv", columns)), "--json", "--quiet"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    older = columns | {"age": columns["age"] + 30}
+    assert main(["predict", model, str(write(tmp_path / "d.csv", older)), "--json", "--quiet"]) == 0
+    changed = json.loads(capsys.readouterr().out)
+    differences = [b["risk"] - a["risk"] for a, b in zip(plain, changed, strict=True)]
+    assert abs(differences[0]) > 1e-3
+    np.testing.assert_allclose(differences, differences[0])
+
+
+def test_what_survival_says(survival, tmp_path, capsys):
+    options = [*SURVIVAL[:-2], "--groups", "patient", "--weights", "weight"]
+    assert main(["fit", str(survival), *options, "--out", str(tmp_path / "out"), *SHORT]) == 0
+    told = capsys.readouterr()
+    assert "90 samples, 40 features, target 'months': survival times, 54 events, 36 censored." in told.out
+    assert "  sex=male, vs. reference: hazard ratio " in told.out
+    assert "'months' and 'died' are treated as survival times: 54 events, 36 samples censored." in told.err
+    assert "Covariate 'age' is treated as a quantity." in told.err
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "ispca__groups=groups, ispca__sample_weight=sample_weight" in page
+
+
+def test_weights_are_used(survival, tmp_path):
+    command = ["fit", str(survival), "--target", "sex", "--drop", "months", "died", *SHORT, "--quiet", "--out"]
+    assert main([*command, str(tmp_path / "plain")]) == 0
+    assert main([*command[:-1], "--weights", "weight", "--out", str(tmp_path / "weighted")]) == 0
+    plain, weighted = (load_model(tmp_path / name / "model.ispca") for name in ("plain", "weighted"))
+    assert np.abs(plain[0].mean_ - weighted[0].mean_).max() > 1e-3
+
+
+def test_counts_with_an_offset(counts, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["fit", str(counts), *COUNT, "--drop", "grade", "batch", "--out", str(out), *SHORT]) == 0
+    told = capsys.readouterr()
+    assert "target 'relapses': counts." in told.out
+    assert "  age, per SD (" in told.out
+    assert "rate ratio" in told.out
+    assert "'log_years' is the logarithm of the exposure" in told.err
+    columns = count_columns()
+    longer = columns | {"log_years": columns["log_years"] + np.log(2)}
+    found = []
+    for name, table in (("one", columns), ("two", longer)):
+        path = write(tmp_path / f"{name}.csv", table)
+        assert main(["predict", str(out / "model.ispca"), str(path), "--json", "--quiet"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert list(found[0][0]) == ["id", "mean", "q5", "q95"]
+    np.testing.assert_allclose([row["mean"] for row in found[1]], [2 * row["mean"] for row in found[0]])
+    without = {name: values for name, values in columns.items() if name != "log_years"}
+    assert main(["predict", str(out / "model.ispca"), str(write(tmp_path / "no.csv", without))]) == 3
+    assert "has no column 'log_years' (offset)" in capsys.readouterr().err
+
+
+def test_ordered_classes(counts, tmp_path, capsys):
+    options = ["--target", "grade", "--kind", "ordinal", "--drop", "relapses", "log_years"]
+    assert main(["fit", str(counts), *options, "--out", str(tmp_path / "out"), *SHORT]) == 0
+    told = capsys.readouterr()
+    assert "target 'grade': ordered classes 1 (" in told.out
+    assert "separating" not in told.out
+    assert main(["predict", str(tmp_path / "out" / "model.ispca"), str(counts), "--json", "--quiet"]) == 0
+    row = json.loads(capsys.readouterr().out)[0]
+    assert list(row) == ["id", "prediction", "p(1)", "p(2)", "p(3)"]
+    assert row["p(1)"] + row["p(2)"] + row["p(3)"] == pytest.approx(1)
+
+
+USAGE = [
+    (["--time", "months"], "--time needs --event"),
+    (["--event", "died"], "--event needs --time"),
+    (["--time", "months", "--event", "died", "--target", "age"], "take the place of --target"),
+    (["--time", "months", "--event", "died", "--kind", "count"], "do not go with --kind count"),
+    (["--kind", "survival"], "--kind survival needs --time and --event."),
+    (["--target", "weight", "--offset", "age"], "--offset is for counts. Add --kind count."),
+    ([*SURVIVAL, "--paper"], "The paper has no methods for --kind survival"),
+    ([*SURVIVAL, "--method", "PSPCA"], "--method PSPCA does not apply to this kind of target."),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), USAGE)
+def test_options_that_contradict_each_other(survival, tmp_path, capsys, options, message):
+    assert main(["fit", str(survival), *options, "--out", str(tmp_path / "out"), *SHORT]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+DATA = [
+    (["--time", "sex", "--event", "died"], "Column 'sex' (time) contains text (female, male)."),
+    (["--time", "months", "--event", "sex"], "Column 'sex' (event) contains 'female', 'male'."),
+    (["--target", "sex", "--covariates", "sex"], "Column 'sex' is given as target and as covariates."),
+    (["--target", "sex", "--covariates", "agee"], "Did you mean age?"),
+    (["--target", "age", "--kind", "count"], "counts are integers of 0 or more. Pass --kind quantity for other"),
+    (["--target", "sex", "--kind", "ordinal"], "The order of the classes in 'sex' is unknown"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), DATA)
+def test_unusable_columns(survival, tmp_path, one_line, options, message):
+    assert main(["fit", str(survival), *options, "--out", str(tmp_path / "out")]) == 3
+    assert message in one_line()
+
+
+def test_batch_and_class_that_cannot_be_separated(tmp_path, one_line, capsys):
+    columns = survival_columns()
+    site = np.where(columns["sex"] == "male", "north", "south")
+    path = write(tmp_path / "same.csv", columns | {"site": site})
+    command = ["--target", "sex", "--covariates", "site", "--out", str(tmp_path / "out"), *SHORT]
+    assert main(["fit", str(path), *command]) == 3
+    assert "Covariate 'site' determines the class completely" in (line := one_line())
+    assert "Remove 'site' from --covariates" in line
+    site[np.flatnonzero(site == "north")[:2]] = "south"
+    path = write(tmp_path / "nearly.csv", columns | {"site": site})
+    assert main(["fit", str(path), *command]) == 0
+    told = capsys.readouterr().err
+    assert told.count("so their effects can hardly be separated") == 1
+    assert "effects can hardly be separated" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_compare_survival_and_weighted_classes(survival, capsys):
+    common = ["--splits", "2", "--jobs", "1", "--json", "--quiet", "--components", "2", "--draws", "40"]
+    command = ["compare", str(survival), *SURVIVAL, "--groups", "patient", "--methods", "PCA", "base rate"]
+    assert main([*command, *common]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["baseline"] == "base rate"
+    assert {"concordance", "integrated_brier", "mlpd"} <= set(found["methods"][0])
+    weighted = ["compare", str(survival), "--target", "sex", "--drop", "months", "died", "--weights", "weight"]
+    assert main([*weighted, "--methods", "PCA", "lasso", *common]) == 0
+    assert json.loads(capsys.readouterr().out)["errors"] == []
