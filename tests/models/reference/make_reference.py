@@ -21,19 +21,29 @@ from arviz_stats.base import array_stats
 from quantities import quantities
 from run_stan import run_stan
 
-from problems import OTHER_TARGETS, REAL, SIMULATED, fingerprint, problem, tau0
+from problems import fingerprint, problem, tau0
 
 HERE = Path(__file__).parent
 PROBS = (0.05, 0.5, 0.95)
 USUAL = {"n_chains": 4, "n_warmup": 2000, "n_draws": 30000, "delta": 0.95, "seed": 2}
-SHORT = USUAL | {"n_draws": 5000, "delta": 0.99}
-SETTINGS = {name: USUAL for name in ("sim-logistic", "sim-softmax", *REAL)}
-SETTINGS["sim-gaussian"] = USUAL | {"delta": 0.99}  # divergences at 0.95
-SETTINGS["glioma-4c"] = USUAL | {"n_draws": 10000, "delta": 0.99, "seed": 1}
-SETTINGS["pcmac"] = USUAL | {"n_warmup": 1000, "n_draws": 5000, "delta": 0.9, "seed": 1}  # slow: n = 1943
-SETTINGS = {name: SHORT for name in (*SIMULATED, *OTHER_TARGETS)} | SETTINGS
-for long in ("sim-poisson", "sim-cox", "beer-cox"):
-    SETTINGS[long] = SHORT | {"n_draws": 10000}
+COUNTS = USUAL | {"n_warmup": 1000, "n_draws": 3000, "delta": 0.99}  # deep funnels
+SETTINGS = {
+    "sim-logistic": USUAL,
+    "sim-softmax": USUAL,
+    "sim-gaussian": USUAL | {"delta": 0.99},  # divergences at 0.95
+    "leukemia": USUAL,
+    "prostate": USUAL,
+    "glioma-4c": USUAL | {"n_draws": 10000, "delta": 0.99, "seed": 1},
+    "pcmac": USUAL | {"n_warmup": 1000, "n_draws": 5000, "delta": 0.9, "seed": 1},  # slow: n = 1943
+    "sim-poisson": USUAL | {"n_draws": 10000, "delta": 0.99},
+    "blog-poisson": COUNTS,
+    "sim-negative-binomial": COUNTS,
+    "blog-negative-binomial": COUNTS,
+    "sim-cox": USUAL | {"n_draws": 10000, "delta": 0.99},
+    "beer-cox": USUAL | {"n_draws": 10000, "delta": 0.99},
+    "sim-ordinal": USUAL | {"n_warmup": 1000, "n_draws": 5000},
+    "riboflavin-ordinal": USUAL | {"n_warmup": 1000, "n_draws": 5000},
+}
 
 
 def summarize(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
