@@ -9,7 +9,7 @@ namespace ispca {
 
 const std::vector<const Family*>& families() {
   static const std::vector<const Family*> all = {&binomial_family(), &multinomial_family(), &gaussian_family(),
-                                                 &poisson_family()};
+                                                 &poisson_family(), &cox_family()};
   return all;
 }
 

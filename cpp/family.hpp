@@ -50,6 +50,7 @@ const Family& binomial_family();
 const Family& multinomial_family();
 const Family& gaussian_family();
 const Family& poisson_family();
+const Family& cox_family();
 
 // All families. Packed chain states store positions in this list.
 const std::vector<const Family*>& families();

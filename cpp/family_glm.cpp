@@ -19,7 +19,7 @@ GlmData<Real> glm_data(const GlmFamily& family, const RawData& raw, std::size_t 
   data.rows = round_up(raw.n, kRowBlock);
   data.columns = raw.columns;
   const std::size_t fitting = kTileBytes / (sizeof(Real) * raw.columns) / kRowBlock * kRowBlock;
-  data.tile_rows = std::min(std::max<std::size_t>(fitting, 2 * kRowBlock), data.rows);
+  data.tile_rows = family.one_tile ? data.rows : std::min(std::max<std::size_t>(fitting, 2 * kRowBlock), data.rows);
   data.values = Buffer<Real>(data.rows * raw.columns);
   data.weight = Buffer<Real>(data.rows);
   data.response = Buffer<Real>(data.rows * outputs);
@@ -46,8 +46,8 @@ class Glm final : public GlmLikelihood {
       : problem_(problem), family_(*data.family), outputs_(problem.outputs), columns_(problem.columns),
         samples_(problem.n), data_(data), kernels_(kernels), predictors_(outputs_ * data.tile_rows),
         direction_(outputs_ * data.rows), product_(data.tile_rows), partial_(outputs_ * columns_ * kRowBlock),
-        workspace_(2 * data.tile_rows), zero_(outputs_), unused_(outputs_), fixed_(problem.fixed),
-        base_(fixed_.empty() && data.offset.size() == 0 ? 0 : direction_.size()),
+        workspace_(2 * data.tile_rows), scratch_(family_.scratch(problem)), zero_(outputs_), unused_(outputs_),
+        fixed_(problem.fixed), base_(fixed_.empty() && data.offset.size() == 0 ? 0 : direction_.size()),
         moving_(base_.size() ? problem.coefficients() : 0), staying_(moving_.size()) {}
 
   double value(const double* intercept, const double* beta, const double* extra, const Slopes& slopes) override {
@@ -144,8 +144,9 @@ class Glm final : public GlmLikelihood {
   double to_residuals(std::size_t rows, std::size_t start) {
     const std::size_t padding = start + rows == data_.rows ? data_.rows - samples_ : 0;
     return family_.residuals(
-        kernels_, {rows, padding, outputs_, data_.weighted, data_.response.data() + start * outputs_,
-                   data_.weight.data() + start, predictors_.data(), workspace_.data(), extra_, extra_slopes_});
+        kernels_,
+        {rows, padding, outputs_, data_.weighted, data_.response.data() + start * outputs_, data_.weight.data() + start,
+         predictors_.data(), workspace_.data(), extra_, extra_slopes_, &problem_, scratch_.data()});
   }
 
   const Problem& problem_;
@@ -154,7 +155,7 @@ class Glm final : public GlmLikelihood {
   const GlmData<Real>& data_;
   const GlmKernels<Real>& kernels_;
   Buffer<Real> predictors_, direction_, product_, partial_, workspace_;
-  Buffer<double> zero_, unused_;  // intercepts that are not sampled, and their slopes
+  Buffer<double> scratch_, zero_, unused_;  // the last two: intercepts that are not sampled, and their slopes
   const double* extra_ = nullptr;
   double* extra_slopes_ = nullptr;
   // The part of the predictors that value_along leaves alone: offset and fixed coefficients.

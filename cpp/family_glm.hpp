@@ -1,4 +1,4 @@
-// Families whose log likelihood is a sum over samples, given the samples' linear predictors.
+// Families whose log likelihood is a function of the samples' linear predictors, mostly a sum over samples.
 #pragma once
 #include "family.hpp"
 
@@ -13,10 +13,14 @@ struct GlmTile {
   Real *predictors, *workspace;
   const double* extra;   // the extra parameters
   double* extra_slopes;  // to which the tile adds
+  const Problem* problem;
+  double* scratch;  // of the size that the family asks for
 };
 
 class GlmFamily : public Family {
  public:
+  bool one_tile = false;  // the kernel needs all samples at once
+  virtual std::size_t scratch(const Problem&) const { return 0; }
   virtual void check(const RawData& raw) const = 0;
   // What the kernel takes as the response of an output in a sample; without weights the weight is 1.
   virtual double response(double y, double weight, std::size_t output) const = 0;

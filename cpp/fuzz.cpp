@@ -38,6 +38,10 @@ double target(Random& random, const Case& c, std::size_t i, double normal, doubl
   const double first = c.x[i * c.columns];
   if (c.family->noise) return separable ? first : y_scale * normal;
   if (model == "poisson") return std::floor(separable ? 5 * (first > 0) : std::min(std::fabs(y_scale * normal), 1e12));
+  if (model == "cox") {  // ties, and a first sample that is an event
+    const double time = separable ? 5 - std::clamp(first, -4.0, 4.0) : static_cast<double>(between(random, 1, 2 * c.n));
+    return i > 0 && random.uniform() < 0.5 ? -time : time;
+  }
   if (separable) return first > 0 ? 1 : 0;
   return static_cast<double>(between(random, 0, c.classes - 1));
 }

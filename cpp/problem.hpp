@@ -75,6 +75,13 @@ struct GaussianData {
   }
 };
 
+// The samples that leave the risk set at the same time. Samples are sorted by decreasing time: those before `end` are
+// at risk.
+struct RiskSet {
+  std::size_t end = 0;
+  double events = 0;  // total weight of the events at this time
+};
+
 struct Problem {
   const Family* family = nullptr;
   bool double_precision = false;
@@ -91,6 +98,7 @@ struct Problem {
   GlmData<float> single;
   GlmData<double> full;
   GaussianData gaussian;
+  std::vector<RiskSet> risk_sets;  // survival times
 
   std::size_t coefficients() const { return outputs * columns; }
   bool wide() const { return columns > n; }  // Gaussian: rows instead of a Gram matrix

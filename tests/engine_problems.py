@@ -1,6 +1,7 @@
 """Small problems for the engine, its draws, and densities written down from the formulas."""
 
 import numpy as np
+from scipy.special import loggamma
 
 from ispca._engine_loader import load_engine
 
@@ -14,12 +15,19 @@ def problem(model, classes, n=23, k=7, scale=1.0, seed=0):
         return X, rng.normal(size=n) + X[:, 0]
     if model == "poisson":
         return X, rng.poisson(np.exp(0.5 * X[:, 0] / scale)).astype(float)
+    if model == "cox":  # times of events, minus times of censoring, many of them tied
+        time = np.ceil(rng.exponential(4 * np.exp(-0.5 * X[:, 0] / scale)))
+        return X, np.where(np.r_[True, rng.uniform(size=n - 1) < 0.6], time, -time)
     return X, rng.permutation(np.arange(n) % classes).astype(float)
 
 
 def draws(model, classes, X, y, **kwargs):
     settings = {"n_classes": classes, "tau0": 0.1, "n_warmup": 200, "n_draws": 100, "seed": 5, **kwargs}
     return engine.sample(model, X, y, **settings)
+
+
+def intercepts(model, classes):
+    return 0 if model == "cox" else outputs(model, classes)
 
 
 def outputs(model, classes):
@@ -34,7 +42,7 @@ def extras(model, classes):
 def size_of(model, classes, k, fixed=0):
     """Return the number of parameters with k columns, of which some are fixed (unpenalized)."""
     h = outputs(model, classes)
-    return h + 2 * h * k - h * fixed + 2 + extras(model, classes)
+    return intercepts(model, classes) + 2 * h * k - h * fixed + 2 + extras(model, classes)
 
 
 def log1pexp(x):
@@ -42,8 +50,26 @@ def log1pexp(x):
     return np.where(positive, x, 0) + np.log(1 + np.exp(np.where(positive, -x, x)))
 
 
+def partial_likelihood(y, f, weights):
+    """Return Cox's log partial likelihood: Efron's ties, a weight standing for so many copies of a sample."""
+    w, time, event, value = np.broadcast_to(weights, y.shape), np.abs(y), y > 0, 0.0
+    for t in np.unique(time[event]):
+        at_risk, tied = time >= t, event & (time == t)
+        top = f.real[at_risk].max()
+        R, D = ((w[rows] * np.exp(f[rows] - top)).sum() for rows in (at_risk, tied))
+        m = w[tied].sum()
+        if m == np.floor(m):
+            logs = sum(np.log(R - part * D / m) for part in range(int(m)))
+        else:
+            logs = m * np.log(D / m) + loggamma(m * R / D + 1) - loggamma(m * R / D - m + 1)
+        value += (w[tied] * (f[tied] - top)).sum() - logs
+    return value
+
+
 def log_likelihood(model, y, f, extra, weights=1.0):
     """Return the log likelihood of predictors f (samples x outputs) without tricks; they may be complex."""
+    if model == "cox":
+        return partial_likelihood(y, f[:, 0], weights)
     if model == "gaussian":
         log_sigma = extra[0]
         terms = -log_sigma - (y - f[:, 0]) ** 2 / (2 * np.exp(2 * log_sigma))
@@ -77,7 +103,7 @@ def log_density(
     k, h = X.shape[1], outputs(model, classes)
     scale = np.tile(np.zeros(k) if unpenalized is None else unpenalized, h)
     p, fixed = int((scale == 0).sum()), scale > 0
-    sizes = np.cumsum([h, p, p, 1, 1, extras(model, classes)])
+    sizes = np.cumsum([intercepts(model, classes), p, p, 1, 1, extras(model, classes)])
     b0, z, eta, t, g, extra, u = np.split(q, sizes)
     t, g = t[0], g[0]
     log_sigma = extra[0] if model == "gaussian" else 0.0
@@ -85,7 +111,7 @@ def log_density(
     beta = np.zeros(h * k, dtype=q.dtype)
     beta[~fixed] = z * np.sqrt(c2 * tau2 * local / (c2 + tau2 * local))
     beta[fixed] = u * scale[fixed]
-    f = b0 + np.reshape(offset, (-1, 1)) + X @ beta.reshape(h, k).T
+    f = (b0 if b0.size else 0) + np.reshape(offset, (-1, 1)) + X @ beta.reshape(h, k).T
 
     prior = -(b0**2).sum() / (2 * intercept_scale**2) - (z**2).sum() / 2 - (u**2).sum() / 2
     prior += (eta - log1pexp(2 * eta)).sum() + t - log1pexp(2 * t) - slab_df / 2 * (g + np.exp(-g))

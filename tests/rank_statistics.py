@@ -15,12 +15,12 @@ from scipy.special import log_expit, logsumexp
 from ispca._engine_loader import load_engine
 from ispca.models.diagnostics import bulk_ess
 
-CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0, "poisson": 0}
+CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0, "poisson": 0, "cox": 0}
 PRIORS = ("horseshoe", "ridge")
 # Models with two samplers, and with NUTS alone.
 BOTH = ("logistic", "softmax", "gaussian")
 COMBINATIONS = [(model, sampler) for model in BOTH for sampler in ("nuts", "blocked")]
-NUTS_ONLY = ("poisson",)
+NUTS_ONLY = ("poisson", "cox")
 N_CHAINS = 3
 # With 99 draws there are 100 ranks, which fill 20 bins (or 10) evenly.
 N_KEPT = 99
@@ -83,10 +83,14 @@ def simulate(model, index, wide=False, prior="horseshoe"):
         "sigma_scale": 1.0 if model == "gaussian" else 0.0,
     }
     truth = draw_prior(rng, model, K, constants)
+    if model == "cox":
+        truth["intercept"] *= 0
     X = rng.normal(size=(n, K)).astype(np.float32).astype(float)
     eta = truth["intercept"] + X @ truth["coef"].T
     if model == "gaussian":
         y = rng.normal(eta[:, 0], truth["sigma"])
+    elif model == "cox":
+        y = censored_times(rng, rng.exponential(np.exp(-eta[:, 0])))
     elif model == "poisson":
         y = rng.poisson(np.exp(eta[:, 0])).astype(float)
     elif model == "logistic":
@@ -96,14 +100,28 @@ def simulate(model, index, wide=False, prior="horseshoe"):
     return Simulated(model, X, y, constants, truth)
 
 
+def censored_times(rng, times):
+    """Return times that are observed up to a random number of events; the rest is censored, with negative times.
+
+    The partial likelihood is then the probability of the order in which the samples have their events, so that it
+    gives an exact posterior (Kalbfleisch and Prentice, 1973).
+    """
+    end = np.sort(times)[rng.integers(len(times) // 2, len(times))]
+    return np.where(times <= end, times, -end)
+
+
+def partial_log_likelihood(y, eta):
+    """Return the log partial likelihood of times without ties, for predictors with any leading axes."""
+    order = np.lexsort((y > 0, -np.abs(y)))  # by decreasing time; of equal times, events come last
+    sums = np.logaddexp.accumulate(eta[..., order], axis=-1)
+    return ((eta[..., order] - sums) * (y[order] > 0)).sum(-1)
+
+
 def quantities(data, draws):
     """Return what is ranked, by name, for draws with any leading axes."""
     coef, intercept = np.asarray(draws["coef"]), np.asarray(draws["intercept"])
-    found = {
-        "intercept": intercept[..., 0],
-        "coefficient 1": coef[..., 0, 0],
-        "coefficient 2": coef[..., 0, 1],
-    }
+    found = {} if data.model == "cox" else {"intercept": intercept[..., 0]}
+    found |= {"coefficient 1": coef[..., 0, 0], "coefficient 2": coef[..., 0, 1]}
     local = data.prior["prior"] == "horseshoe"
     if local:
         found["log lambda"] = draws["log_lambda"][..., 0, 0]
@@ -122,6 +140,8 @@ def log_likelihood(data, intercept, coef, sigma):
     eta = intercept[..., None, :] + np.einsum("ik,...hk->...ih", data.X, coef)
     if data.model == "gaussian":
         return stats.norm.logpdf(data.y, eta[..., 0], np.asarray(sigma)[..., None]).sum(-1)
+    if data.model == "cox":
+        return partial_log_likelihood(data.y, eta[..., 0])
     if data.model == "poisson":
         return stats.poisson.logpmf(data.y, np.exp(eta[..., 0])).sum(-1)
     if data.model == "logistic":

@@ -33,7 +33,9 @@ from ispca.commands.predict import load_predictor, predictions
 from ispca.persistence import ModelFileError, load_model, save_model
 from ispca.persistence.archive import write_archive
 from ispca.persistence.storable import estimators
-from ispca.validation.base_rates import BaseRateRegressor
+from ispca.validation import StackedCounts, StackedOrdinal, StackedSurvival
+from ispca.validation.base_rates import BaseRateCounts, BaseRateRegressor, BaseRateSurvival
+from kinds import count_data, ordinal_data, survival_data
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*NOT converged")
 SHORT = {"n_draws": 20, "n_warmup": 40, "n_chains": 2, "retry": False, "random_state": 0}
@@ -111,6 +113,22 @@ def test_an_average_without_all_its_parts_is_refused(problem, tmp_path, name):
     setattr(model, name, None)
     with pytest.raises(ValueError, match=r"cannot be stored: its averaged_\w+_ is not|" + f"its {name} is not"):
         save_model(model, tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", ["survival", "count", "ordinal"])
+def test_stacks_of_other_targets(tmp_path, kind):
+    make, candidate, (X, y) = {
+        "survival": (StackedSurvival, BaseRateSurvival(), survival_data(np.random.default_rng(0))),
+        "count": (StackedCounts, BaseRateCounts(), count_data(np.random.default_rng(0))),
+        "ordinal": (StackedOrdinal, DummyClassifier(), ordinal_data(np.random.default_rng(0))),
+    }[kind]
+    if kind == "ordinal":
+        y = pd.Categorical.from_codes(y - 1, ["low", "medium", "high"], ordered=True)
+    model = make({"base rate": candidate}, cv=2, n_jobs=1, random_state=0).fit(X, y)
+    loaded = reloaded(model, tmp_path)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert np.array_equal(loaded.log_predictive_density(X, y), model.log_predictive_density(X, y))
+    assert loaded.get_params().keys() == model.get_params().keys()
 
 
 @pytest.mark.parametrize("kind", [StackedClassifier, StackedRegressor])

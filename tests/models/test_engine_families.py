@@ -1,15 +1,15 @@
-"""The engine's families of counts, survival times and ordered classes: densities, gradients, draws, bad targets."""
+"""The engine's families of counts, survival times and ordered classes: densities, gradients and draws."""
 
 import time
 
 import numpy as np
 import pytest
 
-from engine_problems import complex_step, draws, log_density, problem, size_of
+from engine_problems import complex_step, draws, log_density, log_likelihood, problem, size_of
 from ispca._engine_loader import load_engine
 
 engine = load_engine()
-FAMILIES = [("poisson", 0)]
+FAMILIES = [("poisson", 0), ("cox", 0)]
 
 
 def arguments(n, k, seed=3):
@@ -23,7 +23,7 @@ def arguments(n, k, seed=3):
 
 
 def assert_matches(model, classes, X, y, q, options, tolerances=(("double", 1e-9), ("single", 1e-5))):
-    """Compare value and gradient, in both precisions and all kernels, with the formulas; values up to a constant."""
+    """Compare value (up to a constant) and gradient with the formulas, in both precisions and all kernels."""
 
     def exact(q):
         return log_density(model, classes, X, y, q, **options)
@@ -140,6 +140,9 @@ def test_shapes(model, classes):
         ("poisson", 0, [0, 1, -2, 3], "counts"),
         ("poisson", 0, [0, 1, 2.5, 3], "counts"),
         ("poisson", 0, [0, 1, np.nan, 3], "not finite"),
+        ("cox", 0, [1, 2, 0, -3], "positive times"),
+        ("cox", 0, [-1, -2, -4, -3], "at least one event"),
+        ("cox", 0, [-1, np.inf, -4, 3], "not finite"),
     ],
 )
 def test_bad_targets_give_clear_errors(model, classes, y, message):
@@ -162,3 +165,63 @@ def test_large_poisson_means_continue_linearly():
         values.append(value)
         assert gradient[0] == pytest.approx(-3 * np.exp(50), rel=1e-9)
     assert values[2] - values[1] == pytest.approx(values[1] - values[0])
+
+
+def cox_value(X, y, beta, **options):
+    """Return the log partial likelihood, up to a constant, and its gradient with respect to the coefficients."""
+    k = X.shape[1]
+    q = np.r_[np.zeros(2), beta]  # all columns unpenalized with sd 1: only t, g and u are left
+    value, gradient = engine.log_density("cox", X, y, q, tau0=1.0, unpenalized=np.ones(k), **options)
+    return value + (np.square(beta).sum()) / 2, gradient[2:] + beta
+
+
+def test_the_partial_likelihood_is_that_of_r():
+    # coxph of R's survival 3.5, ties = "efron": log likelihoods at 0, at (0.7, -0.4) and at its maximum.
+    time = np.array([5.0, 3, 3, 8, 1, 3, 5, 7, 2, 8, 8, 1])
+    event = np.array([1, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1])
+    first = [0.5, -1.2, 0.3, 2.0, -0.7, 1.1, 0.0, -0.4, 0.9, -1.5, 0.6, 1.3]
+    X, y = np.c_[first, [1.0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0]], np.where(event == 1, time, -time)
+    zero = cox_value(X, y, np.zeros(2))[0]
+    assert cox_value(X, y, np.array([0.7, -0.4]))[0] - zero == pytest.approx(
+        -19.89279396550112 + 15.738719253612528, abs=1e-10
+    )
+    value, gradient = cox_value(X, y, np.array([-0.22443153985086728, -0.21926104285430803]))
+    assert value - zero == pytest.approx(-15.176409372472325 + 15.738719253612528, abs=1e-10)
+    np.testing.assert_allclose(gradient, 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1000.0, 1e-9])
+@pytest.mark.parametrize("descending", [True, False])
+def test_cox_predictors_far_apart(factor, descending):
+    X, y = problem("cox", 0, n=30, k=2)
+    X[:, 0] = np.argsort(np.argsort(np.abs(y))) * (-1 if descending else 1)
+    beta = np.array([factor, 0.5])
+    value, gradient = cox_value(X, y, beta)
+    zero = cox_value(X, y, np.zeros(2))[0] - log_likelihood("cox", y, np.zeros((30, 1)), [])
+
+    def exact(b):
+        return log_likelihood("cox", y, (X @ b)[:, None], [])
+
+    assert value - zero == pytest.approx(exact(beta), rel=1e-11, abs=1e-11)
+    slopes = complex_step(exact, beta)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-9, atol=1e-9 * np.abs(slopes).max())
+
+
+@pytest.mark.parametrize("copies", [7, 40])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 30.0])
+def test_many_tied_copies_equal_a_weight(copies, spread):
+    X, y = problem("cox", 0, n=15, k=2)
+    beta = np.array([spread, -spread / 2])
+    value, gradient = cox_value(X, y, beta, weights=np.full(15, float(copies)))
+    other, slopes = cox_value(np.repeat(X, copies, axis=0), np.repeat(y, copies), beta)
+    assert value == pytest.approx(other, rel=1e-12)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-10, atol=1e-9 * copies)
+
+
+def test_cox_weights_act_continuously():
+    X, y = problem("cox", 0, n=15, k=2)
+    beta, weights = np.array([0.8, -0.3]), np.full(15, 2.0)
+    exact = cox_value(X, y, beta, weights=weights)
+    near = cox_value(X, y, beta, weights=weights * (1 + 1e-9))
+    assert near[0] == pytest.approx(exact[0], rel=1e-7)
+    np.testing.assert_allclose(near[1], exact[1], rtol=1e-6)

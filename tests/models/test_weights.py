@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ispca import HorseshoeClassifier, HorseshoeRegressor
+from ispca import HorseshoeClassifier, HorseshoeCounts, HorseshoeOrdinal, HorseshoeRegressor, HorseshoeSurvival
 from ispca._engine_loader import load_engine
 from ispca.models import sampling
 
@@ -45,22 +45,32 @@ def problem(kind, n=40, K=5):
     rng = np.random.default_rng(7)
     Z = rng.normal(size=(n, K))
     y = Z[:, 0] + rng.normal(size=n)
-    return Z, y if kind is HorseshoeRegressor else np.digitize(y, [0] if kind == "two" else [-1, 1])
+    if kind == "cox":
+        # Rounded, so that there are ties.
+        target = np.empty(n, dtype=[("event", bool), ("time", float)])
+        target["event"], target["time"] = rng.random(n) < 0.7, np.ceil(4 * rng.exponential(np.exp(-y))) / 4
+        return Z, target
+    if kind in ("poisson", "negative-binomial"):
+        return Z, rng.poisson(np.exp(1 + y))
+    return Z, y if kind == "numbers" else np.digitize(y, [0] if kind == "two" else [-1, 1])
 
 
 def estimator(kind, **options):
-    return HorseshoeRegressor(**options) if kind is HorseshoeRegressor else HorseshoeClassifier(**options)
+    if kind in ("poisson", "negative-binomial"):
+        return HorseshoeCounts(family=kind, **options)
+    others = {"numbers": HorseshoeRegressor, "cox": HorseshoeSurvival, "ordinal": HorseshoeOrdinal}
+    return others.get(kind, HorseshoeClassifier)(**options)
 
 
 def length(kind, K, unpenalized, prior):
-    """Return the number of parameters: intercepts, (z, log lambda), tau, c2, log sigma and fixed coefficients."""
+    """Return the number of parameters: intercepts, (z, log lambda), tau, c2, those of the family, fixed ones."""
     outputs = 3 if kind == "three" else 1
     local = prior == "horseshoe"
-    scales = 1 + local + (kind is HorseshoeRegressor)
-    return outputs * (1 + (1 + local) * (K - unpenalized) + unpenalized) + scales
+    scales = 1 + local + {"numbers": 1, "negative-binomial": 1, "ordinal": 2, "cox": 0}.get(kind, 0)
+    return outputs * ((kind not in ("cox", "ordinal")) + (1 + local) * (K - unpenalized) + unpenalized) + scales
 
 
-KINDS = ["two", "three", HorseshoeRegressor]
+KINDS = ["two", "three", "numbers", "poisson", "cox"]
 
 
 @pytest.mark.parametrize("prior", ["horseshoe", "ridge"])
@@ -171,7 +181,7 @@ def test_unpenalized_coefficients_are_those_of_least_squares():
 
 
 def test_a_constant_unpenalized_feature_is_another_intercept():
-    Z, y = problem(HorseshoeRegressor)
+    Z, y = problem("numbers")
     Z[:, 0] = 1
     model = HorseshoeRegressor(unpenalized=[0], random_state=0, n_draws=200, retry=False).fit(Z, y)
     assert np.isfinite(model.coef_).all()

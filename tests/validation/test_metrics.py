@@ -9,6 +9,7 @@ from sklearn import metrics as reference
 from ispca.validation import metrics
 from ispca.validation.metrics import HeldOut
 from ispca.validation.prediction import Prediction
+from ispca.validation.survival_measures import brier_score, censoring_curve
 
 MODES = st.tuples(st.integers(0, 10**6), st.integers(2, 4), st.integers(8, 60))
 
@@ -131,3 +132,83 @@ def test_values_lie_in_the_limits(mode):
 def test_limits_of_differences():
     assert metrics.difference_limits((0.0, 2.0)) == (-2.0, 2.0)
     assert metrics.difference_limits((-np.inf, 1.0)) == (-np.inf, np.inf)
+
+
+def test_ranked_probability_by_hand():
+    # The second sample has 0.9 at or below the middle class, and is in the highest one.
+    P = np.array([[0.2, 0.3, 0.5], [0.1, 0.8, 0.1]])
+    prediction = Prediction(P.argmax(axis=1), P)
+    expected = ((0.8**2 + 0.5**2) / 2 + (0.1**2 + 0.9**2) / 2) / 2
+    assert metrics.ranked_probability(HeldOut(np.array([0, 2]), 3), prediction) == pytest.approx(expected)
+    assert metrics.absolute_error(HeldOut(np.array([0, 2]), 3), prediction) == 1.5
+    sure = Prediction(np.array([2]), np.eye(3)[[2]])
+    assert metrics.ranked_probability(HeldOut(np.array([0]), 3), sure) == 1
+
+
+def test_counts_against_scikit_learn(rng):
+    observed, value = rng.poisson(3, size=40), rng.uniform(1, 5, size=40)
+    held_out, prediction = HeldOut(observed), Prediction(value)
+    assert metrics.poisson_deviance(held_out, prediction) == pytest.approx(
+        reference.mean_poisson_deviance(observed, value)
+    )
+    assert metrics.absolute_error(held_out, prediction) == pytest.approx(
+        reference.mean_absolute_error(observed, value)
+    )
+    assert metrics.poisson_deviance(held_out, Prediction(np.zeros(40))) == np.inf
+
+
+def times_example(rng):
+    """Return held-out times with a censoring curve, and the prediction of survival at three times."""
+    y = np.array([(True, 1.0), (False, 2.0), (True, 3.0)], dtype=[("event", bool), ("time", float)])
+    censoring = censoring_curve([True, False, True], [1.0, 2.0, 2.5])
+    curves = np.sort(rng.uniform(size=(3, 3)))[:, ::-1]
+    held_out = HeldOut(y, times=np.array([0.5, 1.5, 9.0]), censoring=censoring)
+    return held_out, Prediction(np.array([3.0, 2.0, 1.0]), curves)
+
+
+def test_survival_measures_leave_out_times_after_the_training_data(rng):
+    held_out, prediction = times_example(rng)
+    assert metrics.concordance(held_out, prediction) == 1
+    early = brier_score(
+        [True, False, True], [1.0, 2.0, 3.0], prediction.probabilities[:, :2], [0.5, 1.5], held_out.censoring
+    )
+    assert metrics.integrated_brier(held_out, prediction) == pytest.approx(early.mean())
+    late = held_out._replace(times=np.array([0.5, 8.0, 9.0]))
+    assert metrics.integrated_brier(late, prediction) is None
+    assert metrics.integrated_brier(held_out, Prediction(prediction.value)) is None
+    assert metrics.concordance(held_out._replace(observed=held_out.observed[2:]), Prediction(np.ones(1))) is None
+
+
+@pytest.mark.parametrize("kind", metrics.MEASURES)
+def test_weights_two_and_zero_equal_duplicates_and_omission(rng, kind):
+    n = 30
+    weight = np.tile([1.0, 2.0, 0.0], 10)
+    copies = np.repeat(np.arange(n), weight.astype(int))
+    value, spread = rng.uniform(1, 4, size=n), rng.uniform(0.5, 2, size=n)
+    interval = np.column_stack([value - spread, value + spread])
+    held_out = HeldOut(rng.normal(3, 1, size=n))
+    probabilities = None
+    if kind == "count":
+        held_out = HeldOut(rng.poisson(3, size=n))
+    elif kind == "survival":
+        y = np.empty(n, dtype=[("event", bool), ("time", float)])
+        y["event"], y["time"] = rng.random(n) < 0.7, rng.exponential(size=n) + 0.1
+        held_out = HeldOut(y, times=np.array([0.5, 1.0]), censoring=censoring_curve(y["event"], y["time"]))
+        probabilities = np.sort(rng.uniform(size=(n, 2)))[:, ::-1]
+    elif kind in ("classification", "ordinal"):
+        held_out = HeldOut(np.arange(n) // 3 % 2, 2)
+        probabilities = rng.dirichlet([1, 1], n)
+        value = probabilities.argmax(axis=1)
+    density = rng.normal(size=n)
+
+    def part(chosen):
+        curves = None if probabilities is None else probabilities[chosen]
+        return Prediction(value[chosen], curves, log_density=density[chosen], interval=interval[chosen])
+
+    every = np.arange(n)
+    for name, measure in metrics.MEASURES[kind][0].items():
+        weighted = measure.score(held_out._replace(weight=weight), part(every))
+        repeated = measure.score(held_out._replace(observed=held_out.observed[copies]), part(copies))
+        assert weighted == pytest.approx(repeated, rel=1e-12), name
+        if name != "coverage":  # a fraction of a few samples may stay the same
+            assert weighted != pytest.approx(measure.score(held_out, part(every)), rel=1e-12), name

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -291,11 +291,12 @@ def test_posteriors_in_a_stack(values):
     assert np.isfinite(result.scores["coverage"]).all()
 
 
+WEIGHTED = [("ridge", BayesianRidge()), ("strong ridge", BayesianRidge(lambda_1=10.0))]
 LEFT_TO_CANDIDATES = {"check_dtype_object": "objects in X are left to the candidates, whose errors are collected"}
 
 
 @parametrize_with_checks(
-    [classifier(QUICK[:2], cv=2), regressor(NORMAL[:2], cv=2), BaseRateRegressor()],
+    [classifier(QUICK[:2], cv=2), regressor(WEIGHTED, cv=2), BaseRateRegressor()],
     expected_failed_checks=lambda item: {} if isinstance(item, BaseRateRegressor) else LEFT_TO_CANDIDATES,
 )
 @pytest.mark.filterwarnings("ignore")

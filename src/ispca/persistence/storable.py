@@ -17,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.utils._param_validation import InvalidParameterError
 
 from .._transformer_base import SupervisedComponents
+from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import linear_columns, take_apart
 from ..ispca_transformer import ISPCA
 from ..models import (
@@ -31,8 +32,8 @@ from ..penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor
 from ..penalized.base import Penalized
 from ..reduction.records import Step
 from ..spca_transformer import SPCA
-from ..validation import StackedClassifier, StackedRegressor
-from ..validation.base_rates import BaseRateRegressor
+from ..validation import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
+from ..validation.base_rates import BaseRateCounts, BaseRateRegressor, BaseRateSurvival
 from ..validation.stacking_base import Stacked
 from . import rules
 from .horseshoe_rules import HORSESHOE, SURVIVAL, check_horseshoe
@@ -124,9 +125,15 @@ MODELS: dict[type, dict[str, Rule]] = {
     PenalizedCounts: REGRESSOR | PENALIZED,
     PenalizedSurvival: REGRESSOR | PENALIZED | _each("unique_times_ event_times_ hazard_starts_", rules.TIMES),
     PenalizedRegressor: REGRESSOR | PENALIZED | {"residual_scale_": rules.NOT_NEGATIVE},
-    StackedClassifier: STACK,
-    StackedRegressor: STACK,
+    **dict.fromkeys((StackedClassifier, StackedRegressor, StackedCounts, StackedOrdinal), STACK),
+    StackedSurvival: STACK | {"unique_times_": rules.TIMES},
     BaseRateRegressor: {"mean_": rules.NUMBER, "deviation_": rules.POSITIVE},
+    BaseRateCounts: {"rate_": rules.POSITIVE, "dispersion_": rules.NOT_NEGATIVE},
+    BaseRateSurvival: {
+        "unique_times_": rules.TIMES,
+        "survival_": rules.not_negative("unique_times_"),
+        "hazard_": rules.instance(PiecewiseHazard),
+    },
     DummyClassifier: DUMMY,
 }
 
@@ -172,7 +179,7 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
     if isinstance(estimator, RegressorMixin) and "classes_" in given:
         raise ContentError("it has classes, but it is a regressor")
     if isinstance(estimator, ClassifierMixin) or "classes_" in given:
-        ordered = isinstance(estimator, HorseshoeOrdinal)
+        ordered = isinstance(estimator, HorseshoeOrdinal | StackedOrdinal)
         check_attributes(estimator, {"classes_": rules.ORDERED_CLASSES if ordered else rules.CLASSES}, sizes)
     many = sizes.get("classes_", 1)
     sizes[OUTPUTS] = many if many > 2 else 1
@@ -279,8 +286,11 @@ def _check_stack(stack: Any, sizes: Sizes) -> None:
     candidates = [*stack.estimators_.values(), *dict(stack.estimators or {}).values()]
     if not all(isinstance(candidate, BaseEstimator) for candidate in candidates):
         raise ContentError("a candidate of its stack is not an estimator")
+    classes = getattr(stack, "classes_", None)
+    if isinstance(stack, StackedOrdinal):
+        classes = np.arange(len(stack.classes_))  # what its candidates know them by
     for candidate in stack.estimators_.values():
-        _check_candidate(candidate, sizes[WIDTH], getattr(stack, "classes_", None))
+        _check_candidate(candidate, sizes[WIDTH], classes)
     # Categories come from a data frame, and reading a file must not need pandas.
     if not any(take_apart(candidate).encodes_categories for candidate in stack.estimators_.values()):
         _try_out(stack.predict, np.zeros((1, sizes[WIDTH])))
@@ -311,10 +321,16 @@ def _try_out(method: Any, sample: np.ndarray) -> None:
         raise ContentError(f"its {name} does not work with this version of scikit-learn: {error!s:.100}") from None
 
 
+def _check_base_rate(estimator: Any, sizes: Sizes) -> None:
+    """Refuse a hazard without one row of rates."""
+    check_attributes(estimator.hazard_, {"starts": rules.TIMES, "log_rates": rules.finite(1, "starts")}, sizes)
+
+
 # What the rules for single attributes do not express.
 FURTHER: dict[Any, Callable[[Any, Sizes], None]] = {
     SupervisedComponents: _check_reduction,
     Horseshoe: check_horseshoe,
     Penalized: _check_penalized,
     Stacked: _check_stack,
+    BaseRateSurvival: _check_base_rate,
 }

@@ -156,8 +156,8 @@ class BaseRateSurvival(BaseRate):
 
     Attributes
     ----------
-    curve_ : SurvivalFunction
-        The Kaplan-Meier curve.
+    unique_times_, survival_ : ndarray of shape (n_times,)
+        The Kaplan-Meier curve: distinct training times, and the probability of surviving each.
     hazard_ : PiecewiseHazard
         The hazard on intervals.
     """
@@ -171,7 +171,8 @@ class BaseRateSurvival(BaseRate):
         if weight is not None:
             y, weight = y[weight > 0], weight[weight > 0]
         event, time = y["event"], y["time"]
-        self.curve_ = kaplan_meier(event, time, weight)
+        curve = kaplan_meier(event, time, weight)
+        self.unique_times_, self.survival_ = curve.x, curve.y
         starts = interval_starts(event, time, weight)
         at_risk = time_at_risk(starts, np.zeros((len(time), 1)), time, weight)
         self.hazard_ = PiecewiseHazard(starts, log_rates(event_counts(starts, event, time, weight), at_risk))
@@ -186,7 +187,7 @@ class BaseRateSurvival(BaseRate):
         """Return the Kaplan-Meier curve for every sample."""
         check_is_fitted(self)
         curves = np.empty(n_rows(X), dtype=object)
-        curves[:] = [SurvivalFunction(self.curve_.x, self.curve_.y) for _ in curves]
+        curves[:] = [SurvivalFunction(self.unique_times_, self.survival_) for _ in curves]
         return curves
 
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
