@@ -120,7 +120,9 @@ def test_unknown_and_missing_categories():
 @BOTH
 def test_what_cannot_be_adjusted_for_is_refused(kind):
     frame, y = make_frame()
-    with pytest.raises(ValueError, match=r"not made of real numbers: 'batch' \(object\)"):
+    with pytest.raises(
+        ValueError, match=r"not made of real numbers: 'batch' \(object\)\. .* or name covariates in adjust"
+    ):
         kind(adjust=["age"]).fit(frame, y)
     with pytest.raises(ValueError, match="exclude and adjust both contain 'age'"):
         kind(adjust=ADJUST, exclude=["age", "g0"]).fit(frame, y)

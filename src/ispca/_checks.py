@@ -46,7 +46,7 @@ def read_training_data(
     """Do the same, except that the values of X are not checked: they may be missing."""
     names = getattr(X, "columns", None)
     X, y = check_container(X), check_mask(y, "y")
-    check_columns(X)
+    check_columns(X, estimator)
     if (y is None and not needs_target) or is_survival(y):
         X = validate_data(estimator, X, **_X_OPTIONS | options)
         check_consistent_length(X, y)
@@ -164,7 +164,7 @@ def _inside(indices: np.ndarray, size: int) -> bool:
     return not len(indices) or bool(indices.min() >= 0 and indices.max() < size)
 
 
-def check_columns(X: Any) -> None:
+def check_columns(X: Any, estimator: Any = None) -> None:
     """Refuse text, and a data frame with columns that are not numbers, which it names."""
     if getattr(getattr(X, "dtype", None), "kind", "f") in "US":
         raise ValueError(f"X holds {X.dtype} values, not numbers: pass a matrix of real numbers.")
@@ -173,9 +173,10 @@ def check_columns(X: Any) -> None:
     dtypes = X.dtypes if isinstance(X.dtypes, list) else X.dtypes.tolist()
     bad = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if _not_numeric(dtype)]
     if bad:
+        covariates = ", or name covariates in adjust" if hasattr(estimator, "adjust") else ""
         raise ValueError(
             f"X has {count(len(bad), 'column')} not made of real numbers: {listing(bad)}. "
-            "Drop them or convert them to numbers."
+            f"Drop them or convert them to numbers{covariates}."
         )
     if any(getattr(dtype, "fill_value", 0) != 0 for dtype in dtypes):
         raise ValueError("X has sparse columns with a fill value other than 0: pass X.sparse.to_dense().")
