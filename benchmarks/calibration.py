@@ -41,7 +41,8 @@ class Setting:
 
     @property
     def label(self) -> str:
-        name = self.model if self.prior == "horseshoe" else f"{self.model}, {self.prior}"
+        name = self.model.replace("_", " ")
+        name = name if self.prior == "horseshoe" else f"{name}, {self.prior}"
         return f"{name}, K > n" if self.wide else name
 
 
@@ -54,6 +55,10 @@ SETTINGS = [
     Setting("gaussian", "nuts", 0.99, 40),
     Setting("gaussian", "blocked", 0.9, 40),
     Setting("gaussian", "blocked", 0.9, 120, wide=True),
+    Setting("poisson", "nuts", 0.9, 40),
+    Setting("cox", "nuts", 0.9, 40),
+    Setting("ordinal", "nuts", 0.9, 40),
+    Setting("negative_binomial", "nuts", 0.9, 40),
     Setting("logistic", "nuts", 0.9, 40, prior="ridge"),
     Setting("logistic", "blocked", 0.9, 120, prior="ridge"),
     Setting("softmax", "nuts", 0.9, 40, prior="ridge"),

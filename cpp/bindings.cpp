@@ -129,8 +129,13 @@ struct Result {
   Result(std::size_t C, std::size_t D, const Problem& problem)
       : intercept({C, D, problem.outputs}), coef({C, D, problem.outputs, problem.columns}),
         log_lambda({local(problem) ? C : 0, D, problem.outputs, problem.columns}), log_tau({C, D}),
-        log_c2({local(problem) ? C : 0, D}), extra({problem.extras ? C : 0, D}), accept({C, D}), step({C}),
+        log_c2({local(problem) ? C : 0, D}), extra(extra_shape(C, D, problem)), accept({C, D}), step({C}),
         divergent({C, D}), treedepth({C, D}), n_leapfrog({C, D}) {}
+
+  static std::vector<std::size_t> extra_shape(std::size_t C, std::size_t D, const Problem& problem) {
+    if (problem.family->extra_vector) return {C, D, problem.extras};
+    return {problem.extras ? C : 0, D};
+  }
 
   static bool local(const Problem& problem) { return problem.prior.kind->local_scales; }
 
@@ -316,6 +321,10 @@ NB_MODULE(_engine, m) {
       "n_warmup"_a = 1000, "n_draws"_a = 1000, "target_accept"_a = 0.9, "max_treedepth"_a = 10, "seed"_a = 0,
       "n_threads"_a = 1, "state"_a = nb::none(), "kernel"_a = "", "precision"_a = "single",
       "Draw from the posterior. Returns a dict of arrays, chains and draws first, and the state to go on from.\n"
+      "y has class numbers (logistic, softmax, ordinal), numbers (gaussian), counts (poisson, negative_binomial), or\n"
+      "times of events and minus times of censoring (cox: positive, only their order counts). The intercepts of cox\n"
+      "and ordinal are 0. Draws of more parameters are called sigma (gaussian), dispersion (negative_binomial: the\n"
+      "variance is mu + mu^2 / dispersion) and thresholds (ordinal: P(y <= k) = expit(thresholds[k] - X coef)).\n"
       "weights (one per sample) multiply the log likelihoods of the samples, and offset (one per sample) is added to\n"
       "their linear predictors. unpenalized (one number per column of X) is 0 for a column under the prior;\n"
       "otherwise it is the standard deviation of the normal prior of its coefficients, whose log_lambda is 0.");
@@ -324,7 +333,7 @@ NB_MODULE(_engine, m) {
         "tau0"_a, "slab_df"_a = 4.0, "slab_scale"_a = 5.0, "intercept_scale"_a = 10.0, "sigma_scale"_a = 0.0,
         "kernel"_a = "", "precision"_a = "double", "repeat"_a = 1,
         "Log posterior density (up to a constant) and its gradient at q = (b0 (H), z (H K), log lambda (H K),\n"
-        "log(tau / tau0), log(c2 / s^2)[, log sigma][, u]), coefficients class by class. The ridge prior has no\n"
+        "log(tau / tau0), log(c2 / s^2)[, extra][, u]), coefficients class by class. The ridge prior has no\n"
         "log lambda and no log(c2 / s^2). Unpenalized coefficients have neither z nor log lambda, but a standardized\n"
         "value u at the end.");
   m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "offset"_a = nb::none(),

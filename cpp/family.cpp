@@ -8,8 +8,9 @@
 namespace ispca {
 
 const std::vector<const Family*>& families() {
-  static const std::vector<const Family*> all = {&binomial_family(), &multinomial_family(), &gaussian_family(),
-                                                 &poisson_family(), &cox_family()};
+  static const std::vector<const Family*> all = {&binomial_family(),         &multinomial_family(), &gaussian_family(),
+                                                 &poisson_family(),          &cox_family(),         &ordinal_family(),
+                                                 &negative_binomial_family()};
   return all;
 }
 

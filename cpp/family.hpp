@@ -20,6 +20,7 @@ class Family {
   bool intercept = true;    // has intercepts; otherwise they are 0
   bool noise = false;       // has a noise standard deviation sigma, which multiplies tau: its log is the first extra
   const char* extra_name = nullptr;  // what the extra parameters are called in the draws
+  bool extra_vector = false;         // they have an axis in the draws; otherwise there is one at most
   bool blocked = true;      // has a blocked sampler
   bool quadratic = false;   // the lasso's loss is quadratic in the predictor: one Newton step solves it
   bool separate = true;     // a sample's loss depends on its own predictor only, so that curvatures are exact
@@ -51,6 +52,8 @@ const Family& multinomial_family();
 const Family& gaussian_family();
 const Family& poisson_family();
 const Family& cox_family();
+const Family& ordinal_family();
+const Family& negative_binomial_family();
 
 // All families. Packed chain states store positions in this list.
 const std::vector<const Family*>& families();

@@ -16,6 +16,7 @@
 
 #include "family_glm.hpp"
 #include "gamma_ratio.hpp"
+#include "lasso_likelihood.hpp"
 
 namespace ispca {
 namespace {
@@ -50,8 +51,8 @@ Ties ties(double r, double m) {
 
 class Cox final : public GlmFamily {
  public:
-  Cox() : GlmFamily("cox", nullptr) {
-    intercept = blocked = false;
+  Cox() : GlmFamily("cox", "cox") {
+    intercept = blocked = separate = false;
     one_tile = true;
   }
 
@@ -91,7 +92,13 @@ class Cox final : public GlmFamily {
     GlmFamily::prepare(sorted, poll, problem);
   }
 
-  std::size_t scratch(const Problem& problem) const override { return problem.n + 3 * problem.risk_sets.size(); }
+  std::unique_ptr<LassoLikelihood> lasso_likelihood(const LassoProblem& problem) const override {
+    return cox_lasso(problem);
+  }
+
+  std::size_t scratch(const Problem& problem, std::size_t) const override {
+    return problem.n + 3 * problem.risk_sets.size();
+  }
 
   double residuals(const GlmKernels<float>&, const GlmTile<float>& tile) const override { return partial(tile); }
   double residuals(const GlmKernels<double>&, const GlmTile<double>& tile) const override { return partial(tile); }

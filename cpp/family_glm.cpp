@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "likelihood.hpp"
@@ -46,8 +47,9 @@ class Glm final : public GlmLikelihood {
       : problem_(problem), family_(*data.family), outputs_(problem.outputs), columns_(problem.columns),
         samples_(problem.n), data_(data), kernels_(kernels), predictors_(outputs_ * data.tile_rows),
         direction_(outputs_ * data.rows), product_(data.tile_rows), partial_(outputs_ * columns_ * kRowBlock),
-        workspace_(2 * data.tile_rows), scratch_(family_.scratch(problem)), zero_(outputs_), unused_(outputs_),
-        fixed_(problem.fixed), base_(fixed_.empty() && data.offset.size() == 0 ? 0 : direction_.size()),
+        workspace_(2 * data.tile_rows), scratch_(family_.scratch(problem, data.tile_rows)), zero_(outputs_),
+        unused_(outputs_), fixed_(problem.fixed),
+        base_(fixed_.empty() && data.offset.size() == 0 ? 0 : direction_.size()),
         moving_(base_.size() ? problem.coefficients() : 0), staying_(moving_.size()) {}
 
   double value(const double* intercept, const double* beta, const double* extra, const Slopes& slopes) override {
@@ -165,6 +167,15 @@ class Glm final : public GlmLikelihood {
 };
 
 }  // namespace
+
+void fill_levels(const RawData& raw, Problem& problem) {
+  std::map<double, double> weights;
+  for (std::size_t i = 0; i < raw.n; ++i) weights[raw.y[i]] += raw.weight_of(i);
+  for (const auto& [level, weight] : weights) {
+    problem.levels.push_back(level);
+    problem.level_weights.push_back(weight);
+  }
+}
 
 std::unique_ptr<GlmLikelihood> make_glm_likelihood(const Problem& problem) {
   if (problem.double_precision) return std::make_unique<Glm<double>>(problem, problem.full, problem.kernels->full);

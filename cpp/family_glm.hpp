@@ -17,10 +17,13 @@ struct GlmTile {
   double* scratch;  // of the size that the family asks for
 };
 
+// Fills the levels of the problem and their weights, in increasing order.
+void fill_levels(const RawData& raw, Problem& problem);
+
 class GlmFamily : public Family {
  public:
   bool one_tile = false;  // the kernel needs all samples at once
-  virtual std::size_t scratch(const Problem&) const { return 0; }
+  virtual std::size_t scratch(const Problem&, std::size_t /*tile_rows*/) const { return 0; }
   virtual void check(const RawData& raw) const = 0;
   // What the kernel takes as the response of an output in a sample; without weights the weight is 1.
   virtual double response(double y, double weight, std::size_t output) const = 0;

@@ -37,11 +37,13 @@ double target(Random& random, const Case& c, std::size_t i, double normal, doubl
   const std::string model = c.family->model;
   const double first = c.x[i * c.columns];
   if (c.family->noise) return separable ? first : y_scale * normal;
-  if (model == "poisson") return std::floor(separable ? 5 * (first > 0) : std::min(std::fabs(y_scale * normal), 1e12));
+  if (model == "poisson" || model == "negative_binomial")
+    return std::floor(separable ? 5 * (first > 0) : std::min(std::fabs(y_scale * normal), 1e12));
   if (model == "cox") {  // ties, and a first sample that is an event
     const double time = separable ? 5 - std::clamp(first, -4.0, 4.0) : static_cast<double>(between(random, 1, 2 * c.n));
     return i > 0 && random.uniform() < 0.5 ? -time : time;
   }
+  if (model == "ordinal" && i < c.classes) return static_cast<double>(i);  // every class occurs
   if (separable) return first > 0 ? 1 : 0;
   return static_cast<double>(between(random, 0, c.classes - 1));
 }
@@ -57,11 +59,11 @@ void fill_data(Random& random, Case& c) {
   for (std::size_t i = 0; i < c.n; ++i) c.y[i] = target(random, c, i, c.y[i], y_scale, separable);
 }
 
-// Weights with zeros, offsets and unpenalized columns; two samples always count.
+// Weights with zeros, offsets and unpenalized columns; the first samples always count.
 void fill_options(Random& random, Case& c) {
   if (random.uniform() < 0.3) {
     for (std::size_t i = 0; i < c.n; ++i)
-      c.weight.push_back(i > 1 && random.uniform() < 0.2 ? 0 : power_of_ten(random, -3, 3));
+      c.weight.push_back(i > 5 && random.uniform() < 0.2 ? 0 : power_of_ten(random, -3, 3));
   }
   if (random.uniform() < 0.3 && !c.family->per_class) {
     c.offset.resize(c.n);
@@ -80,7 +82,7 @@ Case make_case(Random& random) {
   c.family = families()[between(random, 0, families().size() - 1)];
   c.n = between(random, 2, 30);
   c.columns = random.uniform() < 0.3 ? between(random, 8, 60) : between(random, 1, 8);  // often more than samples
-  c.classes = c.family->per_class ? between(random, 2, 6) : 2;
+  c.classes = c.family->per_class || c.family->extra_vector ? between(random, 2, std::min<std::size_t>(c.n, 6)) : 2;
   fill_data(random, c);
   fill_options(random, c);
   c.prior.kind = priors()[between(random, 0, priors().size() - 1)];

@@ -17,9 +17,10 @@
 namespace ispca {
 
 template <class Real>
-static constexpr GlmKernels<Real> kGlm = {predict<Real>, project<Real>,  gather<Real>,
-                                          along<Real>,   logistic<Real>, weighted_logistic<Real>,
-                                          softmax<Real>, poisson<Real>,  weighted_gram<Real>};
+static constexpr GlmKernels<Real> kGlm = {predict<Real>, project<Real>,      gather<Real>,
+                                          along<Real>,   logistic<Real>,     weighted_logistic<Real>,
+                                          softmax<Real>, poisson<Real>,      negative_binomial<Real>,
+                                          ordinal<Real>, weighted_gram<Real>};
 
 extern const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS);
 const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS) = {

@@ -38,6 +38,11 @@ struct GlmKernels {
                     Real* predictors, Real* workspace);
   // the same for counts whose log means are the predictors
   double (*poisson)(std::size_t rows, const Real* count, const Real* weight, Real* predictor);
+  // adds the slope with respect to log phi
+  double (*negative_binomial)(std::size_t rows, double log_phi, const Real* count, const Real* weight, Real* predictor,
+                              double* slope);
+  // the same for ordered classes between a lower and an upper threshold, which are replaced by their slopes
+  double (*ordinal)(std::size_t rows, const Real* weight, double* lower, double* upper, Real* predictor);
   // gram (K+1 x K+1, intercept first, row-major, lower triangle) += [1 X]^T diag(weight) [1 X]
   void (*weighted_gram)(const Design<Real>&, const Real* weight, Real* workspace, double* gram);
 };

@@ -1,4 +1,4 @@
-// Logistic and softmax log likelihoods and residuals from the linear predictors.
+// Logistic, softmax and ordinal log likelihoods and residuals from the linear predictors.
 #pragma once
 #include <cmath>
 
@@ -70,6 +70,23 @@ double counted_logs(size_t rows, const Real* weight, Real* sum) {
       sum[i] = weight[i] / sum[i];
     }
     value += std::log(product) + powers * kLn2;
+  }
+  return value;
+}
+
+// value = -sum_i w_i (log(1 + exp(-a_i)) + log(1 + exp(b_i))), with a = upper - f and b = lower - f; the residual is
+// its slope, with respect to f, and the thresholds of every row are replaced by the slopes with respect to them.
+template <class Real>
+double ordinal(size_t rows, const Real* weight, double* lower, double* upper, Real* predictor) {
+  double value = 0;
+#pragma omp simd reduction(+ : value)
+  for (size_t i = 0; i < rows; ++i) {
+    const double f = static_cast<double>(predictor[i]), w = static_cast<double>(weight[i]);
+    const SoftPlus above = soft_plus(f - upper[i]), below = soft_plus(lower[i] - f);
+    value -= w * (above.value + below.value);
+    upper[i] = w * above.slope;
+    lower[i] = -w * below.slope;
+    predictor[i] = static_cast<Real>(w * (below.slope - above.slope));
   }
   return value;
 }

@@ -1,8 +1,9 @@
 // The lasso of Cox regression: the partial likelihood with Breslow's handling of ties,
-//   loss = sum_i w_i d_i (log R_i - eta_i),   R_i = sum of w_l exp(eta_l) over the samples at risk at time t_i,
-// with events d. Its slopes are -w_i (d_i - exp(eta_i) H_i), where H_i sums w_j d_j / R_j over the events up to t_i.
-// The second derivatives are diag(w_i exp(eta_i) H_i) minus a positive matrix. The diagonal alone is an upper bound,
-// so that steps with it never overshoot; they converge linearly.
+//   loss = sum_i w_i d_i (log(n R_i) - eta_i),   R_i = sum of w_l exp(eta_l) over the samples at risk at time t_i,
+// with events d and n samples: the weights sum to one, and n keeps the loss positive. Its slopes are -w_i (d_i -
+// exp(eta_i) H_i), where H_i sums w_j d_j / R_j over the events up to t_i. The second derivatives are diag(w_i
+// exp(eta_i) H_i) minus a positive matrix. The diagonal alone is an upper bound, so that steps with it never overshoot;
+// they converge linearly.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,6 +22,7 @@ class CoxLasso final : public LassoLikelihood {
       const double s = std::fabs(y_[a]), t = std::fabs(y_[b]);
       return s < t || (s == t && a < b);
     });
+    for (std::size_t i = 0; i < rows_; ++i) used_ += weight_[i] > 0 ? 1 : 0;
     start({0.0});
   }
 
@@ -47,9 +49,9 @@ class CoxLasso final : public LassoLikelihood {
     for (std::size_t first = 0, last = 0; first < rows_; first = last)
       for (last = first; last < rows_ && same_time(first, last); ++last) {
         const std::size_t i = order_[last];
-        if (event(i) > 0) sum += event(i) * (std::log(total_[first]) + largest - eta_[i]);
+        if (event(i) > 0) sum += event(i) * (std::log(used_ * total_[first]) + largest - eta_[i]);
       }
-    return sum;
+    return std::max(sum, 0.0);
   }
 
  private:
@@ -70,6 +72,7 @@ class CoxLasso final : public LassoLikelihood {
     return largest;
   }
 
+  double used_ = 0;  // samples with a weight
   std::vector<std::size_t> order_;
   mutable std::vector<double> total_;  // scratch
 };

@@ -98,7 +98,8 @@ struct Problem {
   GlmData<float> single;
   GlmData<double> full;
   GaussianData gaussian;
-  std::vector<RiskSet> risk_sets;  // survival times
+  std::vector<RiskSet> risk_sets;             // survival times
+  std::vector<double> levels, level_weights;  // counts and ordered classes: the values of y, and their total weights
 
   std::size_t coefficients() const { return outputs * columns; }
   bool wide() const { return columns > n; }  // Gaussian: rows instead of a Gram matrix

@@ -13,7 +13,7 @@ def problem(model, classes, n=23, k=7, scale=1.0, seed=0):
     X = scale * rng.normal(size=(n, k)) + 0.3
     if model == "gaussian":
         return X, rng.normal(size=n) + X[:, 0]
-    if model == "poisson":
+    if model in ("poisson", "negative_binomial"):
         return X, rng.poisson(np.exp(0.5 * X[:, 0] / scale)).astype(float)
     if model == "cox":  # times of events, minus times of censoring, many of them tied
         time = np.ceil(rng.exponential(4 * np.exp(-0.5 * X[:, 0] / scale)))
@@ -27,7 +27,7 @@ def draws(model, classes, X, y, **kwargs):
 
 
 def intercepts(model, classes):
-    return 0 if model == "cox" else outputs(model, classes)
+    return 0 if model in ("cox", "ordinal") else outputs(model, classes)
 
 
 def outputs(model, classes):
@@ -36,7 +36,7 @@ def outputs(model, classes):
 
 def extras(model, classes):
     """Return how many parameters the family has besides intercepts and coefficients."""
-    return 1 if model == "gaussian" else 0
+    return {"gaussian": 1, "ordinal": classes - 1, "negative_binomial": 1}.get(model, 0)
 
 
 def size_of(model, classes, k, fixed=0):
@@ -48,6 +48,21 @@ def size_of(model, classes, k, fixed=0):
 def log1pexp(x):
     positive = x.real > 0
     return np.where(positive, x, 0) + np.log(1 + np.exp(np.where(positive, -x, x)))
+
+
+def thresholds_of(extra):
+    return np.cumsum(np.concatenate([extra[:1], np.exp(extra[1:])]))
+
+
+def extra_prior(model, extra, intercept_scale, sigma_scale):
+    """Return the log prior density of the extra parameters."""
+    if model == "gaussian" and sigma_scale:
+        return extra[0] - 2 * np.log(1 + np.exp(2 * extra[0]) / (3 * sigma_scale**2))
+    if model == "ordinal":  # normal thresholds, and the Jacobian of their gaps
+        return -(thresholds_of(extra) ** 2).sum() / (2 * intercept_scale**2) + extra[1:].sum()
+    if model == "negative_binomial":
+        return -((extra[0] / 2) ** 2) / 2
+    return 0.0
 
 
 def partial_likelihood(y, f, weights):
@@ -75,6 +90,13 @@ def log_likelihood(model, y, f, extra, weights=1.0):
         terms = -log_sigma - (y - f[:, 0]) ** 2 / (2 * np.exp(2 * log_sigma))
     elif model == "logistic":
         terms = -log1pexp(-(2 * y - 1) * f[:, 0])
+    elif model == "ordinal":
+        thresholds = np.concatenate([[-1e4], thresholds_of(extra), [1e4]])
+        upper, lower = (thresholds[y.astype(int) + i] - f[:, 0] for i in (1, 0))
+        terms = np.log(1 - np.exp(lower - upper)) - log1pexp(-upper) - log1pexp(lower)
+    elif model == "negative_binomial":
+        phi, mu = np.exp(extra[0]), np.exp(f[:, 0])
+        terms = loggamma(y + phi) - loggamma(phi) + phi * np.log(phi) + y * f[:, 0] - (y + phi) * np.log(mu + phi)
     elif model == "poisson":
         terms = y * f[:, 0] - np.exp(f[:, 0])
     else:
@@ -115,8 +137,7 @@ def log_density(
 
     prior = -(b0**2).sum() / (2 * intercept_scale**2) - (z**2).sum() / 2 - (u**2).sum() / 2
     prior += (eta - log1pexp(2 * eta)).sum() + t - log1pexp(2 * t) - slab_df / 2 * (g + np.exp(-g))
-    if model == "gaussian" and sigma_scale:
-        prior += log_sigma - 2 * np.log(1 + np.exp(2 * log_sigma) / (3 * sigma_scale**2))
+    prior += extra_prior(model, extra, intercept_scale, sigma_scale)
     return prior + log_likelihood(model, y, f, extra, weights)
 
 

@@ -14,13 +14,31 @@ from scipy.special import log_expit, logsumexp
 
 from ispca._engine_loader import load_engine
 from ispca.models.diagnostics import bulk_ess
+from log_densities import LOG_DENSITIES
 
-CLASSES = {"logistic": 2, "softmax": 3, "gaussian": 0, "poisson": 0, "cox": 0}
+CLASSES = {
+    "logistic": 2,
+    "softmax": 3,
+    "gaussian": 0,
+    "poisson": 0,
+    "cox": 0,
+    "ordinal": 4,
+    "negative_binomial": 0,
+}
+NUTS_ONLY = ("poisson", "cox", "ordinal", "negative_binomial")
+COUNTS = ("poisson", "negative_binomial")
+WITHOUT_INTERCEPT = ("cox", "ordinal")
+# The parameters of a model besides intercepts and coefficients.
+EXTRA = {"gaussian": "sigma", "ordinal": "thresholds", "negative_binomial": "dispersion"}
 PRIORS = ("horseshoe", "ridge")
-# Models with two samplers, and with NUTS alone.
-BOTH = ("logistic", "softmax", "gaussian")
-COMBINATIONS = [(model, sampler) for model in BOTH for sampler in ("nuts", "blocked")]
-NUTS_ONLY = ("poisson", "cox")
+COMBINATIONS = [
+    (model, sampler) for model in CLASSES for sampler in (("nuts",) if model in NUTS_ONLY else ("nuts", "blocked"))
+]
+# Standard deviation of an observation in units of the linear predictor; 2 elsewhere.
+DEVIATIONS = {"gaussian": 1.0, "poisson": 1.0, "negative_binomial": 1.0}
+# Constants of the prior that are not the defaults: they keep counts small and all ordered classes frequent.
+SMALL_COUNTS = {"slab_scale": 0.5, "intercept_scale": 1.0}
+CONSTANTS = {"poisson": SMALL_COUNTS, "negative_binomial": SMALL_COUNTS, "ordinal": {"intercept_scale": 2.0}}
 N_CHAINS = 3
 # With 99 draws there are 100 ranks, which fill 20 bins (or 10) evenly.
 N_KEPT = 99
@@ -44,10 +62,14 @@ def draw_prior(rng, model, K, prior):
     # Half-Student-t with 3 degrees of freedom; the other models have no noise.
     sigma = abs(stats.t.rvs(3, scale=prior["sigma_scale"], random_state=rng)) if model == "gaussian" else 1.0
     tau = prior["tau0"] * sigma * abs(rng.standard_cauchy())
-    noise = {"sigma": sigma} if model == "gaussian" else {}
+    extra = {"sigma": sigma} if model == "gaussian" else {}
+    if model == "ordinal":
+        extra["thresholds"] = np.sort(rng.normal(0, prior["intercept_scale"], CLASSES[model] - 1))
+    if model == "negative_binomial":
+        extra["dispersion"] = np.exp(rng.normal(0, 2))
     if prior["prior"] == "ridge":
         intercept, coef = rng.normal(0, prior["intercept_scale"], shape[0]), tau * rng.normal(size=shape)
-        return {"intercept": intercept, "coef": coef, "log_tau": np.log(tau)} | noise
+        return {"intercept": intercept, "coef": coef, "log_tau": np.log(tau)} | extra
     local = np.abs(rng.standard_cauchy(shape))
     c2 = stats.invgamma.rvs(df / 2, scale=df * slab**2 / 2, random_state=rng)
     scale = np.sqrt(c2 * (tau * local) ** 2 / (c2 + (tau * local) ** 2))
@@ -58,7 +80,7 @@ def draw_prior(rng, model, K, prior):
         "log_tau": np.log(tau),
         "log_c2": np.log(c2),
     }
-    return truth | noise
+    return truth | extra
 
 
 def simulate(model, index, wide=False, prior="horseshoe"):
@@ -70,57 +92,73 @@ def simulate(model, index, wide=False, prior="horseshoe"):
     n, K = int(rng.integers(15, 31)), int(rng.integers(2, 5))
     if wide:
         n, K = int(rng.integers(4, 9)), int(rng.integers(9, 13))
-    deviation = 1.0 if model in ("gaussian", *NUTS_ONLY) else 2.0
+    deviation = DEVIATIONS.get(model, 2.0)
     constants = {
         "prior": prior,
         # The rules of the estimators, with p0 = 1 and features of unit variance.
         "tau0": deviation / np.sqrt(K) if prior == "ridge" else deviation / (K - 1) / np.sqrt(n),
         "slab_df": 4.0,
-        # Counts grow exponentially with the coefficients, and beyond 1e15 the engine takes none.
-        "slab_scale": 0.5 if model in NUTS_ONLY else 5.0,
+        "slab_scale": 5.0,
         # 10 is the default, but leaves most data sets with a single class.
-        "intercept_scale": (10.0, 1.5)[index % 2] if model not in NUTS_ONLY else 1.0,
+        "intercept_scale": (10.0, 1.5)[index % 2],
         "sigma_scale": 1.0 if model == "gaussian" else 0.0,
-    }
-    truth = draw_prior(rng, model, K, constants)
-    if model == "cox":
-        truth["intercept"] *= 0
-    X = rng.normal(size=(n, K)).astype(np.float32).astype(float)
-    eta = truth["intercept"] + X @ truth["coef"].T
-    if model == "gaussian":
-        y = rng.normal(eta[:, 0], truth["sigma"])
-    elif model == "cox":
-        y = censored_times(rng, rng.exponential(np.exp(-eta[:, 0])))
-    elif model == "poisson":
-        y = rng.poisson(np.exp(eta[:, 0])).astype(float)
-    elif model == "logistic":
-        y = (np.log(rng.uniform(size=n)) < log_expit(eta[:, 0])).astype(float)
-    else:
-        y = np.argmax(eta + rng.gumbel(size=eta.shape), axis=1).astype(float)
-    return Simulated(model, X, y, constants, truth)
+    } | CONSTANTS.get(model, {})
+    while True:
+        truth = draw_prior(rng, model, K, constants)
+        X = rng.normal(size=(n, K)).astype(np.float32).astype(float)
+        y = simulate_response(rng, model, truth["intercept"] + X @ truth["coef"].T, truth)
+        if is_usable(model, y):
+            return Simulated(model, X, y, constants, truth)
 
 
-def censored_times(rng, times):
-    """Return times that are observed up to a random number of events; the rest is censored, with negative times.
+def is_usable(model, y):
+    """Return whether the engine can sample the data; a condition on y alone leaves the ranks uniform.
 
-    The partial likelihood is then the probability of the order in which the samples have their events, so that it
-    gives an exact posterior (Kalbfleisch and Prentice, 1973).
+    Ordered classes need a sample each, and large counts would need the engine's double precision.
     """
-    end = np.sort(times)[rng.integers(len(times) // 2, len(times))]
-    return np.where(times <= end, times, -end)
+    return len(np.unique(y)) == CLASSES[model] if model == "ordinal" else model not in COUNTS or y.max() <= 10_000
 
 
-def partial_log_likelihood(y, eta):
-    """Return the log partial likelihood of times without ties, for predictors with any leading axes."""
-    order = np.lexsort((y > 0, -np.abs(y)))  # by decreasing time; of equal times, events come last
-    sums = np.logaddexp.accumulate(eta[..., order], axis=-1)
-    return ((eta[..., order] - sums) * (y[order] > 0)).sum(-1)
+def simulate_response(rng, model, eta, truth):
+    """Draw y given the linear predictors, in the form that the engine takes."""
+    if model == "gaussian":
+        return rng.normal(eta[:, 0], truth["sigma"])
+    if model == "logistic":
+        return (np.log(rng.uniform(size=len(eta))) < log_expit(eta[:, 0])).astype(float)
+    if model in COUNTS:
+        mean = np.exp(eta[:, 0])
+        if model == "negative_binomial":
+            mean *= rng.gamma(truth["dispersion"], 1 / truth["dispersion"], size=len(eta))
+        # Larger means overflow; such data are not used.
+        return rng.poisson(np.minimum(mean, 1e9)).astype(float)
+    if model == "cox":
+        return simulate_order(rng, eta[:, 0])
+    if model == "ordinal":
+        latent = eta[:, 0] - truth["intercept"] + rng.logistic(size=len(eta))
+        return np.searchsorted(truth["thresholds"], latent).astype(float)
+    return np.argmax(eta + rng.gumbel(size=eta.shape), axis=1).astype(float)
+
+
+def simulate_order(rng, eta):
+    """Draw signed times of events (positive) and of censoring (negative) whose likelihood is Cox's partial one.
+
+    After each event, a random sample is censored with probability 0.3, whatever its hazard. There are no ties, for
+    which Efron's likelihood is an approximation.
+    """
+    order = list(np.argsort(-eta - rng.gumbel(size=len(eta))))
+    y, time = np.empty(len(eta)), 0
+    while order:
+        time += 1
+        y[order.pop(0)] = time
+        if order and rng.uniform() < 0.3:
+            y[order.pop(rng.integers(len(order)))] = -time - 0.5
+    return y
 
 
 def quantities(data, draws):
     """Return what is ranked, by name, for draws with any leading axes."""
-    coef, intercept = np.asarray(draws["coef"]), np.asarray(draws["intercept"])
-    found = {} if data.model == "cox" else {"intercept": intercept[..., 0]}
+    coef = np.asarray(draws["coef"])
+    found = {} if data.model in WITHOUT_INTERCEPT else {"intercept": np.asarray(draws["intercept"])[..., 0]}
     found |= {"coefficient 1": coef[..., 0, 0], "coefficient 2": coef[..., 0, 1]}
     local = data.prior["prior"] == "horseshoe"
     if local:
@@ -130,23 +168,27 @@ def quantities(data, draws):
         found["log c2"] = draws["log_c2"]
     if data.model == "softmax":
         found["contrast"] = coef[..., 0, 0] - coef[..., 1, 0]
-    if data.model == "gaussian":
-        found["log sigma"] = np.log(draws["sigma"])
-    found["log likelihood"] = log_likelihood(data, intercept, coef, draws.get("sigma"))
+    if data.model == "ordinal":
+        found |= {f"threshold {k + 1}": draws["thresholds"][..., k] for k in range(CLASSES["ordinal"] - 1)}
+    elif data.model in EXTRA:
+        found[f"log {EXTRA[data.model]}"] = np.log(draws[EXTRA[data.model]])
+    found["log likelihood"] = log_likelihood(data, coef, draws)
     return found
 
 
-def log_likelihood(data, intercept, coef, sigma):
-    eta = intercept[..., None, :] + np.einsum("ik,...hk->...ih", data.X, coef)
+def log_likelihood(data, coef, draws):
+    """Return the log likelihood of all samples, for each draw."""
+    eta = np.einsum("ik,...hk->...ih", data.X, coef)
+    if data.model not in WITHOUT_INTERCEPT:
+        eta += np.asarray(draws["intercept"])[..., None, :]
+    extra = np.asarray(draws[EXTRA[data.model]]) if data.model in EXTRA else None
     if data.model == "gaussian":
-        return stats.norm.logpdf(data.y, eta[..., 0], np.asarray(sigma)[..., None]).sum(-1)
-    if data.model == "cox":
-        return partial_log_likelihood(data.y, eta[..., 0])
-    if data.model == "poisson":
-        return stats.poisson.logpmf(data.y, np.exp(eta[..., 0])).sum(-1)
+        return stats.norm.logpdf(data.y, eta[..., 0], extra[..., None]).sum(-1)
     if data.model == "logistic":
         return log_expit((2 * data.y - 1) * eta[..., 0]).sum(-1)
-    return (eta[..., np.arange(len(data.y)), data.y.astype(int)] - logsumexp(eta, axis=-1)).sum(-1)
+    if data.model == "softmax":
+        return (eta[..., np.arange(len(data.y)), data.y.astype(int)] - logsumexp(eta, axis=-1)).sum(-1)
+    return LOG_DENSITIES[data.model](eta[..., 0], data.y, extra).sum(axis=-1)
 
 
 def rank_one(data, sampler, seed, *, n_warmup, thin, target_accept=0.9, **wrong):

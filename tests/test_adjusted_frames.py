@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict, cross_validate
 from sklearn.pipeline import make_pipeline
 
-from ispca import ISPCA, SPCA, HorseshoeClassifier, original_coefficients, plots
+from ispca import ISPCA, SPCA, HorseshoeClassifier, feature_scores, original_coefficients, plots, score_test
 from ispca.fitted_parts import take_apart
 from ispca.persistence.limits import ContentError
 from ispca.persistence.model_file import load_model, save_model
@@ -235,3 +235,20 @@ def test_metadata_is_routed_through_pipelines():
     expected.fit(frame, y, sample_weight=weights, groups=np.arange(N) // 2)
     np.testing.assert_array_equal(pipeline[0].components_, expected.components_)
     assert not np.allclose(expected.components_, ISPCA(2, adjust=ADJUST, random_state=0).fit(frame, y).components_)
+
+
+def test_screening_takes_categories():
+    frame, y = make_frame()
+    by_hand = numeric(frame)
+    adjust = ["age", "batch=B", "batch=C", "sex=True"]
+    expected = dict(zip(by_hand.columns, feature_scores(by_hand, y, adjust=adjust), strict=True))
+    found = dict(zip(frame.columns, feature_scores(frame, y, adjust=ADJUST), strict=True))
+    assert {name: score for name, score in found.items() if score > 0} == pytest.approx(
+        {name: score for name, score in expected.items() if score > 0}
+    )
+    assert all(found[name] == 0 for name in ADJUST)
+    test = score_test(frame, y, adjust=ADJUST, n_permutations=50, random_state=0)
+    assert test.p_values.shape == test.scores.shape == (frame.shape[1],)
+    assert (test.p_values[frame.columns.isin(ADJUST)] == 1).all()
+    with pytest.raises(ValueError, match="Covariate 'batch' determines the class completely"):
+        score_test(frame.assign(batch=y), y, adjust=ADJUST)

@@ -32,11 +32,13 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -
     covariates : dict of str to ndarray of shape (n_samples, n_columns)
         The columns of each covariate: one, or the indicators of its categories.
     y : array-like of shape (n_samples,)
-        The target.
+        The target. Survival times are not judged: a covariate does not determine them.
     classes : bool
         Whether the target consists of class labels.
     """
     y = np.asarray(y)
+    if not covariates or y.dtype.names:
+        return
     labels = np.unique(y) if classes else np.empty(0)
     target = (y[:, None] == labels).astype(np.float64) if classes else y.astype(np.float64)[:, None]
     groups: dict[tuple[str, ...], Floats] = {(name,): columns for name, columns in covariates.items()}

@@ -7,9 +7,10 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from ._array_types import Mask
-from ._checks import column_mask
+from ._array_types import Floats, Indices, Mask
+from ._checks import check_container, column_mask
 from ._messages import count, listing
 
 # Of each column with categories: they are compared as text, and the first is the reference without an indicator.
@@ -45,6 +46,14 @@ def adjusted_mask(adjust: Any, n_columns: int, names: Any = None) -> Mask:
     if n_columns and mask.all():
         raise ValueError("adjust contains all columns of X, so no feature is left: leave the features out of it.")
     return mask
+
+
+def frame_categories(X: Any, adjust: Any) -> Categories:
+    """Return the categories of the covariates of X, which only a frame has."""
+    if adjust is None or not hasattr(X, "columns"):
+        return {}
+    names = [str(name) for name in check_container(X).columns]
+    return learn_categories(X, adjusted_mask(adjust, len(names), names))
 
 
 def learn_categories(X: Any, adjusted: Mask) -> Categories:
@@ -142,6 +151,19 @@ def encoded_names(names: Any, categories: Categories) -> list[str]:
     found: list[str] = []
     for name in map(str, names):
         found += [f"{name}={category}" for category in categories[name][1:]] if name in categories else [name]
+    return found
+
+
+def covariate_columns(X: Any, adjusted: Mask, sources: Indices, names: Any) -> dict[str, Floats]:
+    """Return the encoded columns of each covariate by its name, or the number of its column, in double precision.
+
+    ``sources`` are the `encoded_columns`, and ``adjusted`` says which columns of the encoded X are covariates.
+    """
+    found = {}
+    for j in np.unique(sources[adjusted]):
+        columns = X[:, np.flatnonzero(sources == j)]
+        dense = columns.toarray() if sp.issparse(columns) else columns
+        found[str(j if names is None else names[j])] = np.asarray(dense, dtype=np.float64)
     return found
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from ._array_types import Floats, Indices, Mask
-from ._checks import check_container, check_values, column_mask, read_new_data, read_training_data
+from ._checks import check_values, column_mask, read_new_data, read_training_data
 from ._confounding import check_confounding
 from ._covariates import (
     adjusted_mask,
+    covariate_columns,
     encode_frame,
     encoded_columns,
     encoded_names,
     expand_indicators,
-    learn_categories,
+    frame_categories,
 )
 from ._messages import listing
 from ._missing_values import IMPUTE, fill_missing, missing_counts, observed_means, refuse_empty_columns
@@ -87,10 +87,7 @@ class InputColumns:
 
     def _read_training_data(self, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
         """Return the encoded X, with missing values, and y; the covariates and their categories are stored."""
-        categories: dict[str, list[str]] = {}
-        if self.adjust is not None and hasattr(X, "columns"):
-            columns = [str(name) for name in check_container(X).columns]
-            categories = learn_categories(X, adjusted_mask(self.adjust, len(columns), columns))
+        categories = frame_categories(X, self.adjust)
         X, y = read_training_data(self, encode_frame(X, categories), y, needs_target)
         names = getattr(self, "feature_names_in_", None)
         self.categories_ = categories
@@ -138,12 +135,6 @@ class InputColumns:
 
     def _check_confounding(self, X: Any, y: Any, family: Family) -> None:
         """Refuse covariates that determine the target, and warn about those that nearly do."""
-        if not self.adjusted_.any() or np.asarray(y).dtype.names:
-            return
-        names, sources = getattr(self, "feature_names_in_", None), self.source_columns_
-        covariates = {}
-        for j in np.unique(sources[self.adjusted_]):
-            columns = X[:, np.flatnonzero(sources == j)]
-            dense = columns.toarray() if sp.issparse(columns) else columns
-            covariates[str(j if names is None else names[j])] = np.asarray(dense, dtype=np.float64)
+        names = getattr(self, "feature_names_in_", None)
+        covariates = covariate_columns(X, self.adjusted_, self.source_columns_, names)
         check_confounding(covariates, y, family.classification)

@@ -8,8 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._checks import check_arrays, column_mask, integer_seed
+from ._array_types import Floats, Indices
+from ._checks import check_arrays, integer_seed
+from ._confounding import check_confounding
+from ._covariates import (
+    adjusted_mask,
+    covariate_columns,
+    encode_frame,
+    encoded_columns,
+    expand_indicators,
+    frame_categories,
+)
 from ._training_samples import columns_of, target_array, training_samples
+from .families import choose_family
 from .families.target_kind import is_category
 from .reduction.design import make_design
 from .reduction.permutation import Permutations
@@ -26,12 +37,26 @@ def _check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
 
 
+class _Places(NamedTuple):
+    """The column of X that each column of the encoded X comes from."""
+
+    sources: Indices
+    n_columns: int
+
+    def in_order(self, values: Floats, others: float) -> Floats:
+        """Return values of the encoded columns as those of X; the columns of a covariate have the same value."""
+        found = np.full(self.n_columns, others)
+        found[self.sources] = values
+        return found
+
+
 class _Scored(NamedTuple):
     """A statistic of checked data."""
 
     statistic: Statistic
     data: TrainingData
     response: Response
+    places: _Places
 
 
 def _scored(
@@ -48,11 +73,14 @@ def _scored(
     """Check the data and return the statistic, or say what is wrong."""
     _check_option("statistic", statistic, STATISTICS)
     _check_option("family", family, FAMILY_CHOICES)
-    labels, names = is_category(y), getattr(X, "columns", None)
-    X, y = check_arrays(X, target_array(y, family))
-    samples = training_samples(X, y, sample_weight, offset, groups)
-    X = samples.X
-    covariates = column_mask(adjust, X.shape[1], names, "adjust")
+    labels, names, categories = is_category(y), getattr(X, "columns", None), frame_categories(X, adjust)
+    X, y = check_arrays(encode_frame(X, categories), target_array(y, family))
+    sources = encoded_columns(X.shape[1], names, categories)
+    covariates = adjusted_mask(adjust, X.shape[1], names)[sources]
+    places = _Places(sources, X.shape[1])
+    samples = training_samples(expand_indicators(X, names, categories), y, sample_weight, offset, groups)
+    X, classes = samples.X, choose_family(family, samples.y, labels).classification
+    check_confounding(covariate_columns(X, covariates, sources, names), samples.y, classes)
     response = make_response(
         samples.y,
         family,
@@ -67,7 +95,7 @@ def _scored(
     data = TrainingData(X, response, response.rows, covariates, np.zeros_like(covariates), samples.groups)
     response = adjusted_response(response, start.basis)
     design = whole.restricted(whole.usable & ~covariates) if covariates.any() else whole
-    return _Scored(make_statistic(statistic, X, design, response, start.basis, threads), data, response)
+    return _Scored(make_statistic(statistic, X, design, response, start.basis, threads), data, response, places)
 
 
 def feature_scores(
@@ -96,7 +124,8 @@ def feature_scores(
             default="auto"
         Kind of target; "auto" decides as in ISPCA.
     adjust : array-like of int, str or bool, optional
-        Covariates: columns of X for which features and target are adjusted; their own scores are 0.
+        Covariates: columns of X for which features and target are adjusted; their own scores are 0. Text,
+        categories and Booleans of a frame become indicators, as in ISPCA.
     sample_weight : array-like of shape (n_samples,), optional
         How many samples each sample counts as.
     offset : array-like of shape (n_samples,), optional
@@ -117,7 +146,7 @@ def feature_scores(
     """
     with workers() as threads:
         scored = _scored(X, y, statistic, family, adjust, sample_weight, offset, None, threads)
-        return scored.statistic.observed(threads)
+        return scored.places.in_order(scored.statistic.observed(threads), 0.0)
 
 
 @dataclass(frozen=True)
@@ -184,7 +213,8 @@ def score_test(
             default="auto"
         Kind of target; "auto" decides as in ISPCA.
     adjust : array-like of int, str or bool, optional
-        Covariates: columns of X for which features and target are adjusted; their own scores are 0.
+        Covariates: columns of X for which features and target are adjusted; their own scores are 0. Text,
+        categories and Booleans of a frame become indicators, as in ISPCA.
     sample_weight : array-like of shape (n_samples,), optional
         How many samples each sample counts as.
     offset : array-like of shape (n_samples,), optional
@@ -231,9 +261,11 @@ def score_test(
             int(memory_budget),
             exchange=scored.data.exchangeable(),
         )
-        statistics = observed**2 * statistic_scale(scored.response) if statistic == "pearson" else None
+        scores = scored.places.in_order(observed, 0.0)
+        statistics = scores**2 * statistic_scale(scored.response) if statistic == "pearson" else None
         if kind == "maximum":
             p_value = maximum_exceedances(scored.statistic, observed, permutations, threads) / n_permutations
-            return ScoreTest(observed, None, p_value, n_permutations, statistics)
+            return ScoreTest(scores, None, p_value, n_permutations, statistics)
         counts = feature_exceedances(scored.statistic, observed, permutations, threads)
-    return ScoreTest(observed, counts / n_permutations, None, n_permutations, statistics)
+    p_values = scored.places.in_order(counts / n_permutations, 1.0)
+    return ScoreTest(scores, p_values, None, n_permutations, statistics)

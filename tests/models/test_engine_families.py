@@ -4,12 +4,13 @@ import time
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from engine_problems import complex_step, draws, log_density, log_likelihood, problem, size_of
+from engine_problems import complex_step, draws, log_density, log_likelihood, problem, size_of, standard_error
 from ispca._engine_loader import load_engine
 
 engine = load_engine()
-FAMILIES = [("poisson", 0), ("cox", 0)]
+FAMILIES = [("poisson", 0), ("cox", 0), ("ordinal", 2), ("ordinal", 4), ("negative_binomial", 0)]
 
 
 def arguments(n, k, seed=3):
@@ -132,6 +133,13 @@ def test_shapes(model, classes):
         assert result[key].shape == (3, 7, 1, X.shape[1])
     assert result["intercept"].shape == (3, 7, 1)
     assert "sigma" not in result
+    if model == "ordinal":
+        assert result["thresholds"].shape == (3, 7, classes - 1)
+        assert (np.diff(result["thresholds"]) > 0).all()
+    if model == "negative_binomial":
+        assert result["dispersion"].shape == (3, 7)
+    if model in ("cox", "ordinal"):
+        assert not result["intercept"].any()
 
 
 @pytest.mark.parametrize(
@@ -140,9 +148,13 @@ def test_shapes(model, classes):
         ("poisson", 0, [0, 1, -2, 3], "counts"),
         ("poisson", 0, [0, 1, 2.5, 3], "counts"),
         ("poisson", 0, [0, 1, np.nan, 3], "not finite"),
+        ("negative_binomial", 0, [0, 1, -2, 3], "counts"),
         ("cox", 0, [1, 2, 0, -3], "positive times"),
         ("cox", 0, [-1, -2, -4, -3], "at least one event"),
         ("cox", 0, [-1, np.inf, -4, 3], "not finite"),
+        ("ordinal", 3, [0, 1, 2, 3], "class numbers"),
+        ("ordinal", 4, [0, 1, 3, 3], "every class"),
+        ("ordinal", 1, [0, 0, 0, 0], "two classes"),
     ],
 )
 def test_bad_targets_give_clear_errors(model, classes, y, message):
@@ -225,3 +237,79 @@ def test_cox_weights_act_continuously():
     near = cox_value(X, y, beta, weights=weights * (1 + 1e-9))
     assert near[0] == pytest.approx(exact[0], rel=1e-7)
     np.testing.assert_allclose(near[1], exact[1], rtol=1e-6)
+
+
+def test_two_ordered_classes_are_logistic():
+    X, y = problem("ordinal", 2)
+    k = X.shape[1]
+    q = np.random.default_rng(5).normal(size=2 * k + 3)  # z, eta, t, g, threshold
+    value, gradient = engine.log_density("ordinal", X, y, q, n_classes=2, tau0=0.3)
+    other, slopes = engine.log_density("logistic", X, y, np.r_[-q[-1], q[:-1]], tau0=0.3)
+    assert value == pytest.approx(other, rel=1e-12)
+    np.testing.assert_allclose(gradient, np.r_[slopes[1:], -slopes[0]], rtol=1e-10, atol=1e-12)
+
+
+def test_ordinal_predictors_of_a_thousand():
+    X, y = problem("ordinal", 4, n=40, k=2)
+    X[:, 0] = np.tile([1.0, -1.0], 20)
+    q = np.zeros(size_of("ordinal", 4, 2, fixed=2))
+    q[2:] = 0.3, -3.0, 2.0, 1000.0, 0.5
+    options = {"tau0": 1.0, "unpenalized": np.ones(2)}
+    assert_matches("ordinal", 4, X, y, q, options)
+
+
+@pytest.mark.parametrize(("log_phi", "intercept"), [(-40.0, 3.0), (0.0, 600.0), (0.0, -600.0), (15.0, 2.0)])
+def test_extreme_negative_binomial_parameters(log_phi, intercept):
+    X, y = np.array([[1.0], [2.0], [-1.0]]), np.array([3, 0, 50])
+    q = np.array([intercept, 0.0, 0.0, log_phi, 0.1])
+
+    def exact(q):
+        x, phi = q[0] + q[4] * X[:, 0] - q[3], np.exp(q[3])
+        above, below = (
+            np.where(z.real > 0, z, 0) + np.log1p(np.exp(np.where(z.real > 0, -z, z))) for z in (x, -x)
+        )
+        gammas = sum(np.log(phi + j) for count in y for j in range(count))
+        return gammas - (y * below + phi * above).sum() - q[0] ** 2 / 200 - q[3] ** 2 / 8 - q[4] ** 2 / 2
+
+    def density(q):
+        return engine.log_density("negative_binomial", X, y.astype(float), q, tau0=1.0, unpenalized=np.ones(1))
+
+    value, gradient = density(q)
+    assert value - density(np.zeros(5))[0] == pytest.approx(exact(q) - exact(np.zeros(5)), rel=1e-11)
+    np.testing.assert_allclose(gradient[[0, 3, 4]], complex_step(exact, q)[[0, 3, 4]], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", ["poisson", "cox", "ordinal", "negative_binomial"])
+def test_draws_match_quadrature(model):
+    """With one unpenalized column, the posterior is a function of two or three numbers."""
+    classes = 3 if model == "ordinal" else 0
+    X, y = problem(model, classes, n=30, k=1, seed=4)
+    rng = np.random.default_rng(6)
+    options = {"unpenalized": np.ones(1), "intercept_scale": 2.0, "n_classes": classes, "tau0": 1.0}
+    options |= {"weights": rng.uniform(0.5, 2, 30), "offset": 0.3 * rng.normal(size=30)}
+    result = draws(model, classes, X, y, n_draws=4000, **options)
+    first = 0 if model in ("cox", "ordinal") else 1  # the intercept, then t and g, which stay at 0
+    free = [*range(first), *range(first + 2, size_of(model, classes, 1, fixed=1))]
+    q = np.zeros(len(free) + 2)
+
+    def density(point):
+        q[free] = point
+        return engine.log_density(model, X, y, q, **options)[0]
+
+    best = minimize(lambda point: -density(point), np.zeros(len(free)), method="BFGS")
+    spread = np.sqrt(np.diag(best.hess_inv)).clip(0.05, 2)
+    axes = [center + np.linspace(-6, 6, 33) * width for center, width in zip(best.x, spread, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(free))
+    log_weights = np.array([density(point) for point in grid])
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    names = [] if first == 0 else [result["intercept"][..., 0]]
+    if model == "ordinal":
+        names += [result["thresholds"][..., 0], np.log(np.diff(result["thresholds"])[..., 0])]
+    if model == "negative_binomial":
+        names += [np.log(result["dispersion"])]
+    for values, drawn in zip(grid.T, [*names, result["coef"][..., 0, 0]], strict=True):
+        mean = weights @ values
+        deviation = np.sqrt(weights @ (values - mean) ** 2)
+        assert drawn.mean() == pytest.approx(mean, abs=5 * standard_error(drawn) + 0.01 * deviation)
+        assert drawn.std() == pytest.approx(deviation, rel=0.08)

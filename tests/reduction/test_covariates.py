@@ -77,7 +77,7 @@ def test_dependent_and_constant_covariates_change_nothing(container):
     np.testing.assert_allclose(Z, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("family", TARGETS.keys() - {"multinomial"})
+@pytest.mark.parametrize("family", [name for name in TARGETS if name != "multinomial"])
 @containers
 def test_cross_fitting_refits_everything_without_the_held_out_samples(family, container):
     """The held-out scores are those of a fit to the other samples alone."""

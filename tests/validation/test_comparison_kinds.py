@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -283,6 +284,22 @@ def test_weights_need_a_method_that_takes_them(rng):
     methods = {"logistic": LogisticRegression(), "nearest": make_pipeline(KNeighborsClassifier())}
     with pytest.raises(ValueError, match=r"'nearest' cannot use sample_weight, because KNeighborsClassifier.fit"):
         compare(methods, X, y, sample_weight=np.arange(80), cv=2, n_jobs=1)
+
+
+def test_metadata_routing_of_pipelines(rng):
+    X, y = count_data(rng)
+    weight = np.tile([1.0, 3.0], 40)
+    options = {"kind": "count", "cv": 2, "n_jobs": 1, "sample_weight": weight}
+    plain = compare(make_pipeline(StandardScaler(), PoissonRegressor()), X, y, **options)
+    with config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=True)
+        model = PoissonRegressor().set_fit_request(sample_weight=True)
+        routed = compare(make_pipeline(scaler, model), X, y, **options)
+        with pytest.warns(UserWarning, match=r"2 of 2 fits failed.*sample_weight"):
+            compare(make_pipeline(StandardScaler(), PoissonRegressor()), X, y, **options)
+        with pytest.raises(ValueError, match=r"KNeighborsRegressor.fit does not take it"):
+            compare(KNeighborsRegressor(), X, y, **options)
+    np.testing.assert_array_equal(routed.scores["absolute_error"], plain.scores["absolute_error"])
 
 
 def test_a_test_part_without_weight_has_no_scores(rng):

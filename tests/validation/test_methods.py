@@ -1,6 +1,10 @@
 """The methods of the paper, and the recommended settings."""
 
+import pytest
+
+from ispca import HorseshoeCounts, HorseshoeOrdinal, HorseshoeSurvival
 from ispca.validation import methods, paper_methods, recommended_methods
+from ispca.validation.base_rates import BASE_RATES
 from ispca.validation.stacking_candidates import default_candidates
 
 
@@ -30,3 +34,35 @@ def test_the_recommended_settings_are_defined_in_one_place(monkeypatch):
     candidates = dict(default_candidates("classification"))
     found = {name for name, item in candidates.items() if settings(item).get("cross_fit") == 7}
     assert found == {"ISPCA-cross-fitted", "ISPCA-small-cross-fitted"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "family", "model"),
+    [
+        ("survival", "cox", HorseshoeSurvival),
+        ("count", "negative-binomial", HorseshoeCounts),
+        ("ordinal", "ordinal", HorseshoeOrdinal),
+    ],
+)
+def test_methods_for_other_targets(kind, family, model):
+    named = recommended_methods(10, kind=kind)
+    reduced = {name: method for name, method in named.items() if hasattr(method, "steps")}
+    assert list(reduced) == ["PCA", "SPCA", "ISPCA", "ISPCA-cross-fitted"]
+    for method in reduced.values():
+        assert method["reduction"].family == family
+        assert type(method["model"]) is model
+    assert reduced["PCA"]["reduction"].n_supervised == 0
+    assert reduced["ISPCA"]["reduction"].n_permutations == "auto"
+    assert reduced["ISPCA-cross-fitted"]["reduction"].cross_fit == 10
+    assert type(named["base rate"]) is type(BASE_RATES[kind])
+    own = recommended_methods(10, kind=kind, model=model(n_draws=7))
+    assert own["SPCA"]["model"].n_draws == 7
+    candidates = dict(default_candidates(kind))
+    assert list(candidates) == ["PCA", "SPCA", "ISPCA-cross-fitted", "ISPCA-small-cross-fitted", "base rate"]
+    assert type(candidates["PCA"]["model"]) is model
+
+
+def test_quantities_as_in_the_paper():
+    assert recommended_methods(kind="regression")["PCA"]["reduction"].family == "gaussian"
+    with pytest.raises(ValueError, match=r"kind='counts' is unknown. Did you mean count"):
+        recommended_methods(kind="counts")

@@ -20,6 +20,7 @@ from ..report import write_report
 from ..report.input_checks import Context
 from ..report.report_file import SUFFIXES
 from ..validation import Comparison
+from ._options import check_covariates, sample_options
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
@@ -34,9 +35,18 @@ def written_files(format: str) -> tuple[str, ...]:
 
 
 def write_files(
-    folder: Path, model: Pipeline, table: Table, scores: np.ndarray, args: Namespace, validation: Comparison | None
+    folder: Path,
+    model: Pipeline,
+    table: Table,
+    scores: np.ndarray,
+    args: Namespace,
+    validation: Comparison | None,
+    unadjusted: Any = None,
 ) -> list[dict[str, Any]]:
-    """Write all files of a fit into a folder; return the strongest features."""
+    """Write all files of a fit into a folder; return the strongest features.
+
+    ``unadjusted`` is the reduction without adjustment for the covariates, which the report compares.
+    """
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
     target_name = table.target_name or "target"
@@ -61,6 +71,9 @@ def write_files(
         sampling_hint="Run “ispca fit” again with more --draws",
         scores=scores,
         coefficients=coefficients,
+        fit_parameters=tuple(sample_options(table)),
+        unadjusted=unadjusted,
+        confounding=check_covariates(table),
     )
     report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
     write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)

@@ -173,6 +173,12 @@ def check_covariates(table: Table) -> list[str]:
     return [str(warning.message) for warning in caught]
 
 
+def sample_options(table: Table) -> dict[str, Any]:
+    """Return groups, weights and offset by the names of their parameters, if there are any."""
+    given = {"groups": table.groups, "sample_weight": table.weights, "offset": table.offset}
+    return {name: values for name, values in given.items() if values is not None}
+
+
 def check_splits(table: Table) -> None:
     """Raise an error if a class is too small to be in both the training and the test part of a split."""
     if table.kind == "classification":

@@ -18,9 +18,9 @@ from ..validation import compare as compare_methods
 from ..validation.input_checks import LONGEST_TIMEOUT
 from . import UsageError
 from ._console import Console, finite
-from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised
+from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised, sample_options
 from ._output import output_folder
-from .fit import PAPER_KINDS, methods_for, sample_options
+from .fit import PAPER_KINDS, methods_for
 
 SUMMARY = "compare methods on held-out samples of DATA in random splits"
 USAGE = "ispca compare DATA --target COLUMN [options]"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._progress import waiting
@@ -21,7 +22,7 @@ from . import UsageError
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
-from ._options import DATA_OPTIONS, add_options, check_splits, integer, read_supervised
+from ._options import DATA_OPTIONS, add_options, check_splits, integer, read_supervised, sample_options
 from ._output import output_folder
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
@@ -77,8 +78,9 @@ def run(args: argparse.Namespace) -> int:
         if args.cv:
             options = sample_options(table) | {"cv": args.cv, "random_state": args.seed}
             validation = compare_with_baselines(model, table.X, table.target, kind=table.kind, **options)
+        unadjusted = without_adjustment(table, model[0])
         with waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, args, validation)
+            strongest = write_files(folder, model, table, scores, args, validation, unadjusted)
     seconds = time.perf_counter() - start
     values = summary_values(model, table, args.out, seconds, strongest, args.format)
     console.result(summary_text(values), values)
@@ -100,12 +102,6 @@ def with_permutations(pipeline: Pipeline, n_permutations: int | str | None) -> P
     return pipeline
 
 
-def sample_options(table: Table) -> dict[str, Any]:
-    """Return groups, weights and offset by the names of their parameters, if there are any."""
-    given = {"groups": table.groups, "sample_weight": table.weights, "offset": table.offset}
-    return {name: values for name, values in given.items() if values is not None}
-
-
 def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
     """Return the fitted pipeline and the scores of the samples."""
     reduction, options = pipeline[0], sample_options(table)
@@ -120,6 +116,17 @@ def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
             pipeline[1].fit(scores, table.target, **options)
     reduction.feature_names_in_ = table.features
     return pipeline, scores
+
+
+def without_adjustment(table: Table, reduction: Any) -> Any:
+    """Return the supervised components of ISPCA without the covariates, or None if there is nothing to compare."""
+    if not table.covariates or not isinstance(reduction, ISPCA) or not reduction.steps_:
+        return None
+    plain = {"adjust": None, "keep_adjusted": False, "exclude": reduction.adjust}
+    other = clone(reduction).set_params(**plain, n_components=None, cross_fit=None)
+    with warnings.catch_warnings(), waiting("Searching without adjustment"):
+        warnings.filterwarnings("ignore", message="No signal")
+        return other.fit(table.X, table.target, **sample_options(table))
 
 
 def fit_notes(model: Pipeline, n_components: int | None) -> list[str]:

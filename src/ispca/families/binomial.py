@@ -70,6 +70,7 @@ def probabilities(eta: Floats) -> Floats:
 
 BINOMIAL = ClassFamily(
     name="binomial",
+    kind="classification",
     predictor="log odds",
     ratio="odds ratio",
     contrasts=contrasts,

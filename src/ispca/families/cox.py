@@ -81,6 +81,7 @@ def _accumulated(order: Indices, last: Indices, increments: Floats) -> Floats:
 
 COX = Family(
     name="cox",
+    kind="survival",
     predictor="log hazard",
     ratio="hazard ratio",
     target=survival_target,

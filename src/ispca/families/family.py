@@ -75,6 +75,7 @@ class Family:
     classification: bool = False  # whether the target consists of class labels
     per_class: bool = False  # whether every class has its own linear predictor; otherwise there is one
     ordered: bool = False  # whether the target consists of ordered classes, separated by thresholds
+    kind: str = "regression"  # the kind of target
     predictor: str = "target"  # what a coefficient changes, in words
     ratio: str = ""  # what the exponential of a coefficient is called; empty if it means nothing
     noise_scale: bool = False  # whether the spread around the mean is a parameter, sigma

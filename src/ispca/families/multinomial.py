@@ -85,6 +85,7 @@ def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
 
 MULTINOMIAL = ClassFamily(
     name="multinomial",
+    kind="classification",
     predictor="log odds",
     ratio="odds ratio",
     per_class=True,

@@ -79,9 +79,9 @@ def pseudo_deviation(y: Any, weights: Floats) -> float:
 
 def draw(mean: Floats, phi: Any, rng: np.random.Generator) -> Floats:
     """Return counts from Poisson distributions whose means have a gamma distribution."""
-    with np.errstate(invalid="ignore"):  # of a phi of zero
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite rate times a mean of zero is none
         rates = rng.standard_gamma(np.broadcast_to(phi, mean.shape)) / phi * mean
-    return poisson_draw(rates, None, rng)
+    return poisson_draw(np.nan_to_num(rates), None, rng)
 
 
 def deviances(y: Floats, mean: Floats, phi: Any) -> Floats:
@@ -91,6 +91,7 @@ def deviances(y: Floats, mean: Floats, phi: Any) -> Floats:
 
 NEGATIVE_BINOMIAL = CountFamily(
     name="negative-binomial",
+    kind="count",
     predictor="log expected count",
     ratio="rate ratio",
     null_model=null_model,

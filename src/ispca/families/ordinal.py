@@ -12,6 +12,11 @@ from .family import Contrasts, Family, NullModel
 from .null_glm import maximize
 
 
+def declared_order(y: Any) -> Any:
+    """Return the categories of an ordered categorical of pandas, from lowest to highest, or None."""
+    return y.dtype.categories if getattr(getattr(y, "dtype", None), "ordered", False) else None
+
+
 def ordinal_target(y: Any, categories: Any = None) -> tuple[Indices, np.ndarray]:
     """Return the codes of ordered classes and the classes in their order.
 
@@ -34,8 +39,7 @@ def ordinal_target(y: Any, categories: Any = None) -> tuple[Indices, np.ndarray]
     >>> ordinal_target(["low", "high", "low"], ["low", "medium", "high"])[0]
     array([0, 1, 0])
     """
-    if categories is None and getattr(getattr(y, "dtype", None), "ordered", False):
-        categories = y.dtype.categories
+    categories = declared_order(y) if categories is None else categories
     labels = np.asarray(y)
     if categories is None:
         try:
@@ -135,6 +139,7 @@ def log_likelihood(eta: Floats, y: Any, thresholds: Any) -> Floats:
 
 ORDINAL = Family(
     name="ordinal",
+    kind="ordinal",
     predictor="log odds of a higher class",
     ratio="odds ratio",
     ordered=True,

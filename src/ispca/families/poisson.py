@@ -60,6 +60,7 @@ def draw(mean: Floats, extra: Any, rng: np.random.Generator) -> Floats:
 
 POISSON = CountFamily(
     name="poisson",
+    kind="count",
     predictor="log expected count",
     ratio="rate ratio",
     null_model=null_model,

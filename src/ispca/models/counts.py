@@ -27,7 +27,7 @@ class HorseshoeCounts(RegressorMixin, Horseshoe):
     are averaged over it. Features are used as given: put ``ISPCA(whiten=True)`` or a scaler before. The prior
     of the coefficients is that of HorseshoeClassifier with tau of scale ``p0 / (K - p0) * s / sqrt(n)``, where
     s is ``1 / sqrt(mean(y))`` for Poisson counts and ``sd(y) / mean(y)``, at least that and at most 10, for
-    negative-binomial ones.
+    negative-binomial ones. The prior of the dispersion is ``log(phi) ~ N(0, 2^2)``.
 
     Parameters
     ----------

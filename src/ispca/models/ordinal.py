@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import check_classification_targets
 
 from .._array_types import Floats
-from .._checks import check_mask, observed_codes
+from .._checks import observed_codes
 from ..families import ORDINAL
-from ..families.ordinal import ordinal_target, probabilities
+from ..families.ordinal import declared_order, ordinal_target, probabilities
 from .base import Horseshoe
 from .posterior import log_predictive_density
 
@@ -149,14 +150,12 @@ class HorseshoeOrdinal(ClassifierMixin, Horseshoe):
         self : HorseshoeOrdinal
             The fitted estimator.
         """
-        codes, classes = ordinal_target(check_mask(y, "y"), self.categories)
-        data = self._check_training(X, codes, sample_weight)
-        # Samples of weight 0 may be the only ones of a class.
-        used, codes = np.unique(data.y, return_inverse=True)
-        if len(used) < 2:
-            raise ValueError("y holds one class only; an ordinal target needs samples of 2 classes or more.")
+        categories = declared_order(y) if self.categories is None else self.categories
+        data = self._check_training(X, y, sample_weight)
+        if categories is None:
+            check_classification_targets(data.y)
+        codes, self.classes_ = ordinal_target(data.y, categories)
         self._sample(ORDINAL, data._replace(y=codes))
-        self.classes_ = classes[used]
         self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
         self.thresholds_ = self.posterior_.flat("thresholds").mean(axis=0)
         self.intercept_ = -float(self.thresholds_[0])

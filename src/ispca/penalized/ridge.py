@@ -31,7 +31,8 @@ def fit_ridge(
     """
     space = make(problem, train)
     target = problem.outputs[:, train].T
-    weights = None if problem.weights is None else problem.weights[train]
+    # With a mean of 1, a partial likelihood keeps the sign of one without weights.
+    weights = None if problem.weights is None else problem.weights[train] / problem.weights[train].mean()
     offset = None if problem.offset is None else problem.offset[train]
     null = penalized_loss(problem.family).null_intercepts(target, offset, weights)
     batch = Batch(space, problem.family, target, weights, offset)

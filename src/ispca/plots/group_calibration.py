@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import norm
 
 from .._array_types import Floats, Indices
+from ..families.kaplan_meier import kaplan_meier, kaplan_meier_interval
 from ..families.survival_target import survival_target
-from ..models.kaplan_meier import kaplan_meier, kaplan_meier_interval
 from .canvas import ACCENT, FAINT, new_axes
 from .input_checks import check_positive, make_table
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats
+from ..families.kaplan_meier import kaplan_meier, kaplan_meier_interval, numbers_at_risk
 from ..families.survival_target import survival_target
-from ..models.kaplan_meier import kaplan_meier, kaplan_meier_interval, numbers_at_risk
 from .canvas import ACCENT, INK, SECOND, Style, new_axes
 from .input_checks import stack_tables
 

@@ -12,7 +12,10 @@ from ..plots.components import component_table
 from .features import leading
 from .formatting import clean, number, numbers, section, table
 from .input_checks import Inputs, column
+from .target_words import WORDS
 
+# Kinds of targets that features are correlated with directly.
+PLAIN_KINDS = ("classification", "regression")
 # Limits on the points drawn and the scores stored, so that phones can draw the plot and the page stays small.
 MOST_POINTS, MOST_SCORES = 4000, 120_000
 # Number of features offered for coloring the points.
@@ -24,10 +27,10 @@ def components_section(inputs: Inputs) -> dict[str, Any]:
     reduction = inputs.reduction
     return section(
         "Number of components",
-        [_count_text(reduction), *_test_text(reduction)],
+        [_count_text(reduction), *_test_text(reduction, bool(inputs.adjusted.any()))],
         n_components=int(reduction.n_components_),
         n_supervised=int(reduction.n_supervised_),
-        tables=[*([_steps_table(reduction)] if reduction.steps_ else []), _components_table(reduction)],
+        tables=[*([_steps_table(inputs)] if reduction.steps_ else []), _components_table(inputs)],
     )
 
 
@@ -41,7 +44,7 @@ def _count_text(reduction: Any) -> str:
     return text
 
 
-def _test_text(reduction: Any) -> list[str]:
+def _test_text(reduction: Any, adjusted: bool) -> list[str]:
     if hasattr(reduction, "selected_"):
         passed = count(len(reduction.selected_), "feature")
         return [f"SPCA screens each feature separately: {passed} passed and determine the components."]
@@ -49,8 +52,9 @@ def _test_text(reduction: Any) -> list[str]:
         return ["No test was performed, because unsupervised components do not use the target."]
     if getattr(reduction, "alpha", None) is None:
         return ["No test was performed (alpha=None), so some of the components may be due to chance."]
+    permuted = "what the covariates do not explain of the target is" if adjusted else "the target is"
     text = [
-        "A permutation test precedes each component: the target is permuted many times, which removes any true "
+        f"A permutation test precedes each component: {permuted} permuted many times, which removes any true "
         "association. The p-value is the fraction of permutations in which the best feature scores at least as "
         f"high as with the observed target. A component is added if p < {reduction.alpha:g}. A p-value measures "
         "how easily chance alone gives such a score. It is not the probability that the finding is wrong, and it "
@@ -75,7 +79,8 @@ def _test_text(reduction: Any) -> list[str]:
     ]
 
 
-def _steps_table(reduction: Any) -> dict[str, Any]:
+def _steps_table(inputs: Inputs) -> dict[str, Any]:
+    reduction = inputs.reduction
     columns = [("Step", "number"), ("Best score", "number"), ("p-value", "text"), ("Permutations", "number")]
     columns += [("Outcome", "text"), ("Features", "number"), ("Class separated best", "text")]
     rows: list[list[Any]] = []
@@ -88,12 +93,16 @@ def _steps_table(reduction: Any) -> dict[str, Any]:
         rows.append([place, number(step.score), p_value, int(step.n_permutations), outcome, used, separated])
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    return table("tests", "Permutation tests, one per step; the score is a correlation", columns, rows)
+    of_what = "" if inputs.kind in PLAIN_KINDS else f" with {WORDS[inputs.kind].scores}"
+    caption = f"Permutation tests, one per step; the score is a correlation{of_what}"
+    return table("tests", caption, columns, rows)
 
 
-def _components_table(reduction: Any) -> dict[str, Any]:
+def _components_table(inputs: Inputs) -> dict[str, Any]:
+    reduction = inputs.reduction
     columns = [("Component", "text"), ("Features", "number")]
-    columns += [("Correlation with target", "number"), ("Explained variance, %", "number")]
+    score = "Correlation with target" if inputs.kind in PLAIN_KINDS else "Correlation with residuals"
+    columns += [(score, "number"), ("Explained variance, %", "number")]
     names = reduction.get_feature_names_out()
     rows: list[list[Any]] = [
         [name, int(row["n_features"]), number(row["score"], 3), number(100 * row["explained_variance_ratio"], 3)]
@@ -146,10 +155,16 @@ def _colors(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
     choices: list[dict[str, Any]] = []
     if inputs.y is not None:
         name = clean(inputs.context.target_name)
-        if inputs.classes is None:
+        if inputs.kind == "survival":
+            choices.append(
+                {"label": f"{name} (time)", "kind": "quantity", "values": numbers(inputs.y["time"][shown])}
+            )
+            choices.append(_events(inputs.y["event"][shown]))
+        elif inputs.classes is None:
             choices.append({"label": name, "kind": "quantity", "values": numbers(inputs.y[shown])})
         else:
-            codes = np.searchsorted(inputs.classes, inputs.y[shown]).tolist()
+            place = {label: code for code, label in enumerate(inputs.classes.tolist())}
+            codes = [place[label] for label in inputs.y[shown].tolist()]
             colors = [numbered_style(code).color for code in range(len(inputs.labels))]
             choices.append({"label": name, "kind": "classes", "values": codes})
             choices[0] |= {"classes": inputs.labels, "colors": colors}
@@ -160,3 +175,15 @@ def _colors(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
         values = numbers(column(inputs.X, index)[shown])
         choices.append({"label": inputs.features[index], "kind": "quantity", "values": values})
     return choices
+
+
+def _events(event: Any) -> dict[str, Any]:
+    colors = [numbered_style(code).color for code in range(2)]
+    values = np.asarray(event, dtype=int).tolist()
+    return {
+        "label": "event",
+        "kind": "classes",
+        "values": values,
+        "classes": ["censored", "event"],
+        "colors": colors,
+    }

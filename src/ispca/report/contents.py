@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .components import components_section, score_plot_section
 from .convergence import convergence_section
+from .covariates import covariates_section
 from .data_overview import data_section, question_section
 from .features import coefficients_section, features_section
 from .formatting import clean
 from .input_checks import Context, Inputs, check_inputs
 from .prediction import prediction_section
 from .reproducibility import reproducibility_section
+from .risk_groups import calibration_section, risk_groups_section
 
-# Sections in the order of the report.
-SECTIONS = {
+# Sections in the order of the report. Those that do not apply to a fit return None.
+SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
     "question": question_section,
     "data": data_section,
     "components": components_section,
     "score_plot": score_plot_section,
     "features": features_section,
+    "covariates": covariates_section,
     "prediction": prediction_section,
+    "risk_groups": risk_groups_section,
+    "calibration": calibration_section,
     "coefficients": coefficients_section,
     "convergence": convergence_section,
     "reproducibility": reproducibility_section,
@@ -50,7 +56,7 @@ def summarize(
         `ispca.validation.compare`.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data of the fit; not needed for a comparison.
-    y : array-like of shape (n_samples,), optional
+    y : array-like of shape (n_samples,), or events and times, optional
         The target of the fit.
     validation : Comparison, optional
         Held-out performance of the pipeline, as returned by `ispca.validation.compare_with_baselines` or
@@ -67,7 +73,7 @@ def summarize(
     -------
     summary : dict
         ``title``, ``format`` and the sections in order. Each section has ``title`` and ``text``, and most have
-        ``tables``. Sections that do not apply to a comparison are omitted. Names are cleaned and shortened, but
+        ``tables``. Sections that do not apply are omitted. Names are cleaned and shortened, but
         not escaped.
 
     Examples
@@ -84,7 +90,9 @@ def summarize(
     context = context or Context(target_name=str(target_name))
     inputs = check_inputs(fitted, X, y, validation, feature_names, sample_names, context)
     keys = WITHOUT_FIT if inputs.reduction is None else SECTIONS
-    return {"format": FORMAT, "title": _title(inputs), **{key: SECTIONS[key](inputs) for key in keys}}
+    sections = {key: SECTIONS[key](inputs) for key in keys}
+    found = {key: content for key, content in sections.items() if content is not None}
+    return {"format": FORMAT, "title": _title(inputs), **found}
 
 
 def _title(inputs: Inputs) -> str:

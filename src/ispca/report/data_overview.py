@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from .._messages import count, listing
 from .formatting import clean, number, percent, section, table
 from .input_checks import Inputs
+from .target_words import WORDS, count_facts, survival_facts
 
+FACTS = {"survival": survival_facts, "count": count_facts}
 # Number of classes and dropped columns that are listed.
 LISTED = 200
 
@@ -25,13 +27,14 @@ def question_section(inputs: Inputs) -> dict[str, Any]:
             "This report compares methods. It describes no single fit, so it shows no components.",
         ]
         return section("Question", text)
-    kind = "classes" if inputs.classes is not None else "continuous"
+    words = WORDS[inputs.kind]
     name = type(inputs.reduction).__name__
     if inputs.y is None:
         text = [f"Which combinations of features describe the samples best? The method is {name}."]
         return section("Question", text)
     text = [
-        f"Which combinations of features are related to “{target}” ({kind}), and how well do they predict it?",
+        f"Which combinations of features are related to “{target}” ({words.short}), and how well do they predict "
+        "it?",
         f"{name} finds such combinations, called components. A supervised component is computed from features "
         "associated with the target; an unsupervised one captures the largest remaining variation.",
     ]
@@ -40,8 +43,8 @@ def question_section(inputs: Inputs) -> dict[str, Any]:
         text.append(f"A linear model ({name}) then predicts the target from the components.")
     elif inputs.model is not None:
         text.append(
-            "A Bayesian regression then predicts the target from the components. Its horseshoe prior assumes that "
-            "few components matter and shrinks the coefficients of the others toward zero."
+            f"A Bayesian regression then predicts {words.model} from the components. Its horseshoe prior assumes "
+            "that few components matter and shrinks the coefficients of the others toward zero."
         )
     return section("Question", text)
 
@@ -54,13 +57,12 @@ def data_section(inputs: Inputs) -> dict[str, Any]:
     tables = []
     if inputs.X is not None:
         facts += _size_facts(inputs)
-    facts.append(
-        ["Target", clean(inputs.context.target_name) + (": classes" if inputs.classes is not None else "")]
-    )
+    kind = "" if inputs.kind == "regression" else f": {WORDS[inputs.kind].short}"
+    facts.append(["Target", clean(inputs.context.target_name) + kind])
     if inputs.classes is not None and inputs.y is not None:
         tables.append(_class_table(inputs))
     elif inputs.y is not None:
-        facts += _quantity_facts(inputs.y)
+        facts += FACTS.get(inputs.kind, _quantity_facts)(inputs.y)
     if inputs.context.left_out:
         tables.append(_left_out_table(inputs))
     text = [clean(note, 600) for note in inputs.context.notes]
@@ -74,7 +76,10 @@ def data_section(inputs: Inputs) -> dict[str, Any]:
 
 def _size_facts(inputs: Inputs) -> list[list[str]]:
     X = inputs.original_X
-    facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{X.shape[1]:,}"]]
+    n_covariates = (
+        len(np.unique(inputs.reduction.source_columns_[inputs.adjusted])) if inputs.adjusted.any() else 0
+    )
+    facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{X.shape[1] - n_covariates:,}"]]
     if inputs.before:
         steps = ", ".join(type(step).__name__ for step in inputs.before)
         facts.append(["Preprocessing", f"{steps}: {inputs.X.shape[1]:,} features remain"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._messages import count
 from .._ranking import largest_first
+from ..families import FAMILIES
 from ..models.coefficients import feature_spreads, original_coefficients, rank_coefficients
 from .formatting import clean, clean_all, number, numbers, section, table
 from .input_checks import Inputs, column
@@ -87,7 +88,7 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
         why = "The reduction is not followed by a model, so there are no coefficients. " + HOW_TO_MODEL
         return section("Coefficients", [why])
     found, names, factors, n_features = _largest(inputs)
-    several = inputs.classes is not None and len(inputs.classes) > 2
+    several = inputs.kind == "classification" and inputs.classes is not None and len(inputs.classes) > 2
     rows: list[list[Any]] = []
     for row, feature, factor in zip(found, names, factors, strict=True):
         name = [feature] + ([clean(row["target_class"])] if several else [])
@@ -111,10 +112,17 @@ def _largest(inputs: Inputs) -> tuple[Any, list[str], list[float], int]:
     found = inputs.context.coefficients
     found = original_coefficients(inputs.fitted) if found is None else found
     spreads = feature_spreads(inputs.fitted)
-    order, columns = (ranked[:MOST_COEFFICIENTS] for ranked in rank_coefficients(found, spreads))
+    n_features = len(spreads)
+    order, columns = rank_coefficients(found, spreads)
+    if inputs.adjusted.any() and not inputs.before:
+        # Covariates have a section of their own.
+        of_features = ~inputs.adjusted[columns]
+        order, columns = order[of_features], columns[of_features]
+        n_features -= int(inputs.adjusted.sum())
+    order, columns = order[:MOST_COEFFICIENTS], columns[:MOST_COEFFICIENTS]
     # Without earlier steps the names are those of the report, which may have been given by the user.
     names = clean_all(found["feature"][order])[0] if inputs.before else [inputs.features[j] for j in columns]
-    return found[order], names, spreads[columns].tolist(), len(spreads)
+    return found[order], names, spreads[columns].tolist(), n_features
 
 
 HOW_TO_MODEL = (
@@ -129,7 +137,9 @@ INTERVAL_TEXT = (
 
 
 def _effect_text(inputs: Inputs) -> str:
-    if inputs.classes is None:
+    if inputs.has_posterior and inputs.kind in ("survival", "count", "ordinal"):
+        of = f"the {FAMILIES[inputs.model.posterior_.family].predictor}"
+    elif inputs.classes is None:
         of = "the target"
     elif not inputs.has_posterior:
         of = f"the linear predictor of {type(inputs.model).__name__}"

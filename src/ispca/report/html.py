@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from .._extras import load_extra
+from .charts import chart_layout
 from .contents import SECTIONS
 from .forest_plot import forest_layout
 
@@ -65,7 +66,9 @@ def load_templates() -> Any:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.filters.update(cell=_cell_text, digest=_digest, forest_layout=forest_layout)
+    templates.filters.update(
+        cell=_cell_text, digest=_digest, forest_layout=forest_layout, chart_layout=chart_layout
+    )
     # The filter tojson escapes the characters that could end the script element.
     templates.policies["json.dumps_kwargs"] = {
         "ensure_ascii": False,

@@ -12,10 +12,13 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._linear_projection import displayed_scores
+from ..families import FAMILIES
+from ..families.survival_target import is_survival, survival_target
 from ..fitted_parts import FittedParts, take_apart
 from ..models.base import Horseshoe
 from ..plots.input_checks import all_classes, check_target, feature_names, sample_names
 from ..validation.comparison import Comparison
+from ..validation.target import target_form
 from .formatting import clean_all
 
 TAKES = (
@@ -40,14 +43,19 @@ class Context:
     # Results the caller has already computed: scores of the samples, and original_coefficients(model).
     scores: np.ndarray | None = None
     coefficients: Any = None
+    # Parameters of fit that were used besides X and y: "sample_weight", "offset" and "groups".
+    fit_parameters: Sequence[str] = ()
+    # The same reduction without adjustment for the covariates, and warnings about these.
+    unadjusted: Any = None
+    confounding: Sequence[str] = ()
 
 
 class Inputs(NamedTuple):
     """Checked inputs of all sections.
 
     ``X`` and ``features`` are what the components refer to; ``original_X`` is what the first step takes. ``Z`` are
-    the scores of the fit, ``displayed_Z`` those to show. ``classes`` is None for a continuous target or without a
-    target.
+    the scores of the fit, ``displayed_Z`` those to show. ``kind`` is the kind of
+    target, and ``classes`` is None unless it consists of classes.
     """
 
     fitted: Any
@@ -58,6 +66,7 @@ class Inputs(NamedTuple):
     original_X: Any
     X: Any
     y: np.ndarray | None
+    kind: str
     classes: np.ndarray | None
     Z: np.ndarray | None
     displayed_Z: np.ndarray | None
@@ -71,6 +80,12 @@ class Inputs(NamedTuple):
     def has_posterior(self) -> bool:
         """Whether the model is Bayesian, so that there are intervals and chains."""
         return isinstance(self.model, Horseshoe)
+
+    @property
+    def adjusted(self) -> np.ndarray:
+        """Which columns of X are covariates."""
+        none = np.zeros(len(self.features), dtype=bool)
+        return np.asarray(getattr(self.reduction, "adjusted_", none))
 
     @property
     def steps(self) -> tuple[Any, ...]:
@@ -98,7 +113,8 @@ def check_inputs(
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     if fitted is not None:
         _check_fit(parts, X)
-    y = None if y is None else check_target(y, len(y) if X is None else X.shape[0])
+    y = None if y is None else _checked_y(y, X)
+    kind = _kind(parts, y)
     features, samples, n_renamed = _names(fitted, X, names, samples)
     Z, displayed_Z, cross_fitted, seen = None, None, False, X
     if parts.reduction is not None:
@@ -120,7 +136,8 @@ def check_inputs(
         original_X=_without_names(X),
         X=_without_names(seen),
         y=y,
-        classes=None if y is None else all_classes(parts.reduction, y),
+        kind=kind,
+        classes=_classes(parts, y, kind),
         Z=Z,
         displayed_Z=displayed_Z,
         cross_fitted=cross_fitted,
@@ -129,6 +146,30 @@ def check_inputs(
         n_renamed=n_renamed,
         context=context,
     )
+
+
+def _checked_y(y: Any, X: Any) -> np.ndarray:
+    y = survival_target(y) if target_form(y) == "survival" else y
+    return check_target(y, len(y) if X is None else X.shape[0])
+
+
+def _kind(parts: FittedParts, y: np.ndarray | None) -> str:
+    """Return the kind of target: that of the model, of the reduction, or what the target looks like."""
+    if y is not None and is_survival(y):
+        return "survival"
+    family = getattr(getattr(parts.model, "posterior_", None), "family", getattr(parts.reduction, "family", None))
+    if family in FAMILIES:
+        return FAMILIES[family].kind
+    return "regression" if y is None or all_classes(parts.reduction, y) is None else "classification"
+
+
+def _classes(parts: FittedParts, y: np.ndarray | None, kind: str) -> np.ndarray | None:
+    if y is None or kind in ("survival", "count"):
+        return None
+    if kind == "ordinal":
+        # In their order, which text does not show.
+        return np.asarray(getattr(parts.model, "classes_", np.unique(y)))
+    return all_classes(parts.reduction, y)
 
 
 def _check_fit(parts: FittedParts, X: Any) -> None:

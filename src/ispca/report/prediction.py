@@ -8,7 +8,7 @@ import numpy as np
 
 from .._messages import count
 from ..plots.comparison import TITLES
-from ..validation.baseline_comparison import MODEL
+from ..validation.baseline_comparison import BASE_RATE, MODEL
 from ..validation.comparison import Comparison
 from ..validation.corrected_interval import interval
 from ..validation.failed_fits import NEVER, RULE
@@ -22,7 +22,11 @@ MINUS = "\u2212"
 SENTENCES = {
     "accuracy": "{percent} of held-out samples are classified correctly by {method}",
     "r2": "{percent} of the variance of the target in held-out samples is explained by {method}",
+    "concordance": "Of two held-out samples with known order of events, {method} gives the higher risk to the one "
+    "with the earlier event in {percent} of cases, where guessing gives 50%",
 }
+# Measures that are drawn besides the main one.
+DRAWN = ("accuracy", "r2", "concordance", "integrated_brier", "poisson_deviance")
 WORDS = {
     "mlpd": "Mean log predictive density: the mean log probability (density) assigned to the observed targets. "
     "Larger is better, and confident errors are penalized most.",
@@ -36,6 +40,15 @@ WORDS = {
     "frequencies. Smaller is better.",
     "r2": "Fraction of variance explained (R²): 1 for perfect predictions, 0 for always predicting the mean.",
     "rmse": "Root mean squared error: the typical error, in the units of the target.",
+    "concordance": "Concordance index: the fraction of pairs of samples with known order of events in which the "
+    "one with the earlier event has the higher predicted risk. Guessing gives 0.5.",
+    "integrated_brier": "Integrated Brier score: the mean squared error of predicted survival probabilities, "
+    "averaged over the times of events and weighted for censoring. Smaller is better.",
+    "poisson_deviance": "Poisson deviance: how far the counts are from their expectations, in units of the "
+    "variance that Poisson counts have. Smaller is better.",
+    "absolute_error": "Mean absolute error: the typical error, in the units of the target or in classes.",
+    "ranked_probability": "Ranked probability score: the mean squared error of the cumulative probabilities of "
+    "the ordered classes, so neighboring classes count as smaller errors. Smaller is better.",
     "coverage": "Coverage: the fraction of targets inside their 90% intervals. It should be close to 0.9.",
 }
 
@@ -58,7 +71,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
     if unconverged:
         text.append(f"{count(unconverged, 'posterior')} of these fits did not fully converge.")
     measures = list(comparison.scores)
-    drawn = dict.fromkeys(name for name in ("accuracy", "r2", measures[0]) if name in measures)
+    drawn = dict.fromkeys(name for name in (*DRAWN, measures[0]) if name in measures)
     return section(
         TITLE,
         text,
@@ -81,13 +94,13 @@ def _how(comparison: Comparison) -> str:
     )
 
 
-def _ours(comparison: Comparison) -> str:
+def described_method(comparison: Comparison) -> str:
     """Return the name of the method that the report is about."""
     return MODEL if MODEL in comparison.methods else comparison.methods[0]
 
 
 def _performance(comparison: Comparison) -> list[str]:
-    ours = _ours(comparison)
+    ours = described_method(comparison)
     [row] = [row for row in comparison.table if row["method"] == ours]
     lines = []
     for name, form in SENTENCES.items():
@@ -97,14 +110,25 @@ def _performance(comparison: Comparison) -> list[str]:
             )
             around = f" (95% interval {low} to {high})" if np.isfinite(row[f"{name}_low"]) else ""
             lines.append(form.format(percent=mean, method=clean(ours)) + around + ".")
-    return lines
+    return lines + _explained_deviance(comparison, ours)
+
+
+def _explained_deviance(comparison: Comparison, ours: str) -> list[str]:
+    """Return how much of the deviance of counts from their base rate is explained."""
+    if "poisson_deviance" not in comparison.scores or BASE_RATE not in comparison.methods or ours == BASE_RATE:
+        return []
+    deviance = dict(zip(comparison.methods, comparison.scores["poisson_deviance"].mean(axis=0), strict=True))
+    if not 0 < deviance[BASE_RATE] < np.inf or not np.isfinite(deviance[ours]):
+        return []
+    explained = f"{100 * (1 - deviance[ours] / deviance[BASE_RATE]):.0f}%".replace("-", MINUS)
+    return [f"{explained} of the deviance of held-out counts from their mean rate is explained by {clean(ours)}."]
 
 
 def _differences(comparison: Comparison) -> list[str]:
     """Return the difference between the method of the report and each of the others, if these are few."""
     if len(comparison.methods) > 6:
         return []
-    ours, metric = _ours(comparison), comparison.main_metric
+    ours, metric = described_method(comparison), comparison.main_metric
     good = {
         name: goodness(metric, scores)
         for name, scores in zip(comparison.methods, comparison.scores[metric].T, strict=True)

@@ -30,10 +30,10 @@ def _is_open_seed(name: str, value: Any) -> bool:
 
 def check_fit_parameters(named: dict[str, Any], samples: Samples) -> None:
     """Refuse methods that cannot use the weights or the offset."""
-    if _routing():
-        return  # scikit-learn refuses them itself
     for parameter in samples.given():
         for name, estimator in named.items():
+            if isinstance(estimator, Pipeline) and _routing():
+                continue  # scikit-learn refuses them itself
             last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
             if not has_fit_parameter(last, parameter):
                 raise ValueError(

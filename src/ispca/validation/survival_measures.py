@@ -8,8 +8,8 @@ import numpy as np
 
 from .._array_types import Floats
 from .._concordance import concordance_index
+from ..families.kaplan_meier import censoring_curve, kaplan_meier, numbers_at_risk
 from ..families.survival_curves import SurvivalFunction
-from ..models.kaplan_meier import censoring_curve, kaplan_meier, numbers_at_risk
 
 __all__ = [
     "brier_score",

@@ -26,13 +26,14 @@ from problems import OTHER_TARGETS, REAL, SIMULATED, fingerprint, problem, tau0
 HERE = Path(__file__).parent
 PROBS = (0.05, 0.5, 0.95)
 USUAL = {"n_chains": 4, "n_warmup": 2000, "n_draws": 30000, "delta": 0.95, "seed": 2}
-SHORT = USUAL | {"n_draws": 10000, "delta": 0.99}
+SHORT = USUAL | {"n_draws": 5000, "delta": 0.99}
 SETTINGS = {name: USUAL for name in ("sim-logistic", "sim-softmax", *REAL)}
 SETTINGS["sim-gaussian"] = USUAL | {"delta": 0.99}  # divergences at 0.95
-SETTINGS["glioma-4c"] = SHORT | {"seed": 1}
+SETTINGS["glioma-4c"] = USUAL | {"n_draws": 10000, "delta": 0.99, "seed": 1}
 SETTINGS["pcmac"] = USUAL | {"n_warmup": 1000, "n_draws": 5000, "delta": 0.9, "seed": 1}  # slow: n = 1943
 SETTINGS = {name: SHORT for name in (*SIMULATED, *OTHER_TARGETS)} | SETTINGS
-SETTINGS["blog-poisson"] = SHORT | {"n_draws": 5000}  # slow: deep trees
+for long in ("sim-poisson", "sim-cox", "beer-cox"):
+    SETTINGS[long] = SHORT | {"n_draws": 10000}
 
 
 def summarize(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

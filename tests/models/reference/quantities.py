@@ -7,10 +7,14 @@ model, and thresholds (C, D, classes - 1) of the ordinal model. H is 1 except fo
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 from scipy.special import logsumexp
 
-from ispca.families import FAMILIES
+sys.path.append(str(Path(__file__).parents[2]))
+from log_densities import LOG_DENSITIES
 
 # Models whose intercept is identified, and the parameters that others have besides.
 WITH_INTERCEPT = ("gaussian", "logistic", "softmax", "poisson", "negative_binomial")
@@ -68,4 +72,11 @@ def log_densities(problem, eta: np.ndarray, extra: np.ndarray | None) -> np.ndar
         return -np.logaddexp(0, np.where(y == 1, -1, 1) * eta[:, 0])
     if problem.model == "softmax":
         return eta[:, y, np.arange(len(y))] - logsumexp(eta, axis=1)
-    return FAMILIES[problem.model.replace("_", "-")].log_likelihood(eta[:, 0].T, y, extra).T
+    if problem.model == "cox":
+        y = signed_times(y)
+    return LOG_DENSITIES[problem.model](eta[:, 0], y, extra)
+
+
+def signed_times(y: np.ndarray) -> np.ndarray:
+    """Return survival times as the engine takes them: negative where the sample is censored."""
+    return np.where(y["event"], y["time"], -y["time"])

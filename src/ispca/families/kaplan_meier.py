@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from .._array_types import Floats
-from ..families.survival_curves import SurvivalFunction
+from .survival_curves import SurvivalFunction
 
 
 def kaplan_meier(event: Any, time: Any, sample_weight: Any = None) -> SurvivalFunction:

@@ -1,0 +1,123 @@
+"""Lay out curves and calibration plots in pixels; the template draws them as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .forest_plot import nice_ticks
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 560, 300, 64, 16, 10, 44
+# Height of a line of numbers at risk, and of what precedes them.
+RISK_ROW, RISK_HEAD = 18, 26
+
+
+def nice_times(last: float, most: int) -> list[float]:
+    """Return round times from 0 up to the last one.
+
+    Examples
+    --------
+    >>> from ispca.report.charts import nice_times
+    >>> nice_times(93.0, 6)
+    [0.0, 20.0, 40.0, 60.0, 80.0]
+    """
+    ticks = nice_ticks(0.0, last)
+    ticks = [tick for tick in ticks if tick <= last]
+    return ticks if len(ticks) <= most else ticks[:: -(-len(ticks) // most)]
+
+
+def chart_layout(panel: dict[str, Any]) -> dict[str, Any]:
+    """Return a chart in pixels, by its kind."""
+    return _curves(panel) if panel["kind"] == "curves" else _calibration(panel)
+
+
+def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    span = (high - low) or 1.0
+    return lambda value: round(start + (end - start) * (value - low) / span, 1)
+
+
+def _curves(panel: dict[str, Any]) -> dict[str, Any]:
+    last = max(max(curve["time"]) for curve in panel["curves"])
+    across, up = _scale(0.0, last, LEFT, WIDTH - RIGHT), _scale(0.0, 1.0, HEIGHT - FOOT, TOP)
+    rows = []
+    for place, curve in enumerate(panel["curves"]):
+        y = HEIGHT + RISK_HEAD + RISK_ROW * place
+        numbers = [{"x": across(t), "n": n} for t, n in zip(panel["ticks"], curve["at_risk"], strict=True)]
+        rows.append({"name": curve["name"], "y": y, "numbers": numbers})
+    return {
+        "kind": "curves",
+        "description": f"{panel['y_label']} over time, by risk: "
+        + "; ".join(f"{curve['name']} risk ends at {curve['survival'][-1]:.2g}" for curve in panel["curves"]),
+        **_frame(panel, HEIGHT + RISK_HEAD + RISK_ROW * len(rows)),
+        "x_ticks": [{"value": tick, "x": across(tick)} for tick in panel["ticks"]],
+        "y_ticks": [{"value": tick, "y": up(tick)} for tick in (0.0, 0.25, 0.5, 0.75, 1.0)],
+        "curves": [
+            {
+                "name": curve["name"],
+                "line": _steps(curve["time"], curve["survival"], across, up),
+                "band": _band(curve, across, up),
+                "marks": [{"x": across(t), "y": up(_at(curve, t))} for t in curve["censored"]],
+                "label_y": TOP + 14 + 18 * place,
+            }
+            for place, curve in enumerate(panel["curves"])
+        ],
+        "at_risk": rows,
+    }
+
+
+def _frame(panel: dict[str, Any], height: float) -> dict[str, Any]:
+    return {
+        "width": WIDTH,
+        "height": height,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "top": TOP,
+        "bottom": HEIGHT - FOOT,
+        "x_label": panel["x_label"],
+        "y_label": panel["y_label"],
+        "middle_x": (LEFT + WIDTH - RIGHT) / 2,
+        "middle_y": (TOP + HEIGHT - FOOT) / 2,
+    }
+
+
+def _at(curve: dict[str, Any], time: float) -> float:
+    """Return the value of a curve at one of its times."""
+    value: float = curve["survival"][curve["time"].index(time)]
+    return value
+
+
+def _steps(time: list[float], values: list[float], across: Any, up: Any) -> str:
+    """Return the path of a step function that starts at 1."""
+    path = [f"M{across(0.0)} {up(1.0)}"]
+    for t, value in zip(time, values, strict=True):
+        path.append(f"H{across(t)}V{up(value)}")
+    return "".join(path)
+
+
+def _band(curve: dict[str, Any], across: Any, up: Any) -> str:
+    """Return the outline of the area between the lower and the upper limits."""
+    back, previous = [], None
+    for t, value in reversed(list(zip(curve["time"], curve["low"], strict=True))):
+        back.append(f"L{across(t)} {up(value)}" if previous is None else f"V{up(value)}H{across(t)}")
+        previous = value
+    return _steps(curve["time"], curve["high"], across, up) + "".join(back) + f"V{up(1.0)}H{across(0.0)}Z"
+
+
+def _calibration(panel: dict[str, Any]) -> dict[str, Any]:
+    ends = [value for field in ("predicted", "low", "high") for value in panel[field]]
+    ticks = nice_ticks(min(*ends, 0.0), max(ends))
+    low, high = ticks[0], ticks[-1]
+    across, up = _scale(low, high, LEFT, WIDTH - RIGHT), _scale(low, high, HEIGHT - FOOT, TOP)
+    points = zip(panel["predicted"], panel["observed"], panel["low"], panel["high"], strict=True)
+    pairs = zip(panel["predicted"], panel["observed"], strict=True)
+    return {
+        "kind": "calibration",
+        "description": f"{panel['y_label']} against {panel['x_label']}: "
+        + "; ".join(f"{observed:.3g} for {predicted:.3g}" for predicted, observed in pairs),
+        **_frame(panel, HEIGHT),
+        "x_ticks": [{"value": tick, "x": across(tick)} for tick in ticks],
+        "y_ticks": [{"value": tick, "y": up(tick)} for tick in ticks],
+        "points": [
+            {"x": across(x), "y": up(y), "low": up(below), "high": up(above)} for x, y, below, above in points
+        ],
+    }

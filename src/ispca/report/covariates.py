@@ -1,0 +1,122 @@
+"""Report section on the covariates: what was adjusted for, their effects, and what the adjustment changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._messages import count, listing, p_value_text
+from ..families import FAMILIES
+from ..plots.effects import effect_table
+from .features import leading
+from .formatting import clean, number, section, table
+from .input_checks import Inputs
+
+# Number of leading features whose agreement is counted.
+COMPARED = 20
+
+
+def covariates_section(inputs: Inputs) -> dict[str, Any] | None:
+    """Return the covariates and their effects beside those of the components; None without covariates."""
+    if not inputs.adjusted.any():
+        return None
+    names = [inputs.features[j] for j in np.flatnonzero(inputs.adjusted)]
+    text = [
+        f"The features and the target were adjusted for {listing(names)}: the components contain nothing that a "
+        "linear combination of these explains. They are never selected as features. New samples are adjusted "
+        "with the coefficients of the training data.",
+    ]
+    tables: list[dict[str, Any]] = []
+    more: dict[str, Any] = {}
+    if inputs.has_posterior and len(inputs.reduction.kept_columns_):
+        effects, panel = _effects(inputs)
+        tables.append(effects)
+        more["forests"] = panel
+        text.append(
+            "The model also has a coefficient for each covariate, without shrinkage. The plot shows them "
+            "(squares) beside the strongest components (circles), with 90% credible intervals. An effect is per "
+            "standard deviation; that of a category is the difference from the reference."
+        )
+    if inputs.context.unadjusted is not None:
+        change, comparison = _change(inputs)
+        text.append(change)
+        tables.append(comparison)
+    warnings = [clean(line, 600) for line in inputs.context.confounding]
+    return section("Covariates", text, tables=tables, warnings=warnings, **more)
+
+
+def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the effects as a table, and as a forest plot for each class that has its own."""
+    found = effect_table(inputs.fitted)
+    ratio = FAMILIES[inputs.model.posterior_.family].ratio
+    shown = np.exp if ratio else np.asarray
+    several = len(np.unique(found["target_class"])) > 1
+    title = ratio.capitalize() if ratio else "Effect"
+    renamed = dict(zip(map(str, inputs.reduction.get_feature_names_out()), _names(inputs), strict=True))
+    rows: list[list[Any]] = []
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for row in found:
+        name, label = renamed[str(row["name"])], clean(row["target_class"]) if several else ""
+        ends = [number(shown(row[field]), 3) for field in ("effect", "low", "high")]
+        unit = str(row["unit"])
+        cells = [name, unit] + ([label] if several else [])
+        rows.append([*cells, *ends, number(100 * row["p_sign"], 3)])
+        drawn = f"{name}, {unit}" if row["covariate"] else name
+        panel = {"method": drawn, "mean": ends[0], "low": ends[1], "high": ends[2]}
+        panels.setdefault(label, []).append(panel | {"covariate": bool(row["covariate"])})
+    columns = [("Name", "text"), ("Unit", "text")] + ([("Class", "text")] if several else [])
+    columns += [(title, "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
+    caption = f"{title} of covariates and of the strongest components"
+    options = {"measure": "effect", "reference": 1.0 if ratio else 0.0, "log": bool(ratio)}
+    forests = [
+        {**options, "title": f"{title} for {label}" if label else title, "rows": part}
+        for label, part in panels.items()
+    ]
+    return table("effects", caption, columns, rows), forests
+
+
+def _names(inputs: Inputs) -> list[str]:
+    """Return the clean names of the columns that the model sees."""
+    names = [str(name) for name in inputs.reduction.get_feature_names_out()[: inputs.reduction.n_components_]]
+    return names + [inputs.features[j] for j in inputs.reduction.kept_columns_]
+
+
+def _change(inputs: Inputs) -> tuple[str, dict[str, Any]]:
+    """Return what the search finds with and without adjustment, in a sentence and as a table."""
+    reductions = {"adjusted": inputs.reduction, "not adjusted": inputs.context.unadjusted}
+    rows: list[list[Any]] = []
+    for name, reduction in reductions.items():
+        first = reduction.steps_[0]
+        p_value = p_value_text(first.p_value, first.n_permutations, first.borderline)
+        best = [inputs.features[int(j)] for j in leading(reduction, 0, 3)] if reduction.n_supervised_ else []
+        cells = [number(first.score, 3), p_value.removeprefix("p ").removeprefix("= ")]
+        rows.append([name, int(reduction.n_supervised_), *cells, ", ".join(best)])
+    columns = [("Search", "text"), ("Supervised components", "number"), ("Largest score", "number")]
+    columns += [("p-value of step 1", "text"), ("Leading features", "text")]
+    numbers = [int(reduction.n_supervised_) for reduction in reductions.values()]
+    change = table("adjustment", "The search with and without adjustment", columns, rows)
+    return f"{_sentence(*numbers)}{_agreement(inputs, *numbers)}", change
+
+
+def _sentence(adjusted: int, plain: int) -> str:
+    found = count(plain, "supervised component")
+    if plain > adjusted:
+        what = (
+            "some of that signal belongs to the covariates" if adjusted else "all of it belongs to the covariates"
+        )
+        return f"Without adjustment, the search finds {found} instead of {adjusted}: {what}."
+    if plain < adjusted:
+        return (
+            f"Without adjustment, the search finds {found} instead of {adjusted}: variation due to the "
+            "covariates hides signal."
+        )
+    return f"Without adjustment, the search also finds {found}."
+
+
+def _agreement(inputs: Inputs, adjusted: int, plain: int) -> str:
+    if not adjusted or not plain:
+        return ""
+    both = [set(leading(reduction, 0, COMPARED)) for reduction in (inputs.reduction, inputs.context.unadjusted)]
+    shared, most = len(both[0] & both[1]), min(map(len, both))
+    return f" Of the {most} leading features of the first component, {shared} are the same."
