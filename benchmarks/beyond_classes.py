@@ -87,27 +87,31 @@ def table(name: str, problem: Problem, out: Path) -> str:
     """Return the Markdown table of a set: means and corrected 95% intervals over the splits, and CPU seconds."""
     columns = COLUMNS[problem.kind]
     test_to_train = float(np.mean([len(test) / len(train) for train, test in problem.splits]))
+    # Only splits in which all methods are finished: the comparison is paired.
+    numbers = [
+        number
+        for number in range(len(problem.splits))
+        if all(place(out, name, number, method).exists() for method in problem.methods)
+    ]
+    if not numbers:
+        return "No split is finished."
     rows, notes = {}, []
     for method in problem.methods:
-        files = [place(out, name, number, method) for number in range(len(problem.splits))]
-        fits = [json.loads(file.read_text()) for file in files if file.exists()]
-        if not fits:
-            continue
+        fits = [json.loads(place(out, name, number, method).read_text()) for number in numbers]
         scores = [np.array([fit.get(key, np.nan) for fit in fits], dtype=float) for key, _, _ in columns]
         rows[method] = [interval(values, test_to_train) for values in scores]
         rows[method].append((float(np.mean([fit["seconds"] for fit in fits])), np.nan, np.nan))
         failed, rough = sum(bool(fit["failed"]) for fit in fits), sum(not fit["converged"] for fit in fits)
-        missing = len(files) - len(fits)
-        for count, what in ((failed, "failed"), (rough, "did not converge"), (missing, "are missing")):
+        for count, what in ((failed, "failed"), (rough, "did not converge")):
             if count:
-                notes.append(f"{method}: {count} of {len(files)} fits {what}.")
+                notes.append(f"{method}: {count} of {len(fits)} fits {what}.")
     headings = [heading for _, heading, _ in columns]
     lines = [f"| method | {' | '.join(headings)} | CPU s per fit |", "|---" * (len(columns) + 2) + "|"]
     best = [best_of([row[i][0] for row in rows.values()], larger) for i, (_, _, larger) in enumerate(columns)]
     for method, row in rows.items():
         cells = [cell(values, values[0] == best[i]) for i, values in enumerate(row[:-1])]
         lines.append(f"| {method} | {' | '.join(cells)} | {row[-1][0]:.2f} |")
-    return "\n".join([*lines, *([""] if notes else []), *notes])
+    return "\n".join([*lines, "", f"{len(numbers)} splits. {' '.join(notes)}".rstrip()])
 
 
 def best_of(means: list[float], larger: bool | None) -> float:
