@@ -8,7 +8,7 @@ import pytest
 
 HERE = Path(__file__).parent / "reference"
 sys.path.append(str(HERE))
-from glmnet_problems import REAL, SIMULATED, family_of, folds_of, simulated  # noqa: E402
+from glmnet_problems import PATH_ONLY, REAL, SIMULATED, family_of, folds_of, simulated  # noqa: E402
 
 from ispca.families import FAMILIES  # noqa: E402
 from ispca.penalized.path import cross_validated_path  # noqa: E402
@@ -21,7 +21,7 @@ REAL_CASES = [(name, penalty) for name, penalties in REAL.items() for penalty in
 def check(X, y, folds, name, penalty, exact_coef=True):
     with np.load(HERE / f"{name}-{penalty}.npz") as file:
         expected = dict(file)
-    path = cross_validated_path(Problem(X, y, FAMILIES[family_of(y)], 100), penalty, folds)
+    path = cross_validated_path(Problem(X, y, FAMILIES[family_of(name)], 100), penalty, folds)
     assert len(path.lambdas) == len(expected["lambdas"])
     np.testing.assert_allclose(path.lambdas, expected["lambdas"], rtol=1e-9)
     np.testing.assert_allclose(path.mean, expected["mean"], rtol=2e-5)
@@ -42,6 +42,18 @@ def check(X, y, folds, name, penalty, exact_coef=True):
 @pytest.mark.parametrize(("name", "penalty"), CASES)
 def test_simulated(name, penalty):
     check(*simulated(name), name, penalty)
+
+
+@pytest.mark.parametrize("penalty", ["lasso", "ridge"])
+@pytest.mark.parametrize("name", PATH_ONLY)
+def test_path_only(name, penalty):
+    X, y, folds = simulated(name)
+    with np.load(HERE / f"{name}-{penalty}.npz") as file:
+        expected = dict(file)
+    path = cross_validated_path(Problem(X, y, FAMILIES[family_of(name)], 100), penalty, folds)
+    np.testing.assert_allclose(path.lambdas[: len(expected["lambdas"])], expected["lambdas"], rtol=1e-8)
+    for position, coef in zip(expected["positions"].astype(int), expected["coef"], strict=True):
+        np.testing.assert_allclose(path.solution(position)[0], coef, atol=1e-4 * np.abs(coef).max(), rtol=0)
 
 
 @pytest.mark.parametrize(("name", "penalty"), REAL_CASES)

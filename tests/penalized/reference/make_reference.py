@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from glmnet_problems import REAL, SIMULATED, family_of, folds_of, simulated
+from glmnet_problems import PATH_ONLY, REAL, SIMULATED, family_of, folds_of, simulated
 
 HERE = Path(__file__).parent
 
@@ -25,7 +25,7 @@ def real(name):
     return X, y, folds_of(y, len(y))
 
 
-def solve(X, y, folds, penalty):
+def solve(X, y, folds, family, penalty):
     """Return glmnet's numbers."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -37,26 +37,30 @@ def solve(X, y, folds, penalty):
             columns.indptr.astype(np.int32).tofile(folder / "indptr")
         else:
             np.ascontiguousarray(X.T, dtype=float).tofile(folder / "x")
+        if family == "cox":
+            y["event"].astype(float).tofile(folder / "event")
+            y = y["time"]
         np.asarray(y, dtype=float).tofile(folder / "y")
         folds.astype(np.int32).tofile(folder / "folds")
         alpha = "1" if penalty == "lasso" else "0"
-        subprocess.run(["Rscript", HERE / "reference.R", folder, family_of(y), alpha], check=True)
+        subprocess.run(["Rscript", HERE / "reference.R", folder, family, alpha], check=True)
         names = ["lambdas", "mean", "error", "explained", "choices", "positions", "coef", "intercept"]
-        numbers = {name: np.fromfile(folder / name) for name in names}
+        numbers = {name: np.fromfile(folder / name) for name in names if (folder / name).exists()}
     positions = len(numbers["positions"])
     numbers["coef"] = (
         numbers["coef"].reshape(-1, positions, X.shape[1]).swapaxes(0, 1)
     )  # position, output, feature
-    numbers["intercept"] = numbers["intercept"].reshape(-1, positions).T
+    if "intercept" in numbers:
+        numbers["intercept"] = numbers["intercept"].reshape(-1, positions).T
     return numbers
 
 
 def main():
     """Write all files, or those named."""
-    for name in sys.argv[1:] or [*SIMULATED, *REAL]:
+    for name in sys.argv[1:] or [*SIMULATED, *PATH_ONLY, *REAL]:
         for penalty in REAL.get(name, ["lasso", "ridge"]):
-            problem = simulated(name) if name in SIMULATED else real(name)
-            np.savez_compressed(HERE / f"{name}-{penalty}.npz", **solve(*problem, penalty))
+            problem = real(name) if name in REAL else simulated(name)
+            np.savez_compressed(HERE / f"{name}-{penalty}.npz", **solve(*problem, family_of(name), penalty))
             print(name, penalty, flush=True)
 
 
