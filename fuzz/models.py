@@ -29,7 +29,7 @@ from ispca import (
     StackedRegressor,
 )
 from ispca.persistence import save_model
-from ispca.validation.stacking_candidates import BaseRateRegressor
+from ispca.validation.base_rates import BaseRateRegressor
 
 
 def make_models() -> list[bytes]:

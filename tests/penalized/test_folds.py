@@ -25,9 +25,9 @@ def used(monkeypatch):
     seen = []
     original = base.cross_validated_path
 
-    def path(X, y, family, penalty, folds, n_lambdas):
+    def path(problem, penalty, folds):
         seen.append(folds)
-        return original(X, y, family, penalty, folds, n_lambdas)
+        return original(problem, penalty, folds)
 
     monkeypatch.setattr(base, "cross_validated_path", path)
     return seen
