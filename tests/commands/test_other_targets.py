@@ -138,7 +138,19 @@ def test_what_survival_says(survival, tmp_path, capsys):
 
 
 def test_weights_are_used(survival, tmp_path):
-    command = ["fit", str(survival), "--target", "sex", "--drop", "months", "died", *SHORT, "--quiet", "--out"]
+    command = [
+        "fit",
+        str(survival),
+        "--target",
+        "sex",
+        "--drop",
+        "months",
+        "died",
+        "weight",
+        *SHORT,
+        "--quiet",
+        "--out",
+    ]
     assert main([*command, str(tmp_path / "plain")]) == 0
     assert main([*command[:-1], "--weights", "weight", "--out", str(tmp_path / "weighted")]) == 0
     plain, weighted = (load_model(tmp_path / name / "model.ispca") for name in ("plain", "weighted"))

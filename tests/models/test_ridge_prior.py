@@ -21,7 +21,7 @@ def reference(model, classes, X, y, q):
     prior = -(b0**2).sum() / (2 * CONSTANTS["intercept_scale"] ** 2) - (z**2).sum() / 2 + t - log1pexp(2 * t)
     if model == "gaussian":
         prior += log_sigma - 2 * np.log(1 + np.exp(2 * log_sigma) / (3 * CONSTANTS["sigma_scale"] ** 2))
-    return prior + log_likelihood(model, y, b0 + X @ beta.reshape(h, k).T, log_sigma)
+    return prior + log_likelihood(model, y, b0 + X @ beta.reshape(h, k).T, [log_sigma])
 
 
 @pytest.mark.parametrize(("model", "classes"), MODELS)

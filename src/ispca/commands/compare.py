@@ -87,7 +87,8 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
         methods = chosen_methods(known, args.methods)
         options: dict[str, Any] = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume}
         options |= {"random_state": args.seed, "timeout": args.timeout, "kind": table.kind}
-        options["baseline"] = "lasso" if "lasso" in methods else BASELINE
+        if "lasso" not in methods and BASELINE in methods:
+            options["baseline"] = BASELINE
         return compare_methods(methods, table.X, table.target, **options, **sample_options(table))
 
 

@@ -29,7 +29,7 @@ SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
 USAGE = "ispca fit DATA --target COLUMN --out DIR [options]"
 EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results
-  ispca fit expression.csv --time months --event died --covariates age,sex --out results
+  ispca fit patients.csv --time months --event died --covariates age,sex --out results
 writes report.html, model.ispca, scores.csv, loadings.csv and coefficients.csv;
 DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")

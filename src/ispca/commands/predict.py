@@ -31,9 +31,8 @@ USAGE = "ispca predict MODEL DATA [options]"
 EXAMPLE = """example:
   ispca predict results/model.ispca new.csv --out predictions.csv
 writes the predicted class of each sample and the probability of every class, the mean
-and 90% interval of a quantity or a count, or the risk, the median survival time and the
-probability of surviving some times. Without --out it prints them. DATA needs the
-covariates and the offset of the fit."""
+and 90% interval of a quantity or a count, or risk, median survival and the chances of
+survival. Without --out it prints them. DATA needs the fit's covariates and offset."""
 PROBABILITY = 0.9
 # Survival is predicted at these quantiles of the training samples' event times.
 TIME_QUANTILES = (0.25, 0.5, 0.75)

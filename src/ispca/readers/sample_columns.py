@@ -17,7 +17,7 @@ from .target import labels_of, numbers_of
 Categories = Mapping[str, list[str] | None]
 # Integer codes are categories only if they have this many samples each on average.
 SAMPLES_PER_CATEGORY = 5
-# The exponential of a larger offset is no exposure that anyone measures.
+# A larger offset is likely the exposure itself: nobody measures its exponential.
 LARGEST_OFFSET = 50.0
 
 
