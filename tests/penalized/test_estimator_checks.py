@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ispca.penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor
+from ispca.penalized import PenalizedClassifier, PenalizedRegressor
 
 ESTIMATORS = [
     PenalizedClassifier(random_state=0),
