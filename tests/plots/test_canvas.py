@@ -115,6 +115,7 @@ def test_every_plot_has_its_table_and_both_are_documented():
         "plot_coefficients": "coefficient_table",
         "plot_components": "component_table",
         "plot_probabilities": "probability_table",
+        "plot_effects": "effect_table",
     }
     for name in (name for name in plots.__all__ if name.startswith("plot_") and name != "plot_stability"):
         table = tables.get(name, f"{name.removeprefix('plot_')}_table")
