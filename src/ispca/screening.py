@@ -263,9 +263,10 @@ def score_test(
         )
         scores = scored.places.in_order(observed, 0.0)
         statistics = scores**2 * statistic_scale(scored.response) if statistic == "pearson" else None
+        tested = scored.statistic.tested(threads)
         if kind == "maximum":
-            p_value = maximum_exceedances(scored.statistic, observed, permutations, threads) / n_permutations
+            p_value = maximum_exceedances(scored.statistic, tested, permutations, threads) / n_permutations
             return ScoreTest(scores, None, p_value, n_permutations, statistics)
-        counts = feature_exceedances(scored.statistic, observed, permutations, threads)
+        counts = feature_exceedances(scored.statistic, tested, permutations, threads)
     p_values = scored.places.in_order(counts / n_permutations, 1.0)
     return ScoreTest(scores, p_values, None, n_permutations, statistics)

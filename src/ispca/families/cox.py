@@ -17,6 +17,9 @@ from .null_glm import maximize
 from .piecewise_hazard import log_likelihood
 from .survival_target import survival_target
 
+# Of a sample, compared with the average one.
+LEAST_WEIGHT = 1e-3
+
 
 def contrasts(y: Any) -> Contrasts:
     """Return the martingale residuals of the model without covariates."""
@@ -45,7 +48,8 @@ def time_order(time: Floats) -> tuple[Indices, Indices, Indices]:
 def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
     """Return the martingale residuals and the cumulative hazards at exit.
 
-    Samples that are censored before the first event have weight 0: they contain no information.
+    Samples that are censored before the first event contain no information. They get a small weight instead of
+    none, because permutations give them the residuals of others.
     """
     target = survival_target(y)
     event, time = target["event"], target["time"]
@@ -71,7 +75,8 @@ def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> N
         gamma = maximize(likelihood, slopes, gamma, weights.sum())
     relative = np.exp(columns @ gamma + offset)
     hazard = relative * _accumulated(order, last, died / risk_sums(order, first, weights * relative))
-    return NullModel((event - hazard)[:, None], hazard)
+    least = LEAST_WEIGHT * np.average(hazard, weights=weights)
+    return NullModel((event - hazard)[:, None], np.maximum(hazard, least))
 
 
 def _accumulated(order: Indices, last: Indices, increments: Floats) -> Floats:

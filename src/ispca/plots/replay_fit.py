@@ -49,7 +49,7 @@ class Trace(NamedTuple):
         reduction, design, columns = self.reduction, self.design, self.response.columns
         state = start_deflation(design, self.workers, columns, self.start)
         for number, step in enumerate(reduction.steps_):
-            scores, _ = tested_scores(state, columns, self.test)
+            scores = tested_scores(design, state, columns, self.test, self.response.exchange)[0]
             if abs(scores.max(initial=0.0) - step.score) > ROUNDING:
                 raise ValueError(OTHER_DATA)
             yield step, state

@@ -60,7 +60,9 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.
     parts: list[dict[str, Any]] = []
     with replayed(model, X, y) as trace:
         for number, (step, state) in enumerate(islice(trace.states(), max_steps), 1):
-            scores, permuted = tested_scores(state, trace.response.columns, trace.test)
+            scores, permuted, state = tested_scores(
+                trace.design, state, trace.response.columns, trace.test, trace.response.exchange
+            )
             observed = float(scores.max(initial=0.0))
             maxima = null_maxima(
                 trace.design,

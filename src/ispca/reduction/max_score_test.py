@@ -24,11 +24,10 @@ from scipy.special import ndtr
 from .._array_types import Floats, Indices, Mask
 from .deflation import Deflation, project_off, varying_columns
 from .design import Design
-from .null_distribution import permutation_norms, permuted_responses, tested_scores, whole_responses
+from .null_distribution import permuted_responses, tested_scores, whole_responses
 from .permutation import Permutations
 from .records import TestResult
 from .response import Response
-from .scores import correlation_scores
 from .stopping_rule import PASSED, UNDECIDED, StoppingRule, is_borderline, p_value_interval
 from .threads import Workers
 
@@ -105,13 +104,13 @@ class MaxScoreTest:
 
     def __call__(self, state: Deflation, workers: Workers) -> TestResult:
         """Test whether the deflated features still hold signal."""
-        score = float(correlation_scores(state).max(initial=0.0))
+        scores, _, state = tested_scores(self._design, state, self._responses, "paper", self._exchange)
+        score = float(scores.max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
         if self._n_start < 0:
             self._n_start = state.basis.shape[1]
             self._start = state.basis[:, varying_columns(state.basis)]
-        state = permutation_norms(self._design, state, self._responses, self._exchange)
         tally = _Tally(score, self._rule)
         if not self._known_pieces(state, workers, tally):
             self._further_pieces(state, workers, tally)
@@ -198,11 +197,10 @@ class ResidualTest:
 
     def __call__(self, state: Deflation, workers: Workers) -> TestResult:
         """Compare ``max |X_k^T e| / |e|`` with ``max |X_k^T P e_r| / |P e_r|``, e = P t."""
-        scores, residuals = tested_scores(state, self._responses, "residual")
+        scores, residuals, state = tested_scores(self._design, state, self._responses, "residual", self._exchange)
         score = float(scores.max(initial=0.0))
         if score == 0.0:
             return TestResult(score, 1.0, 0, True, False)
-        state = permutation_norms(self._design, state, residuals, self._exchange)
         tally = _Tally(score, self._rule)
         pieces = self._permutations.pieces(residuals.shape[1])
         clear = _clearly_significant(score, self._design.shape, residuals.shape[1])

@@ -18,19 +18,23 @@ from .threads import Workers
 EXPLAINED = 1e-9
 
 
-def tested_scores(state: Deflation, responses: Floats, test: str) -> tuple[Floats, Floats]:
-    """Return the scores that a test compares, and the response columns that it permutes.
+def tested_scores(
+    design: Design, state: Deflation, responses: Floats, test: str, exchange: ResidualExchange
+) -> tuple[Floats, Floats, Deflation]:
+    """Return the scores that a test compares, the response columns that it permutes, and the norms it divides by.
 
     ``test`` is "paper", which permutes the responses, or "residual", which permutes their residuals after the
-    components so far.
+    components so far. The norms are part of the deflation; observed and permuted scores have the same.
     """
-    scores = correlation_scores(state)
     if test == "paper":
-        return scores, responses
+        state = permutation_norms(design, state, responses, exchange)
+        return correlation_scores(state), responses, state
     responses = project_off(state.basis, responses)
     lengths = np.linalg.norm(responses, axis=0)
     left = lengths > EXPLAINED
-    return scores[:, left] / lengths[left], responses[:, left]
+    if left.any():
+        state = permutation_norms(design, state, responses[:, left], exchange)
+    return correlation_scores(state)[:, left] / lengths[left], responses[:, left], state
 
 
 def permuted_responses(
@@ -106,14 +110,13 @@ def null_maxima(
     start: Floats,
     exchange: ResidualExchange,
 ) -> Floats:
-    """Return the largest score of every permutation of the columns that `tested_scores` gives.
+    """Return the largest score of every permutation of the columns that `tested_scores` gives with the deflation.
 
     ``start`` is the start basis.
     """
     if not permuted.shape[1]:
         return np.zeros(permutations.count)
     maxima = []
-    multiplier = permutation_norms(design, state, permuted, exchange).inverse_norms
     varying = start[:, varying_columns(start)]
     for piece in permutations.pieces(permuted.shape[1]):
         if test == "residual":
@@ -121,7 +124,7 @@ def null_maxima(
         else:
             vectors = whole_responses(permutations, permuted, [piece], exchange, varying, workers)[0]
             vectors = project_off(state.basis, vectors)
-        [largest], _ = design.score_maxima([vectors], multiplier, workers)
+        [largest], _ = design.score_maxima([vectors], state.inverse_norms, workers)
         maxima.append(largest.reshape(-1, piece[1] - piece[0]).max(axis=0))
     return np.concatenate(maxima)
 

@@ -46,7 +46,7 @@ def significant_features(
     statistic: Statistic, permutations: Permutations, alpha: float, workers: Workers
 ) -> Indices:
     """Return the features with a permutation p-value below alpha."""
-    observed = statistic.observed(workers)
+    observed = statistic.tested(workers)
     limit = exceedance_limit(alpha, permutations.count)
     counts = feature_exceedances(statistic, observed, permutations, workers, limit)
     return np.flatnonzero((counts < limit) & (observed > 0))

@@ -43,6 +43,10 @@ class Statistic(ABC):
     def observed(self, workers: Workers) -> Floats:
         """Return the score of every feature, shape (D,)."""
 
+    def tested(self, workers: Workers) -> Floats:
+        """Return the scores that those of permutations are compared with; by default the scores themselves."""
+        return self.observed(workers)
+
     @abstractmethod
     def exceedances(self, permutations: Indices, features: Indices, levels: Floats, workers: Workers) -> Indices:
         """Count for each of the features the permutations whose score reaches the level of the feature."""
@@ -132,11 +136,15 @@ class AdjustedStatistic(ProductStatistic):
         state = start_deflation(design, workers, response.columns, basis)
         permuted = permutation_norms(design, state, response.columns, response.exchange)
         super().__init__(design, response.columns, permuted.inverse_norms)
-        self._scores = np.abs(state.products).max(axis=1) * state.inverse_norms
+        products = np.abs(state.products).max(axis=1)
+        self._scores, self._tested = products * state.inverse_norms, products * permuted.inverse_norms
         self._start, self._exchange = basis[:, varying_columns(basis)], response.exchange
 
     def observed(self, workers: Workers) -> Floats:
         return np.round(self._scores, SCORE_DECIMALS)
+
+    def tested(self, workers: Workers) -> Floats:
+        return np.round(self._tested, SCORE_DECIMALS)
 
     def _permuted(self, permutations: Indices) -> Floats:
         exchanged = np.take(exchangeable(self._columns, self._exchange).T, permutations, axis=1)
