@@ -15,9 +15,10 @@ struct BetaUpdate {
 };
 
 // The metric is M_h = [1 X]^T diag(v_h) [1 X] + diag(prior precisions), one block per output h, with v_h the root mean
-// square over warm-up draws of p_h (1 - p_h): close to the expected curvature, but safer than it for rows that are
-// certain in some draws and not in others (text data have many), where the mean would allow too long a step.
-// With M = L L^T and momentum p = L r, r ~ N(0, I), the whitened form is theta' = L^-T r, r' = L^-1 grad.
+// square over warm-up draws of the curvatures of the log likelihood, p_h (1 - p_h) for classes: close to the expected
+// curvature, but safer than it for rows that are certain in some draws and not in others (text data have many), where
+// the mean would allow too long a step. With M = L L^T and momentum p = L r, r ~ N(0, I), the whitened form is theta' =
+// L^-T r, r' = L^-1 grad.
 class BetaHmc {
  public:
   BetaHmc(const Problem& problem, const Poll& poll);

@@ -40,7 +40,7 @@ Ties ties(double r, double m) {
   if (r < 1e-3 * std::min(m, 1.0)) return few_ties(r, m);
   if (m <= 16 && m == std::floor(m)) {
     double product = 1, slope = 0;
-    for (double l = 1; l < m; ++l) {
+    for (int l = 1; l < static_cast<int>(m); ++l) {
       const double left = 1 - l * r / m;
       product *= left;
       slope -= l / m / left;

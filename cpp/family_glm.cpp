@@ -95,17 +95,11 @@ class Glm final : public GlmLikelihood {
 
   std::size_t weights() const override { return outputs_ * data_.rows; }
 
-  // p (1 - p) = r (1 - r), with r = |residual|: r is p or 1 - p. A weight w multiplies both r and p (1 - p).
   void add_weights(const double* intercept, const double* beta, double* squares) override {
     for (std::size_t start = 0; start < data_.rows; start += data_.tile_rows) {
       const Design<Real> tile = data_.tile(start);
       residuals(tile, start, intercept, beta);
-      const Real* weight = data_.weight.data() + start;
-      for (std::size_t i = 0; i < outputs_ * tile.rows; ++i) {
-        const double w = data_.weighted ? static_cast<double>(weight[i % tile.rows]) : 1;
-        const double r = std::fabs(static_cast<double>(predictors_[i])), v = r * std::max(1 - (w > 0 ? r / w : 0), 0.0);
-        squares[start * outputs_ + i] += v * v;
-      }
+      family_.add_squares(glm_tile(tile.rows, start), squares + start * outputs_);
     }
   }
 
@@ -144,11 +138,23 @@ class Glm final : public GlmLikelihood {
   }
 
   double to_residuals(std::size_t rows, std::size_t start) {
+    return family_.residuals(kernels_, glm_tile(rows, start));
+  }
+
+  GlmTile<Real> glm_tile(std::size_t rows, std::size_t start) {
     const std::size_t padding = start + rows == data_.rows ? data_.rows - samples_ : 0;
-    return family_.residuals(
-        kernels_,
-        {rows, padding, outputs_, data_.weighted, data_.response.data() + start * outputs_, data_.weight.data() + start,
-         predictors_.data(), workspace_.data(), extra_, extra_slopes_, &problem_, scratch_.data()});
+    return {rows,
+            padding,
+            outputs_,
+            data_.weighted,
+            data_.response.data() + start * outputs_,
+            data_.weight.data() + start,
+            predictors_.data(),
+            workspace_.data(),
+            extra_,
+            extra_slopes_,
+            &problem_,
+            scratch_.data()};
   }
 
   const Problem& problem_;
@@ -167,6 +173,23 @@ class Glm final : public GlmLikelihood {
 };
 
 }  // namespace
+
+namespace {
+
+template <class Real>
+void add_class_squares(const GlmTile<Real>& tile, double* squares) {
+  for (std::size_t i = 0; i < tile.outputs * tile.rows; ++i) {
+    const double w = tile.weighted ? static_cast<double>(tile.weight[i % tile.rows]) : 1;
+    const double r = std::fabs(static_cast<double>(tile.predictors[i]));
+    const double v = r * std::max(1 - (w > 0 ? r / w : 0), 0.0);
+    squares[i] += v * v;
+  }
+}
+
+}  // namespace
+
+void GlmFamily::add_squares(const GlmTile<float>& tile, double* squares) const { add_class_squares(tile, squares); }
+void GlmFamily::add_squares(const GlmTile<double>& tile, double* squares) const { add_class_squares(tile, squares); }
 
 void fill_levels(const RawData& raw, Problem& problem) {
   std::map<double, double> weights;

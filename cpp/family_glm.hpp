@@ -31,6 +31,11 @@ class GlmFamily : public Family {
   virtual double residuals(const GlmKernels<float>& kernels, const GlmTile<float>& tile) const = 0;
   virtual double residuals(const GlmKernels<double>& kernels, const GlmTile<double>& tile) const = 0;
 
+  // Adds the squares of the curvatures -d2 l / d f^2 of every predictor f, of which the tile holds the residuals. This
+  // one is for classes: p (1 - p) = r (1 - r), with r = |residual|, which is p or 1 - p. A weight multiplies both.
+  virtual void add_squares(const GlmTile<float>& tile, double* squares) const;
+  virtual void add_squares(const GlmTile<double>& tile, double* squares) const;
+
   // What the extra parameters add once: their prior, and what depends on no predictor. The slopes hold those of the
   // tiles, and become those of the sampled parameters.
   virtual double finish(const Problem&, const double* /*extra*/, double* /*slopes*/) const { return 0; }

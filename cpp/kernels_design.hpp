@@ -109,13 +109,11 @@ void gather(size_t columns, Real* partial, double* gradient) {
 template <class Real>
 void along(size_t rows, double intercept, const Real* base, double scale, const Real* direction, Real* predictor) {
   const Real a = static_cast<Real>(intercept), b = static_cast<Real>(scale);
-  if (base) {
 #pragma omp simd
-    for (size_t i = 0; i < rows; ++i) predictor[i] = (a + base[i]) + b * direction[i];
-  } else {
+  for (size_t i = 0; i < rows; ++i) predictor[i] = a + b * direction[i];
+  if (!base) return;
 #pragma omp simd
-    for (size_t i = 0; i < rows; ++i) predictor[i] = a + b * direction[i];
-  }
+  for (size_t i = 0; i < rows; ++i) predictor[i] += base[i];
 }
 
 template <class Real>

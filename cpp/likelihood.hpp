@@ -26,7 +26,7 @@ class GlmLikelihood : public Likelihood {
   virtual void set_direction(const double* beta) = 0;
   virtual double value_along(const double* intercept, double scale) = 0;
   // The curvature -d2 l / d(intercept, beta)_h^2 of output h is [1 X]^T diag(v_h) [1 X]; v = p (1 - p) for
-  // classes.
+  // classes, and the means of counts.
   // add_weights adds v^2 for every output and row; curvature fills H blocks (K+1 x K+1, lower triangles).
   virtual std::size_t weights() const = 0;
   virtual void add_weights(const double* intercept, const double* beta, double* squares) = 0;

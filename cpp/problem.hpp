@@ -112,7 +112,7 @@ void require(bool condition, const char* message);
 void check_classes(const RawData& raw);
 
 // Checks and prepares the data; throws std::invalid_argument with a sentence for the user, or what `poll` throws.
-Problem make_problem(const Family& family, const RawData& raw, const Prior& prior, const Kernels& kernels,
+Problem make_problem(const Family& family, const RawData& given, const Prior& prior, const Kernels& kernels,
                      bool double_precision, const Poll& poll);
 
 }  // namespace ispca

@@ -20,6 +20,8 @@ std::vector<double> centered_start(const Problem& problem, Random& random) {
   for (double& value : values) value = 2 * random.uniform() - 1;
   for (std::size_t j = 0; j < problem.coefficients(); ++j) values[layout.z() + j] *= 1e-2;
   if (layout.extras) values[layout.extra() + layout.fixed] += std::log(problem.y_scale);
+  else
+    for (std::size_t h = 0; h < layout.intercepts; ++h) values[h] += problem.y_center;
   return values;
 }
 

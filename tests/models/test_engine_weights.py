@@ -7,7 +7,7 @@ from engine_problems import complex_step, draws, log_density, problem, size_of, 
 from ispca._engine_loader import load_engine
 
 engine = load_engine()
-MODELS = [("logistic", 2), ("softmax", 3), ("gaussian", 0)]
+MODELS = [("logistic", 2), ("softmax", 3), ("gaussian", 0), ("poisson", 0)]
 OFFSETS = [model for model in MODELS if model[0] != "softmax"]
 
 
