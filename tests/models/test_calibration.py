@@ -53,6 +53,7 @@ def test_ranks_are_uniform_for_more_features_than_samples(prior):
         ("logistic", "nuts", {"slab_df": 40.0}, "log c2"),
         ("logistic", "nuts", {"intercept_scale": 0.5}, "intercept"),
         ("gaussian", "blocked", {"tau0": 5.0}, "log tau"),
+        ("ordinal", "nuts", {"intercept_scale": 0.2}, "threshold 3"),
     ],
 )
 def test_a_wrong_prior_would_be_noticed(model, sampler, wrong, quantity):
