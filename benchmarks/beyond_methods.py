@@ -27,7 +27,7 @@ INNER_FOLDS = 5
 
 
 class Problem(NamedTuple):
-    """A data set, its splits, and functions that make the methods."""
+    """A data set, its splits, and methods by name."""
 
     X: Any
     y: Any
@@ -105,7 +105,9 @@ def survival_methods() -> dict[str, Any]:
 def count_methods() -> dict[str, Any]:
     """Return reductions with negative-binomial and Poisson models, penalized models and boosting."""
     grid = {"alpha": np.logspace(-3, 3, 13)}
-    search = GridSearchCV(PoissonRegressor(max_iter=1000), grid, scoring="neg_mean_poisson_deviance", cv=INNER_FOLDS)
+    search = GridSearchCV(
+        PoissonRegressor(max_iter=1000), grid, scoring="neg_mean_poisson_deviance", cv=INNER_FOLDS
+    )
     negative, poisson = (HorseshoeCounts(family=name, **ONCE) for name in ("negative-binomial", "poisson"))
     by_name = {
         **{f"{name}, negative binomial": item for name, item in horseshoe("count", negative).items()},
