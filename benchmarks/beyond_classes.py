@@ -111,7 +111,8 @@ def table(name: str, problem: Problem, out: Path) -> str:
     for method, row in rows.items():
         cells = [cell(values, values[0] == best[i]) for i, values in enumerate(row[:-1])]
         lines.append(f"| {method} | {' | '.join(cells)} | {row[-1][0]:.2f} |")
-    return "\n".join([*lines, "", f"{len(numbers)} splits. {' '.join(notes)}".rstrip()])
+    splits = "1 split" if len(numbers) == 1 else f"{len(numbers)} splits"
+    return "\n".join([*lines, "", f"{splits}. {' '.join(notes)}".rstrip()])
 
 
 def best_of(means: list[float], larger: bool | None) -> float:

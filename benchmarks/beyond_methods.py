@@ -27,7 +27,7 @@ INNER_FOLDS = 5
 
 
 class Problem(NamedTuple):
-    """A data set, its splits, and functions that make the methods."""
+    """A data set, its splits, and methods by name."""
 
     X: Any
     y: Any
