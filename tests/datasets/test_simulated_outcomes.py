@@ -17,7 +17,7 @@ def test_survival():
     assert np.corrcoef(activity, np.log(data.target["time"]))[0, 1] < -0.3
     found = ISPCA(random_state=0).fit(data.data, data.target)
     assert found.n_supervised_ >= 1
-    assert data.relevant[found.steps_[0].features].mean() > 0.8
+    assert data.relevant[found.steps_[0].features[:10]].all()
 
 
 def test_counts():
