@@ -1,4 +1,4 @@
-"""Simulation-based calibration of the samplers: ``python -m benchmarks.calibration`` (20 to 40 minutes, one core).
+"""Simulation-based calibration of the samplers: ``python -m benchmarks.calibration`` (an hour, one core).
 
 ``--write docs/calibration.md`` turns the table into a page; ``--count 100`` makes it short.
 """
@@ -55,6 +55,7 @@ SETTINGS = [
     Setting("gaussian", "blocked", 0.9, 40),
     Setting("gaussian", "blocked", 0.9, 120, wide=True),
     Setting("poisson", "nuts", 0.9, 40),
+    Setting("poisson", "nuts", 0.99, 40),
     Setting("negative_binomial", "nuts", 0.9, 40),
     Setting("cox", "nuts", 0.9, 40),
     Setting("ordinal", "nuts", 0.9, 40),

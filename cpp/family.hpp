@@ -23,7 +23,7 @@ class Family {
   bool extra_vector = false;         // they have an axis in the draws; otherwise there is one at most
   bool blocked = true;      // has a blocked sampler
   bool quadratic = false;   // the lasso's loss is quadratic in the predictor: one Newton step solves it
-  bool separate = true;     // a sample's loss depends on its own predictor only, so that curvatures are exact
+  bool separate = true;     // a sample's loss depends on its own predictor only: the lasso's curvature is diagonal
 
   virtual ~Family() = default;
   Family(const Family&) = delete;

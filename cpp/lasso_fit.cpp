@@ -50,8 +50,9 @@ double LassoFit::largest_gradient() const {
 
 // Sparse columns make a cycle of descent cheaper than their part of a Hessian, unless outputs or penalties share it.
 bool LassoFit::use_gram() const {
-  return family_.separate && set_.size() <= kGramFeatures && gram_.memory() < kGramNumbers &&
-         (problem_.x.is_dense() || family_.quadratic || family_.per_class || set_.size() <= kGramSparse);
+  return set_.size() <= kGramFeatures && gram_.memory() < kGramNumbers &&
+         (problem_.x.is_dense() || family_.quadratic || family_.per_class || !family_.separate ||
+          set_.size() <= kGramSparse);
 }
 
 void LassoFit::join(std::size_t coordinate) {

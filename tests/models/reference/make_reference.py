@@ -36,7 +36,7 @@ SETTINGS = {
     "glioma-4c": USUAL | {"n_draws": 10000, "delta": 0.99, "seed": 1},
     "pcmac": USUAL | {"n_warmup": 1000, "n_draws": 5000, "delta": 0.9, "seed": 1},  # slow: n = 1943
     "sim-poisson": USUAL | {"n_draws": 10000, "delta": 0.99},
-    "blog-poisson": COUNTS,
+    "blog-poisson": COUNTS | {"n_draws": 1000},  # slow: trees of the greatest depth
     "sim-negative-binomial": COUNTS,
     "blog-negative-binomial": COUNTS,
     "sim-cox": USUAL | {"n_draws": 10000, "delta": 0.99},
