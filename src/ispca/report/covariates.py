@@ -120,4 +120,4 @@ def _agreement(inputs: Inputs, adjusted: int, plain: int) -> str:
         return ""
     both = [set(leading(reduction, 0, COMPARED)) for reduction in (inputs.reduction, inputs.context.unadjusted)]
     shared, most = len(both[0] & both[1]), min(map(len, both))
-    return f" Of the {most} leading features of the first component, {shared} are the same."
+    return f" The leading features of the first component have {shared} of {most} in common."
