@@ -25,6 +25,7 @@ SAMPLERS = {
     "glioma-4c": ("nuts",),
     "pcmac": ("blocked",),
     "sim-poisson": ("nuts",),
+    "blog-poisson": ("nuts",),
     "sim-cox": ("nuts",),
     "beer-cox": ("nuts",),
     "sim-ordinal": ("nuts",),
