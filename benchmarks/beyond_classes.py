@@ -1,9 +1,9 @@
-"""How well survival times, counts and a quantity are predicted, and how long it takes: docs/beyond-two-classes.md.
+"""How well survival times, counts and a quantity are predicted, and how long it takes.
 
-    python -m benchmarks.beyond_classes --out DIR [--jobs 2] [--sets NAME ...] [--page docs/beyond-two-classes.md]
+    python -m benchmarks.beyond_classes --out DIR [--jobs 2] [--splits 5] [--sets NAME ...] [--page FILE]
 
 Every finished fit is a file in DIR, so that an interrupted run continues. The tables are printed, and with --page
-written between the markers of the page.
+written between the markers of the page docs/beyond-two-classes.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from sklearn.metrics import d2_tweedie_score
 from benchmarks.beyond_methods import PROBLEMS, Problem
 from ispca.validation import compare
 from ispca.validation.corrected_interval import interval
+from ispca.validation.metrics import MEASURES
 
+D2_LIMITS = (-np.inf, 1.0)
+FEWEST_SPLITS = 3
 # Name of a measure, its heading, and whether larger is better (None: neither).
 COLUMNS: dict[str, list[tuple[str, str, bool | None]]] = {
     "survival": [
@@ -99,7 +102,8 @@ def table(name: str, problem: Problem, out: Path) -> str:
     for method in problem.methods:
         fits = [json.loads(place(out, name, number, method).read_text()) for number in numbers]
         scores = [np.array([fit.get(key, np.nan) for fit in fits], dtype=float) for key, _, _ in columns]
-        rows[method] = [interval(values, test_to_train) for values in scores]
+        limits = [MEASURES[problem.kind][0][key].limits if key != "d2" else D2_LIMITS for key, _, _ in columns]
+        rows[method] = [interval(values, test_to_train, ends) for values, ends in zip(scores, limits, strict=True)]
         rows[method].append((float(np.mean([fit["seconds"] for fit in fits])), np.nan, np.nan))
         failed, rough = sum(bool(fit["failed"]) for fit in fits), sum(not fit["converged"] for fit in fits)
         for count, what in ((failed, "failed"), (rough, "did not converge")):
@@ -109,7 +113,10 @@ def table(name: str, problem: Problem, out: Path) -> str:
     lines = [f"| method | {' | '.join(headings)} | CPU s per fit |", "|---" * (len(columns) + 2) + "|"]
     best = [best_of([row[i][0] for row in rows.values()], larger) for i, (_, _, larger) in enumerate(columns)]
     for method, row in rows.items():
-        cells = [cell(values, values[0] == best[i]) for i, values in enumerate(row[:-1])]
+        # Two splits say nothing about the variation between splits.
+        few = len(numbers) < FEWEST_SPLITS
+        shown = [(values[0], np.nan, np.nan) if few else values for values in row[:-1]]
+        cells = [cell(values, values[0] == best[i]) for i, values in enumerate(shown)]
         lines.append(f"| {method} | {' | '.join(cells)} | {row[-1][0]:.2f} |")
     splits = "1 split" if len(numbers) == 1 else f"{len(numbers)} splits"
     return "\n".join([*lines, "", f"{splits}. {' '.join(notes)}".rstrip()])
@@ -147,15 +154,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the finished fits")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--sets", nargs="+", choices=PROBLEMS, default=list(PROBLEMS), metavar="NAME")
-    parser.add_argument("--splits", type=int, help="only the first splits")
+    parser.add_argument("--splits", type=int, help="only the first splits; five are every fold once")
     parser.add_argument("--page", type=Path, help="write the tables into this page")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     problems = {name: PROBLEMS[name]() for name in options.sets}
+    problems = {name: item._replace(splits=item.splits[: options.splits]) for name, item in problems.items()}
     fits = [
         (number, name, method)
         for name, problem in problems.items()
-        for number in range(min(len(problem.splits), options.splits or len(problem.splits)))
+        for number in range(len(problem.splits))
         for method in problem.methods
     ]
     # Split by split through all sets, so that an early look sees every set.
