@@ -145,6 +145,7 @@ def test_large_predictors_have_finite_deviances():
         (BINOMIAL, 200, 5, ("blocked", "nuts")),
         (BINOMIAL, 599, 50, ("nuts", "nuts")),
         (BINOMIAL, 600, 50, ("blocked", "nuts")),
+        (POISSON, 600, 50, ("blocked", "nuts")),
         (MULTINOMIAL, 5000, 5, ("nuts", "nuts")),
     ],
 )

@@ -24,7 +24,7 @@ SAMPLERS = {
     "prostate": ("nuts",),
     "glioma-4c": ("nuts",),
     "pcmac": ("blocked",),
-    "sim-poisson": ("nuts",),
+    "sim-poisson": ("nuts", "blocked"),
     "blog-poisson": ("nuts",),
     "sim-cox": ("nuts",),
     "beer-cox": ("nuts",),

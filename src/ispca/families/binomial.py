@@ -9,12 +9,8 @@ from scipy.special import expit, log_expit
 
 from .._array_types import Floats
 from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_losses
-from .family import Contrasts, NullModel, weighted_means
+from .family import Contrasts, NullModel, samplers_by_size, weighted_means
 from .null_glm import canonical_mean, check_unexplained
-
-# Samples, and samples per feature, from which the blocked sampler is faster (docs/speed.md).
-BLOCKED_SAMPLES = 200
-BLOCKED_SAMPLES_PER_FEATURE = 12
 
 
 def contrasts(y: Any) -> Contrasts:
@@ -52,12 +48,6 @@ def null_intercepts(mean: Floats) -> Floats:
     return np.log(mean / (1 - mean))
 
 
-def samplers(n_samples: int, n_features: int) -> tuple[str, str]:
-    """Return the sampler measured to be faster; what does not mix blockwise may do so jointly."""
-    many = n_samples >= max(BLOCKED_SAMPLES, BLOCKED_SAMPLES_PER_FEATURE * n_features)
-    return "blocked" if many else "nuts", "nuts"
-
-
 def signed(eta: Floats, y: Any) -> Floats:
     """Return the predictor of the class that was observed."""
     return np.where(y == 1, eta, -eta)
@@ -84,7 +74,7 @@ BINOMIAL = ClassFamily(
         deviances=lambda predictors, y: class_deviances(expit(signed(predictors[:, 0], y))),
     ),
     sampler_model="logistic",
-    samplers=samplers,
+    samplers=samplers_by_size,
     log_likelihood=lambda eta, y, sigma: log_expit(signed(eta, y[:, None])),
     probabilities=probabilities,
     log_probabilities=lambda eta: log_expit(np.column_stack([-eta[:, 0], eta[:, 0]])),

@@ -10,6 +10,10 @@ import numpy as np
 
 from .._array_types import Floats
 
+# Samples, and samples per feature, from which the blocked sampler is faster (docs/speed.md).
+BLOCKED_SAMPLES = 200
+BLOCKED_SAMPLES_PER_FEATURE = 12
+
 
 class Contrasts(NamedTuple):
     """The columns that the features are scored against, before centering; for classes also the labels."""
@@ -29,6 +33,12 @@ class NullModel(NamedTuple):
         Floats  # samples x contrasts: slopes of the log likelihood in the linear predictor, such as y - mean
     )
     weights: Floats  # samples: its expected curvature, such as the variance of y
+
+
+def samplers_by_size(n_samples: int, n_features: int) -> tuple[str, str]:
+    """Return the sampler measured to be faster; what does not mix blockwise may do so jointly."""
+    many = n_samples >= max(BLOCKED_SAMPLES, BLOCKED_SAMPLES_PER_FEATURE * n_features)
+    return "blocked" if many else "nuts", "nuts"
 
 
 def weighted_means(target: Floats, weights: Floats | None) -> Floats:

@@ -9,7 +9,7 @@ from scipy.special import gammaln, xlogy
 
 from .._array_types import Floats
 from .counts import CountFamily, count_target, mean_rate
-from .family import NullModel, PenalizedLoss
+from .family import NullModel, PenalizedLoss, samplers_by_size
 from .null_glm import canonical_mean
 
 # Larger predictors overflow.
@@ -77,6 +77,7 @@ POISSON = CountFamily(
         deviance_log_density=lambda deviance: -0.5 * deviance,
     ),
     sampler_model="poisson",
+    samplers=samplers_by_size,
     # The variance of y / mu, the working response, is 1 / mu.
     pseudo_deviation=lambda y, weights: float(1 / np.sqrt(np.average(y, weights=weights))),
     log_likelihood=log_likelihood,

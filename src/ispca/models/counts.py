@@ -51,7 +51,7 @@ class HorseshoeCounts(RegressorMixin, Horseshoe):
         Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
         there may be more draws, unless ``retry=False``.
     sampler : {"auto", "nuts"}, default="auto"
-        Both are "nuts": the blocked sampler does not suit this model.
+        "auto" is a blocked sampler for Poisson counts with many samples per feature, otherwise "nuts".
     target_accept : float, default=0.9
         Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
     retry : bool, default=True
