@@ -56,6 +56,7 @@ SETTINGS = [
     Setting("gaussian", "blocked", 0.9, 120, wide=True),
     Setting("poisson", "nuts", 0.9, 40),
     Setting("poisson", "nuts", 0.99, 40),
+    Setting("poisson", "blocked", 0.9, 120),
     Setting("negative_binomial", "nuts", 0.9, 40),
     Setting("cox", "nuts", 0.9, 40),
     Setting("ordinal", "nuts", 0.9, 40),

@@ -25,7 +25,7 @@ CLASSES = {
     "ordinal": 4,
     "negative_binomial": 0,
 }
-NUTS_ONLY = ("poisson", "cox", "ordinal", "negative_binomial")
+NUTS_ONLY = ("cox", "ordinal", "negative_binomial")
 COUNTS = ("poisson", "negative_binomial")
 WITHOUT_INTERCEPT = ("cox", "ordinal")
 # The parameters of a model besides intercepts and coefficients.
