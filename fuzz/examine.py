@@ -73,8 +73,11 @@ def _use(step: Any, Z: np.ndarray) -> np.ndarray:
         return np.asarray(step.transform(Z))
     if hasattr(step, "components_"):
         new = step.transform(Z)
-        assert step.inverse_transform(np.zeros((N_NEW, step.n_components_))).shape == Z.shape
-        assert len(step.get_feature_names_out()) == step.n_components_
+        # Adjusted columns may follow the components.
+        n_outputs = len(step.get_feature_names_out())
+        assert step.inverse_transform(np.zeros((N_NEW, n_outputs))).shape == Z.shape
+        assert new.shape == (N_NEW, n_outputs)
+        assert n_outputs >= step.n_components_
         return new
     predicted = step.predict(Z)
     assert len(predicted) == N_NEW
