@@ -35,6 +35,13 @@ class SurvivalFunction:
         return f"SurvivalFunction({len(self.x)} times from {self.x[0]:g} to {self.x[-1]:g})"
 
 
+def survival_functions(times: Floats, curves: Any) -> np.ndarray:
+    """Return an array with a function for each curve, as scikit-survival does."""
+    functions = np.empty(len(curves), dtype=object)
+    functions[:] = [SurvivalFunction(times, curve) for curve in curves]
+    return functions
+
+
 def step_values(x: Floats, y: Floats, times: Floats, before: float = 1.0) -> Floats:
     """Return the values of step functions (last axis of y) that jump at ``x``; ``before`` is the first value."""
     place = np.searchsorted(x, times, side="right") - 1

@@ -13,7 +13,7 @@ from .._array_types import Floats
 from .._checks import check_one_each, check_training_data, checked_offset, checked_weights
 from .._concordance import concordance_index
 from ..families import COX
-from ..families.survival_curves import SurvivalFunction, median_times, step_values, survival
+from ..families.survival_curves import median_times, step_values, survival, survival_functions
 from ..families.survival_target import survival_target
 from .base import DENSE, Horseshoe
 from .baseline_hazard import cumulative_hazard, with_hazard
@@ -240,9 +240,7 @@ class HorseshoeSurvival(Horseshoe):
         curves = step_values(self.event_times_, self._mean_curves(X, offset), self._times(None))
         if return_array:
             return curves
-        functions = np.empty(len(curves), dtype=object)
-        functions[:] = [SurvivalFunction(self.unique_times_, curve) for curve in curves]
-        return functions
+        return survival_functions(self.unique_times_, curves)
 
     def median_survival(self, X: Any, offset: Any = None) -> Floats:
         """Return the time at which the survival function of each sample falls to one half.

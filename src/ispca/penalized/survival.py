@@ -19,7 +19,7 @@ from ..families.piecewise_hazard import (
     log_rates,
     time_at_risk,
 )
-from ..families.survival_curves import SurvivalFunction, breslow, step_values, survival
+from ..families.survival_curves import breslow, step_values, survival, survival_functions
 from ..families.survival_target import survival_target
 from ..reduction.reuse import Reuse
 from .base import Penalized
@@ -213,9 +213,7 @@ class PenalizedSurvival(Penalized):
         curves = step_values(self.event_times_, curves, self.unique_times_)
         if return_array:
             return curves
-        functions = np.empty(len(curves), dtype=object)
-        functions[:] = [SurvivalFunction(self.unique_times_, curve) for curve in curves]
-        return functions
+        return survival_functions(self.unique_times_, curves)
 
     def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
         """Return the log density of each event time, or log survival probability if censored.

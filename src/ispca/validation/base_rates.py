@@ -21,7 +21,7 @@ from ..families.piecewise_hazard import (
     log_rates,
     time_at_risk,
 )
-from ..families.survival_curves import SurvivalFunction
+from ..families.survival_curves import survival_functions
 from ..families.survival_target import is_survival, survival_target
 from .samples import n_rows
 from .survival_measures import kaplan_meier
@@ -186,9 +186,7 @@ class BaseRateSurvival(BaseRate):
     def predict_survival_function(self, X: Any) -> np.ndarray:
         """Return the Kaplan-Meier curve for every sample."""
         check_is_fitted(self)
-        curves = np.empty(n_rows(X), dtype=object)
-        curves[:] = [SurvivalFunction(self.unique_times_, self.survival_) for _ in curves]
-        return curves
+        return survival_functions(self.unique_times_, [self.survival_] * n_rows(X))
 
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
         """Return the log density of each observed time, or the log probability to survive a time of censoring."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._array_types import Floats
 from .._checks import checked_weights
 from .._concordance import concordance_index
-from ..families.survival_curves import SurvivalFunction
+from ..families.survival_curves import survival_functions
 from ..families.survival_target import survival_target
 from .prediction import Prediction, survival_at
 from .samples import Samples, n_rows
@@ -138,9 +138,7 @@ class StackedSurvival(Stacked):
         curves: Floats = np.tensordot(self.weights_, np.array(parts), 1)
         if return_array:
             return curves
-        functions = np.empty(count, dtype=object)
-        functions[:] = [SurvivalFunction(times, curve) for curve in curves]
-        return functions
+        return survival_functions(times, curves)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return Harrell's concordance index.
