@@ -45,9 +45,9 @@ class SearchPath(NamedTuple):
 def forward_search(X: Any, clusters: ReferencePredictions, settings: SearchSettings) -> SearchPath:
     """Find features whose submodels predict like the reference.
 
-    The search is floating: among correlated features, one that entered early may become superfluous when others have
-    followed. So after each step forward, features are dropped if what is left is clearly closer to the reference than
-    the best submodel of its size.
+    The search is floating: among correlated features, one that entered early may become superfluous when others
+    have followed. So after each step forward, features are dropped if what is left is clearly closer to the
+    reference than the best submodel of its size.
 
     Parameters
     ----------
