@@ -8,6 +8,7 @@ import numpy as np
 
 from .._array_types import Floats, Mask
 from .._messages import count
+from ..validation.stacking_base import mean_error
 
 # The reference is better than chance if it beats the submodel without features by this many standard errors.
 CHANCE_ERRORS = 2.0
@@ -45,12 +46,8 @@ def paired_differences(
 ) -> Differences:
     """Compare the log densities of submodels, sizes x samples, with those of the reference, sample by sample."""
     differences = log_density - reference
-    n_samples = differences.shape[-1]
-    weights = np.ones(n_samples) if sample_weight is None else sample_weight / np.mean(sample_weight)
-    mean = weighted_mean(differences, weights)
-    deviations = weights * (differences - mean[..., None])
-    error = np.sqrt((deviations**2).sum(axis=-1) / (n_samples * max(n_samples - 1, 1)))
-    return Differences(mean, error)
+    mean = weighted_mean(differences, sample_weight)
+    return Differences(mean, mean_error(differences.T, mean, sample_weight))
 
 
 def suggest_size(differences: Differences, n_always: int, more_features: bool) -> Suggestion:

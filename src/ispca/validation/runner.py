@@ -29,7 +29,7 @@ from .samples import Samples
 from .target import Target
 from .time_limit import run_limited
 
-_in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
+in_a_fit: ContextVar[bool] = ContextVar("in_a_fit", default=False)
 
 
 class Work(NamedTuple):
@@ -98,7 +98,7 @@ def run(
         n_workers = joblib.effective_n_jobs(n_jobs)
         chunks = list(portions(missing, n_workers))
         # Inside a fit of another comparison, only the outer one shows its progress.
-        shown = 0 if _in_a_fit.get() else len(all_keys)
+        shown = 0 if in_a_fit.get() else len(all_keys)
         stopped: dict[str, Outcome] = {}
         with progress(label, shown, lambda: store.finished(all_keys)):
             if timeout is not None and chunks:
@@ -160,11 +160,11 @@ def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list
 
 @contextmanager
 def _fitting() -> Iterator[None]:
-    token = _in_a_fit.set(True)
+    token = in_a_fit.set(True)
     try:
         yield
     finally:
-        _in_a_fit.reset(token)
+        in_a_fit.reset(token)
 
 
 def locked(part: Any) -> Any:
