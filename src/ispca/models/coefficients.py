@@ -11,7 +11,7 @@ from .._array_types import Floats, Indices
 from .._ranking import largest_first
 from ..fitted_parts import Columns, FittedParts, fold, take_apart
 from ..reduction.threads import workers
-from .base import Horseshoe
+from .posterior_model import PosteriorModel
 
 # Draws x features made at a time.
 BLOCK_NUMBERS = 2**21
@@ -59,7 +59,7 @@ def original_coefficients(model: Any) -> np.recarray:
     """
     chain = _chain(model)
     regression = chain.parts.model
-    coef, intercept = _draws(regression) if isinstance(regression, Horseshoe) else _estimates(regression)
+    coef, intercept = _draws(regression) if isinstance(regression, PosteriorModel) else _estimates(regression)
     labels = _labels(regression, coef.shape[1])
     tables = [_table(coef[:, i], intercept[:, i], chain, label) for i, label in enumerate(labels)]
     return np.concatenate(tables).view(np.recarray)
@@ -121,7 +121,7 @@ def _chain(fitted: Any) -> _Chain:
     return _Chain(parts, *parts.fold_before())
 
 
-def _draws(regression: Horseshoe) -> tuple[Floats, Floats]:
+def _draws(regression: PosteriorModel) -> tuple[Floats, Floats]:
     """Return the draws of coefficients (draw, output, feature) and intercepts (draw, output)."""
     coef, intercept = regression.posterior_.contrasts()
     n_draws = regression.posterior_.n_draws
@@ -153,7 +153,7 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
     if reduction is not None and chain.parts.between:
         between = fold(chain.parts.between, chain.parts.model.n_features_in_)[1]
         coef, intercept = between.carry_back(coef, intercept)
-    summarize = _summary if isinstance(chain.parts.model, Horseshoe) else _estimate
+    summarize = _summary if isinstance(chain.parts.model, PosteriorModel) else _estimate
     projection = np.empty((0, 0)) if reduction is None else reduction.projection_
     n_features = len(columns.source)
     width = max(1, BLOCK_NUMBERS // len(coef))

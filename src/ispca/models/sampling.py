@@ -156,6 +156,8 @@ def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, 
 
 def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diagnostics:
     """Monitor what is identified: contrasts between classes, scales, and the fit to the data."""
+    assert posterior.tau is not None
+    assert posterior.divergent is not None
     shape = posterior.tau.shape
     coef, intercept = posterior.contrasts()
     watched = {"coefficient": coef.reshape(*shape, -1)}
