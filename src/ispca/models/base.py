@@ -97,12 +97,8 @@ class Horseshoe(PosteriorModel):
         return self._used(X, y, sample_weight, offset)
 
     def _used(self, X: Floats, y: Any, sample_weight: Any, offset: Any = None) -> Training:
-        data = Training(X, y, checked_weights(sample_weight, len(X)), checked_offset(offset, len(X)))
-        if data.weights is None or data.weights.all():
-            return data
-        used = np.flatnonzero(data.weights)
-        weights = checked_weights(data.weights[used], len(used))
-        return Training(X[used], y[used], weights, None if data.offset is None else data.offset[used])
+        weights, offset = checked_weights(sample_weight, len(X)), checked_offset(offset, len(X))
+        return Training(X, y, weights, offset).of_positive_weight()
 
     def _sample(
         self, family: Family, data: Training, complete: Callable[[Posterior], Posterior] = unchanged

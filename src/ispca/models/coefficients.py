@@ -124,8 +124,8 @@ def _chain(fitted: Any) -> _Chain:
 def _draws(regression: PosteriorModel) -> tuple[Floats, Floats]:
     """Return the draws of coefficients (draw, output, feature) and intercepts (draw, output)."""
     coef, intercept = regression.posterior_.contrasts()
-    n_draws = regression.posterior_.n_draws
-    return coef.reshape(n_draws, -1, coef.shape[-1]), intercept.reshape(n_draws, -1)
+    intercept = intercept.reshape(regression.posterior_.n_draws, -1)
+    return coef.reshape(*intercept.shape, coef.shape[-1]), intercept
 
 
 def _estimates(regression: Any) -> tuple[Floats, Floats]:
@@ -176,7 +176,8 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
     constant = intercept + sum(part for _, part in found)
     # Features that an earlier step leaves out have a coefficient of zero.
     rows = np.repeat(summarize(np.zeros((1, len(coef)))), columns.n_inputs, axis=1)
-    rows[:, columns.source] = np.concatenate([part for part, _ in found], axis=1)
+    for block, (part, _) in zip(blocks, found, strict=True):
+        rows[:, columns.source[block]] = part
     summary = np.concatenate([summarize(constant[None]), rows], axis=1)
     n_rows = columns.n_inputs + 1
     transformed_by = ", ".join(type(step).__name__ for step in chain.others)

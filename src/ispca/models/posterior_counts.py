@@ -21,10 +21,6 @@ COUNT_FAMILIES: dict[str, CountFamily] = {family.name: family for family in (NEG
 class PosteriorCounts(RegressorMixin, PosteriorModel):
     """A regression of counts that predicts from posterior draws, whatever they come from."""
 
-    def _set_means(self) -> None:
-        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
-        self.intercept_ = float(self.posterior_.intercept.mean())
-
     def predict(self, X: Any, offset: Any = None) -> Floats:
         """Return the expected count, averaged over the posterior.
 

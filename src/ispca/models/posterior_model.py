@@ -22,6 +22,8 @@ class PosteriorModel(BaseEstimator):
 
     posterior_: Posterior
     n_features_in_: int
+    coef_: Floats
+    intercept_: Any
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "posterior_")
@@ -30,6 +32,11 @@ class PosteriorModel(BaseEstimator):
         check_is_fitted(self)
         # A model without features takes tables without columns.
         return check_new_data(self, X, **DENSE, ensure_min_features=min(1, self.n_features_in_))
+
+    def _set_means(self) -> None:
+        """Set the attributes that are averages over the draws."""
+        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
+        self.intercept_ = float(self.posterior_.intercept.mean())
 
     def to_arviz(self) -> Any:
         """Return the posterior for ArviZ: InferenceData (0.x) or a DataTree (1.x).

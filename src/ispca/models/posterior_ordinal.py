@@ -18,7 +18,7 @@ class PosteriorOrdinal(ClassifierMixin, PosteriorModel):
     """A cumulative logit regression that predicts from posterior draws, whatever they come from."""
 
     def _set_means(self) -> None:
-        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
+        super()._set_means()
         self.thresholds_ = self.posterior_.flat("thresholds").mean(axis=0)
         self.intercept_ = -float(self.thresholds_[0])
 

@@ -16,10 +16,6 @@ from .posterior_model import PosteriorModel
 class PosteriorRegressor(RegressorMixin, PosteriorModel):
     """A Gaussian regression that predicts from posterior draws, whatever they come from."""
 
-    def _set_means(self) -> None:
-        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
-        self.intercept_ = float(self.posterior_.intercept.mean())
-
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the posterior predictive mean, and optionally the standard deviation.
 

@@ -29,9 +29,8 @@ class SurvivalCurves(NamedTuple):
 class PosteriorSurvival(PosteriorModel):
     """A Cox regression that predicts from posterior draws, whatever they come from."""
 
-    def _set_means(self, data: Training) -> None:
-        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
-        self.intercept_ = 0.0
+    def _set_curves(self, data: Training) -> None:
+        """Set what survival curves need beside the draws."""
         self.cumulative_hazard_ = cumulative_hazard(self.posterior_, data)
         self.unique_times_ = np.unique(data.y["time"])
 

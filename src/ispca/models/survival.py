@@ -125,5 +125,6 @@ class HorseshoeSurvival(PosteriorSurvival, Horseshoe):
         data = self._used(X, target, sample_weight, offset)
         data = data._replace(y=survival_target(data.y))
         self._sample(COX, data, partial(with_hazard, data=data))
-        self._set_means(data)
+        self._set_means()
+        self._set_curves(data)
         return self
