@@ -112,6 +112,9 @@ def check_container(X: Any) -> Any:
         repeated = sorted(repr(name) for name, number in counts.items() if number > 1)
         if repeated:
             raise ValueError(f"X has several columns named {listing(repeated)}: give each column its own name.")
+        if not counts:
+            # scikit-learn asks for the types of the columns before it counts them.
+            return np.empty(X.shape)
     return check_sparse_structure(X) if sp.issparse(X) else X
 
 

@@ -17,7 +17,7 @@ from .._messages import count, listing
 from .._progress import waiting
 from .._terminal import show
 from ..fitted_parts import FittedParts, take_apart
-from ..models import HorseshoeCounts
+from ..models.posterior_counts import PosteriorCounts
 from ..persistence import ModelFileError, load_model, read_details
 from ..readers import Table, TableError, read_table
 from ..readers.missing import fill
@@ -198,7 +198,7 @@ def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[st
         last, Z = parts.model, parts.model_input(X)
         if hasattr(last, "survival_curves"):
             return survival_predictions(last, Z)
-        if isinstance(last, HorseshoeCounts):
+        if isinstance(last, PosteriorCounts):
             low, high = last.predict_interval(Z, PROBABILITY, offset).T
             return {"mean": last.predict(Z, offset), "q5": low, "q95": high}
         if hasattr(last, "classes_"):

@@ -17,7 +17,7 @@ from ..models import (
     Posterior,
 )
 from ..models.baseline_hazard import CumulativeHazard
-from ..models.counts import COUNT_FAMILIES
+from ..models.posterior_counts import COUNT_FAMILIES
 from . import rules
 from .limits import ContentError
 from .rules import Rule, Sizes, check_attributes

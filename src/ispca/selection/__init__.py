@@ -1,1 +1,19 @@
 """Projection predictive selection: the smallest set of original features that predicts like a reference."""
+
+from .feature_panel import FeaturePanel
+from .submodels import (
+    ProjectedClassifier,
+    ProjectedCounts,
+    ProjectedOrdinal,
+    ProjectedRegressor,
+    ProjectedSurvival,
+)
+
+__all__ = [
+    "FeaturePanel",
+    "ProjectedClassifier",
+    "ProjectedCounts",
+    "ProjectedOrdinal",
+    "ProjectedRegressor",
+    "ProjectedSurvival",
+]
