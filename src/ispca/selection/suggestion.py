@@ -23,7 +23,7 @@ EXPLAINED = 0.95
 
 
 class Differences(NamedTuple):
-    """Mean paired difference of the held-out log density from the reference for each size, and its standard error."""
+    """Mean paired difference of the log density from that of the reference for each size, and its error."""
 
     mean: Floats
     error: Floats
@@ -41,9 +41,7 @@ def weighted_mean(values: Floats, sample_weight: Floats | None = None) -> Floats
     return np.asarray(np.average(values, axis=-1, weights=sample_weight))
 
 
-def paired_differences(
-    log_density: Floats, reference: Floats, sample_weight: Floats | None = None
-) -> Differences:
+def paired_differences(log_density: Floats, reference: Floats, sample_weight: Floats | None = None) -> Differences:
     """Compare the log densities of submodels, sizes x samples, with those of the reference, sample by sample."""
     differences = log_density - reference
     mean = weighted_mean(differences, sample_weight)
@@ -69,8 +67,8 @@ def suggest_size(differences: Differences, n_always: int, more_features: bool) -
         verb = "predicts" if size == 1 else "predict"
         return Suggestion(
             size,
-            f"{count(size, 'feature')} {verb} held-out samples as well as the reference, within one standard error "
-            f"(difference {_nats(mean[size], error[size])}).",
+            f"{count(size, 'feature')} {verb} held-out samples as well as the reference, within one standard "
+            f"error (difference {_nats(mean[size], error[size])}).",
         )
     size = int(np.argmax(mean[smallest:])) + smallest
     advice = (
@@ -100,7 +98,7 @@ def suggest_unvalidated_size(divergence: Floats, n_always: int) -> Suggestion:
 
 
 def draws_message(halves: Floats, error: float, n_draws: int, sample_weight: Floats | None = None) -> str:
-    """Return advice if the log densities from two halves of the draws, 2 x samples, differ too much; else nothing."""
+    """Return advice if the log densities from two halves of the draws (2 x samples) differ too much, or ""."""
     first, second = weighted_mean(halves, sample_weight)
     if abs(first - second) <= HALVES_ERRORS * error:
         return ""

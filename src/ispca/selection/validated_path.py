@@ -12,9 +12,12 @@ import numpy as np
 
 from .._array_types import Floats, Indices
 from .._splits import Split
+from .._warnings import notify
 from ..reduction.reuse import Reuse
+from ..validation.fit_store import Failure
 from ..validation.fitting import fit_timed
 from ..validation.prediction import PREDICT, log_density, predict_classes
+from ..validation.runner import Work, run
 from ..validation.samples import Samples
 from ..validation.target import Target
 from .candidates import columns
@@ -99,10 +102,11 @@ class FoldEvaluation:
     def __call__(
         self, estimator: Any, train: Samples, test: Samples, target: Target, reuse: Reuse | None
     ) -> FoldPath:
+        """Fit the reference, search, and evaluate the submodels of all sizes."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             seconds_reference = sum(fit_timed(estimator, train, reuse))
-            reference = PREDICT[target.kind](estimator, test, target).log_density
+            reference = reference_density(estimator, test, target)
             start = time.perf_counter()
             # A class without training samples is unknown to the reference.
             known = target if target.classes is None else target._replace(classes=np.unique(train.y))
@@ -123,13 +127,21 @@ class FoldEvaluation:
         return FoldPath(
             features,
             np.array(densities),
-            np.asarray(reference),
+            reference,
             np.array(halves) if halves else None,
             seconds_reference,
             middle - start,
             time.perf_counter() - middle,
             tuple(dict.fromkeys(str(warning.message) for warning in caught)),
         )
+
+
+def reference_density(fitted: Any, samples: Samples, target: Target) -> Floats:
+    """Return the log density of samples under a reference: the same numbers as in a comparison."""
+    density = PREDICT[target.kind](fitted, samples, target).log_density
+    if density is None:
+        raise ValueError("The reference predicts no distribution of the target.")
+    return density
 
 
 def submodel_density(
@@ -204,9 +216,9 @@ def held_out(folds: Sequence[FoldPath], splits: Sequence[Split]) -> HeldOut:
 
     def combined(parts: list[Floats]) -> Floats:
         values = np.concatenate(parts, axis=-1)
-        total = np.zeros((*values.shape[:-1], len(samples)))
-        np.add.at(total, (..., position), values)
-        return total / counts
+        total = np.zeros((len(samples), *values.shape[:-1]))
+        np.add.at(total, position, values.T)
+        return (total.T / counts).astype(np.float64)
 
     halves = [fold.halves for fold in folds]
     return HeldOut(
@@ -217,3 +229,16 @@ def held_out(folds: Sequence[FoldPath], splits: Sequence[Split]) -> HeldOut:
         # An empty list in a stored record has no type.
         [np.asarray(fold.features, dtype=np.intp) for fold in folds],
     )
+
+
+def validated_paths(work: Work, resume: Any, n_jobs: int | None) -> HeldOut:
+    """Search in every fold, and combine the folds; those that fail are left out with a warning."""
+    outcomes = run(work, resume, n_jobs, "Validating")
+    folds = [outcome for _, outcome in sorted(outcomes.items())]
+    errors = [fold.error for fold in folds if isinstance(fold, Failure)]
+    if len(errors) == len(folds):
+        raise ValueError(f"The selection failed in every fold. The first error: {errors[0]}")
+    if errors:
+        notify(f"The selection failed in {len(errors)} of {len(folds)} folds, which are left out: {errors[0]}")
+    kept = [number for number, fold in enumerate(folds) if not isinstance(fold, Failure)]
+    return held_out([folds[number] for number in kept], [work.splits[number] for number in kept])
