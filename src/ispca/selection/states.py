@@ -92,4 +92,4 @@ def exact_divergences(state: State, pool: Floats, steps: Floats, weights: Floats
         unknowns = solve(problems, start)
         losses = problems.losses(problems.predictors(unknowns))
         found.append(problems.loss.divergence(losses).reshape(width, n_clusters) @ weights)
-    return np.concatenate(found)
+    return np.concatenate([np.zeros(0), *found])
