@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from made_references import KINDS, features, reference_of
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from ispca.selection.projection import make_problems, project
+from ispca.selection.newton import solve
+from ispca.selection.projection import make_problems, null_unknowns, project
+from made_references import KINDS, features, reference_of
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -17,7 +18,7 @@ def case(request):
 
 
 def test_all_features_reproduce_a_linear_reference(case):
-    kind, Z, model, predictions = case
+    kind, Z, _, predictions = case
     found = project(Z, predictions)
     assert found.divergence.max() < 1e-12
     problems = make_problems(predictions, Z)
@@ -40,9 +41,6 @@ def test_all_features_reproduce_a_linear_reference(case):
 def test_no_other_submodel_is_closer(case):
     _, Z, _, predictions = case
     problems = make_problems(predictions, Z[:, :1]).part(np.arange(3))
-    from ispca.selection.newton import solve
-    from ispca.selection.projection import null_unknowns
-
     found = solve(problems, null_unknowns(problems))
     losses = problems.losses(problems.predictors(found))
     for place in range(3):
