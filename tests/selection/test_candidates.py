@@ -123,6 +123,7 @@ def test_constant_features_are_never_proposed():
     X[:, 20:30] = 0.1
     X[:, 30:] = 1e9
     assert candidates(X, predictions("binomial", eta), settings()).max() < 20
+    assert candidates(X, predictions("binomial", eta), settings(never=range(20))).tolist() == []
 
 
 @pytest.mark.parametrize(("max_features", "least"), [(5, FEWEST_PROPOSED), (40, 160)])

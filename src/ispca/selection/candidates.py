@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from .._array_types import Floats, Indices
 from ..penalized.lasso import Penalties, lasso_path, make_design
+from ..penalized.records import Fit
 from ..reduction.design import feature_blocks
 from .reference import ReferencePredictions
 from .settings import SearchSettings
@@ -20,8 +21,9 @@ BEST_SCORES = 20
 # Number of features that the path proposes: the minimum, and per feature that the search may choose. If fewer
 # enter it, because they are enough to predict like the reference, the next best scores take their places.
 FEWEST_PROPOSED, PROPOSED_PER_CHOICE = 60, 4
-# The path: number of penalties, and ratio of the last to the first.
-N_PENALTIES, RATIO = 60, 0.01
+# Paths: number of penalties, and ratio of the last to the first. Each begins with the penalties of the one before,
+# and is followed only if too few features have entered that: small penalties, and many features, take time.
+PATHS = ((16, 0.3), (31, 0.3**2), (46, 0.3**3), (61, 0.3**4))
 # Numbers of X that are converted together.
 BLOCK_NUMBERS = 2**18
 # Predictions that vary by less, relative to their size, are constant.
@@ -72,8 +74,11 @@ def candidates(X: Any, clusters: ReferencePredictions, settings: SearchSettings)
     score[always] = 0
     order: Indices = np.argsort(-score, kind="stable")[:SCREENED]
     ranked = order[score[order] > 0]
+    if not len(ranked):
+        return always
     n_proposed = max(FEWEST_PROPOSED, PROPOSED_PER_CHOICE * settings.max_features)
-    entered = _order_of_entry(X, average, clusters.family.projection.lasso_family, ranked, settings)[:n_proposed]
+    family = clusters.family.projection.lasso_family
+    entered = _order_of_entry(X, average, family, ranked, settings, n_proposed)
     best = ranked[: max(BEST_SCORES, n_proposed - len(entered))]
     return np.concatenate([always, entered, best[~np.isin(best, entered)]])
 
@@ -111,8 +116,10 @@ def scores(X: Any, slopes: Floats, weight: Floats) -> Floats:
     return score
 
 
-def _order_of_entry(X: Any, average: Average, family: str, ranked: Indices, settings: SearchSettings) -> Indices:
-    """Return the features that enter the L1 path; those of every submodel are in it from the beginning.
+def _order_of_entry(
+    X: Any, average: Average, family: str, ranked: Indices, settings: SearchSettings, n_proposed: int
+) -> Indices:
+    """Return the first features that enter the L1 path; those of every submodel are in it from the beginning.
 
     ``ranked`` are the features with the best scores, best first, which decide between simultaneous entries.
     """
@@ -120,12 +127,20 @@ def _order_of_entry(X: Any, average: Average, family: str, ranked: Indices, sett
     factors = np.ones(len(kept)) if settings.costs is None else settings.costs[kept].astype(np.float64)
     factors[: len(settings.always)] = 0
     design = make_design(X[:, kept] if sp.issparse(X) else columns(X, kept))
-    penalties = Penalties(N_PENALTIES, RATIO, factors=factors)
-    fit = lasso_path(family, average.outputs, average.weight, average.offset, design, penalties)
+    for n_penalties, ratio in PATHS:
+        penalties = Penalties(n_penalties, ratio, factors=factors)
+        fit = lasso_path(family, average.outputs, average.weight, average.offset, design, penalties)
+        entry = _entries(fit)[len(settings.always) :]
+        if np.count_nonzero(entry < len(fit.lambdas)) >= n_proposed:
+            break
+    order = np.argsort(entry, kind="stable")[:n_proposed]
+    return ranked[order[entry[order] < len(fit.lambdas)]]
+
+
+def _entries(fit: Fit) -> Indices:
+    """Return the position of the penalty at which each feature enters; the number of penalties if it does not."""
     n_penalties = len(fit.lambdas)
-    entry = np.full(len(kept), n_penalties)
+    entry = np.full(fit.solution(0)[0].shape[1], n_penalties)
     for position in reversed(range(n_penalties)):
         entry[fit.solution(position)[0].any(axis=0)] = position
-    entry = entry[len(settings.always) :]
-    order = np.argsort(entry, kind="stable")
-    return ranked[order[entry[order] < n_penalties]]
+    return entry
