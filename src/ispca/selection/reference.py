@@ -16,6 +16,7 @@ from ..fitted_parts import take_apart
 from ..models.base import Horseshoe
 from ..validation.samples import Samples
 from ..validation.stacking_base import Stacked
+from ..validation.stacking_weights import tempered
 from ..validation.target import Target
 
 # Of samples whose observation ends before the first event: they tell nothing.
@@ -114,7 +115,7 @@ def reference_predictions(fitted: Any, samples: Samples, target: Target, n_draws
         inside = samples._replace(X=before)
         parts = [_repeated(_draws(model, inside, target, n), n) for model, n in shares if n]
         family = _family(target, [part.extra for part in parts])
-        draws = _joined(family, parts)
+        draws = _sharpened(stack, _joined(family, parts), target)
     else:
         draws = _draws(fitted, samples, target, n_draws)
         family = _family(target, [draws.extra])
@@ -155,6 +156,15 @@ def _joined(family: Family, parts: list[_Draws]) -> _Draws:
     offsets = [part.offset for part in parts if part.offset is not None]
     offset = np.concatenate(offsets, axis=1) if offsets else None
     return _Draws(np.concatenate([part.mean for part in parts], axis=1), extra, offset)
+
+
+def _sharpened(stack: Any, draws: _Draws, target: Target) -> _Draws:
+    """Return the probabilities of a stack of classifiers, which sharpens their mixture."""
+    if target.kind != "classification":
+        return draws
+    mean = draws.mean if draws.mean.ndim == 3 else np.stack([1 - draws.mean, draws.mean], axis=2)
+    sharp = tempered(mean, stack.inverse_temperature_)
+    return draws._replace(mean=sharp if draws.mean.ndim == 3 else sharp[:, :, 1])
 
 
 def _draws(fitted: Any, samples: Samples, target: Target, n_draws: int) -> _Draws:
