@@ -1,6 +1,7 @@
 """Projection predictive selection: the smallest set of original features that predicts like a reference."""
 
 from .feature_panel import FeaturePanel
+from .selector import ProjectionSelector
 from .submodels import (
     ProjectedClassifier,
     ProjectedCounts,
@@ -16,4 +17,5 @@ __all__ = [
     "ProjectedOrdinal",
     "ProjectedRegressor",
     "ProjectedSurvival",
+    "ProjectionSelector",
 ]

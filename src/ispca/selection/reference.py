@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 
 from .._array_types import Floats
-from ..families import COX, GAUSSIAN, NEGATIVE_BINOMIAL, ORDINAL, POISSON, Family, class_family
+from ..families import COX, FAMILIES, GAUSSIAN, NEGATIVE_BINOMIAL, ORDINAL, POISSON, Family, class_family
 from ..families.poisson import mean as expected_count
 from ..families.survival_curves import breslow, step_values
 from ..fitted_parts import take_apart
@@ -65,10 +65,18 @@ class ReferencePredictions(NamedTuple):
         """Number of draws or clusters."""
         return len(self.weights)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the name of the family, because its functions cannot be pickled."""
+        return _with_family, (self.family.name, *self[1:])
+
     def relative_weight(self) -> Floats:
         """Return the weights of the samples, whose sum is 1."""
         weight = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
         return weight / weight.sum()
+
+
+def _with_family(name: str, *others: Any) -> ReferencePredictions:
+    return ReferencePredictions(FAMILIES[name], *others)
 
 
 class _Draws(NamedTuple):
