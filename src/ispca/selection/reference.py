@@ -233,7 +233,8 @@ def _single_draw(model: Any, Z: Any, samples: Samples, target: Target, n_draws: 
             "predict takes return_std, such as HorseshoeRegressor, PenalizedRegressor or BayesianRidge."
         )
     mean, deviation = model.predict(Z, return_std=True)
-    return _Draws(np.asarray(mean)[:, None], np.sqrt(np.mean(np.square(deviation), keepdims=True)).reshape(1))
+    noise = np.sqrt(np.mean(np.square(np.asarray(deviation))))
+    return _Draws(np.asarray(mean)[:, None], np.array([noise]))
 
 
 def _all_classes(model: Any, Z: Any, target: Target) -> Floats:
