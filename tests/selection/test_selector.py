@@ -116,7 +116,7 @@ def test_other_containers_give_the_same(selector, frame, container):
 
 
 def test_submodels_predict_and_match(selector, frame):
-    X, y = frame
+    X = frame[0]
     submodel = selector.submodel()
     panel = selector.path_.feature[1:3]
     assert submodel[-1].feature_names_in_.tolist() == panel.tolist()
