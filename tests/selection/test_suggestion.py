@@ -8,7 +8,6 @@ from ispca.selection.suggestion import (
     are_equivalent,
     draws_message,
     paired_differences,
-    reference_message,
     suggest_size,
     suggest_unvalidated_size,
 )
@@ -89,15 +88,6 @@ def test_too_few_draws():
     assert draws_message(halves, 0.11, 400) == ""
     assert "Raise n_draws above 400" in draws_message(halves, 0.09, 400)
     assert draws_message(halves, 0.09, 400, np.array([0.0, 1.0])) == ""
-
-
-def test_a_submodel_can_beat_a_bad_reference(rng):
-    chance = rng.normal(size=100)
-    better, equal = chance + 0.2 + 0.5 * rng.normal(size=100), chance + 0.5 * rng.normal(size=100) - 0.2
-    assert reference_message(np.stack([chance, equal, equal])) == ""
-    message = reference_message(np.stack([chance, equal, better]))
-    assert message == "But a submodel of 2 features does better: use a better reference, such as a stack."
-    assert reference_message(chance[None]) == ""
 
 
 def test_equivalent_features():

@@ -108,16 +108,6 @@ def draws_message(halves: Floats, error: float, n_draws: int, sample_weight: Flo
     )
 
 
-def reference_message(log_density: Floats, sample_weight: Floats | None = None) -> str:
-    """Return advice for a reference no better than chance: "" unless a submodel (sizes x samples) is better."""
-    mean, error = paired_differences(log_density[1:], log_density[0], sample_weight)
-    better = np.flatnonzero(mean > CHANCE_ERRORS * error) + 1
-    if not len(better):
-        return ""
-    size = int(better[0])
-    return f"But a submodel of {count(size, 'feature')} does better: use a better reference, such as a stack."
-
-
 def are_equivalent(cost: Floats, error: float) -> Mask:
     """Return which exchanges of a feature cost so little that the data do not prefer it."""
     return np.asarray(cost < EQUIVALENT_ERRORS * error)
