@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
+from forged_models import forged, put
 from ispca import original_coefficients
 from ispca.persistence import ModelFileError, load_model, save_model
 from ispca.selection import FeaturePanel
 from selected_models import REFERENCES, problem, submodel
-from test_storable_classes import forged, put
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*NOT converged")
 

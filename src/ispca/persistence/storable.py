@@ -164,7 +164,7 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
     check_attributes(estimator, {WIDTH: rules.count(0 if isinstance(estimator, ProjectedModel) else 1)}, sizes)
     check_memory(BYTES_PER_FEATURE * sizes[WIDTH], limit)
     if "feature_names_in_" in given:
-        check_attributes(estimator, {"feature_names_in_": rules.optional(rules.texts(WIDTH))}, sizes)
+        check_attributes(estimator, {"feature_names_in_": rules.texts(WIDTH)}, sizes)
     if isinstance(estimator, RegressorMixin) and "classes_" in given:
         raise ContentError("it has classes, but it is a regressor")
     if isinstance(estimator, ClassifierMixin) or "classes_" in given:

@@ -104,8 +104,10 @@ class FeaturePanel(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, reset: bool) -> Any:
         """Return a table whose width and names were checked, but not its values."""
-        X = check_container(X if hasattr(X, "shape") else np.asarray(X))
-        return validate_data(self, X, reset=reset, skip_check_array=True)
+        X = check_container(X)
+        if hasattr(X, "columns"):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        return validate_data(self, X, reset=reset, accept_sparse=["csr", "csc"], ensure_all_finite=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -97,7 +97,7 @@ def check_prefit(reference: Any, data: Data) -> None:
     if n_features not in (None, width):
         raise ValueError(f"The reference was fitted to {n_features} features, but X has {width}.")
     known = list(getattr(reference, "classes_", ()))
-    if data.target.kind == "classification" and known != list(data.labels):
+    if data.labels is not None and known != list(data.labels):
         raise ValueError(
             f"The reference was fitted to the classes {listing(known)}, but y contains {listing(data.labels)}. "
             "Pass the samples that the reference was fitted to."

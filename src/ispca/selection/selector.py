@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from numbers import Integral
 from typing import Any
 
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._array_types import Mask
 from .._checks import known_names
-from .._messages import count, suggestion
+from .._messages import suggestion
 from .._progress import shown
 from .._splits import Split
 from .._terminal import tell
@@ -45,6 +46,7 @@ from .validated_path import (
     FoldPath,
     Search,
     Searcher,
+    ordered_density,
     reference_density,
     submodel_density,
     validated_paths,
@@ -254,9 +256,8 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         table : recarray
             ``feature``, its ``correlation`` with the replaced one, the ``cost`` of the exchange (rise of the
-            divergence from the reference in nats per sample; negative if the exchange improves the submodel), the
-            same in standard errors of the difference from the reference (``cost_in_errors``), and whether the two
-            are ``equivalent`` (less than a tenth of a standard error).
+            divergence from the reference, nats per sample), the same in standard errors of the difference from the
+            reference (``cost_in_errors``), and whether it is below a tenth of a standard error (``equivalent``).
         """
         check_is_fitted(self)
         size = self._checked_size(size)
@@ -368,15 +369,17 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         samples, target, _ = self._data
         part = columns(self._values, self.features_)
         density = submodel_density((part, part), self._found.draws, size, samples, target, target.classes)
-        reference = reference_density(self.reference_, samples, target)
+        # A reference fitted before knows ordered classes by their labels, not by their numbers.
+        find = ordered_density if target.kind == "ordinal" else reference_density
+        reference = find(self.reference_, samples, target)
         return float(paired_differences(density[None], reference, samples.sample_weight).error[0])
 
     def _checked_size(self, size: int | None) -> int:
         if size is None:
             return self.n_features_
-        if not isinstance(size, Integral) or isinstance(size, bool) or not 0 <= size <= len(self.features_):
-            largest = count(len(self.features_), "feature")
-            raise ValueError(f"size={size!r}, but the path has {largest}. Pass an integer from 0 to that.")
+        sizes = range(len(self.features_) + 1)
+        if size not in sizes:
+            raise ValueError(f"size={size!r}, but the path has sizes from 0 to {sizes[-1]}.")
         return int(size)
 
     def _names(self) -> list[str]:
@@ -389,7 +392,7 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        if hasattr(self.reference, "fit"):
+        with suppress(TypeError):  # fit refuses what is not an estimator
             tags.input_tags.sparse = get_tags(self.reference).input_tags.sparse
         return tags
 
