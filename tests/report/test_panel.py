@@ -33,15 +33,15 @@ def test_the_verdict_comes_first_and_the_tables_agree_with_the_selector(two):
     assert section["warnings"] == []
     panel, path = section["tables"]
     assert [row[1] for row in panel["rows"]] == ["(intercept)", *FEATURES[:2]]
-    assert labels(panel)[-2:] == ["Folds, %", "Stands for"]
-    assert panel["rows"][1][-2:] == [100, "sister of gene 7, gene 9"]
-    assert panel["rows"][2][-2:] == [90, None]
+    assert labels(panel)[:3] == ["Order", "Feature", "Stands for"]
+    assert [row[2] for row in panel["rows"]] == [None, "sister of gene 7, gene 9", None]
+    assert [row[labels(panel).index("Folds, %")] for row in panel["rows"]] == [None, 100, 90]
     coef = found.submodel(2)[-1].coef_.ravel()
-    np.testing.assert_allclose([row[2] for row in panel["rows"][1:]], coef, rtol=1e-3)
-    assert all(low <= mean <= high for _, _, mean, low, high, *_ in panel["rows"])
+    np.testing.assert_allclose([row[3] for row in panel["rows"][1:]], coef, rtol=1e-3)
+    assert all(low <= mean <= high for _, _, _, mean, low, high, *_ in panel["rows"])
     assert [row[4] for row in path["rows"]] == DIFFERENCE
     assert [row[5] for row in path["rows"]] == ERRORS
-    assert "-0.3" in path["caption"]
+    assert "\u22120.3" in path["caption"]
 
 
 def test_a_selection_without_validation_is_marked(two):
@@ -62,7 +62,7 @@ def test_a_requested_size(two):
     panel = section["tables"][0]
     assert [row[1] for row in panel["rows"]] == ["(intercept)", *FEATURES[:3]]
     # Groups are those of the requested size, and only equivalent features belong to them.
-    assert panel["rows"][1][-1] == "gene 8"
+    assert panel["rows"][1][2] == "gene 8"
     assert section["charts"][0]["suggested"] == 2
 
 
@@ -83,7 +83,7 @@ def test_each_class_has_its_coefficients(two):
     assert features["order"].tolist() == [0, 1, 2] * 3
     assert features["target_class"].tolist() == ["0"] * 3 + ["1"] * 3 + ["2"] * 3
     panel = panel_of(two, selector(n_classes=3))["tables"][0]
-    assert labels(panel)[2] == "Class"
+    assert labels(panel)[3] == "Class"
 
 
 def test_the_chart_is_to_scale(two):

@@ -13,6 +13,7 @@ from ..models.coefficients import INTERCEPT
 from ..plots.panel import panel_table
 from .formatting import clean, clean_all, number, numbers, section, table
 from .input_checks import Inputs
+from .prediction import MINUS
 
 UNVALIDATED = (
     "Not validated: the same samples chose and evaluated the features, so the size is a first impression. "
@@ -104,19 +105,20 @@ def panel_section(inputs: Inputs) -> dict[str, Any] | None:
 def _feature_table(features: np.recarray) -> dict[str, Any]:
     several = len(np.unique(features["target_class"])) > 1
     fractions, costs = (np.isfinite(features[name]).any() for name in ("fraction", "cost"))
-    columns = [("Order", "number"), ("Feature", "text"), *([("Class", "text")] if several else [])]
+    columns = [("Order", "number"), ("Feature", "text"), ("Stands for", "text")]
+    columns += [("Class", "text")] if several else []
     columns += [("Coefficient", "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
     columns += [("Folds, %", "number")] if fractions else []
     columns += [("Cost", "number")] if costs else []
-    columns.append(("Stands for", "text"))
     rows: list[list[Any]] = []
     for row in features:
-        cells: list[Any] = [int(row["order"]) or None, clean(row["feature"])]
+        group = listing(clean_all(row["stands_for"])[0]) if row["stands_for"] else None
+        cells: list[Any] = [int(row["order"]) or None, clean(row["feature"]), group]
         cells += [clean(row["target_class"])] if several else []
         cells += [number(row[name]) for name in ("mean", "q5", "q95")] + [number(100 * row["p_sign"], 3)]
         cells += [number(100 * row["fraction"], 3)] if fractions else []
         cells += [number(row["cost"])] if costs else []
-        rows.append([*cells, listing(clean_all(row["stands_for"])[0]) if row["stands_for"] else None])
+        rows.append(cells)
     return table("panel", f"The panel: {count(int(features['order'].max()), 'feature')}", columns, rows)
 
 
@@ -144,7 +146,8 @@ def _path_table(selector: Any) -> dict[str, Any]:
     columns += [(label, "number") for _, label, *_ in shown]
     caption = "Performance at each size"
     if selector.validated_:
-        caption += f"; held-out log density of the reference: {selector.reference_density_:.4g}"
+        density = f"{selector.reference_density_:.4g}".replace("-", MINUS)
+        caption += f"; held-out log density of the reference: {density}"
     return table("panel-path", caption, columns, rows)
 
 

@@ -29,8 +29,7 @@ from ..validation.runner import Work, in_a_fit
 from ..validation.target import KINDS
 from .candidates import columns
 from .exchange import Exchange, exchanges
-from .feature_panel import FeaturePanel
-from .plan import check_prefit, fold_splits, read_data, read_features, read_settings
+from .plan import check_prefit, fold_splits, named_panel, read_data, read_features, read_settings, take_names
 from .submodels import submodel_for
 from .suggestion import (
     Suggestion,
@@ -209,6 +208,7 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         data = read_data(self.reference, read_features(self, X), y, self.kind, given)
         if self.prefit:
             check_prefit(self.reference, data)
+            take_names(self)
         names, wanted = known_names(self), (self.max_features, self.always, self.never, self.costs)
         settings, self._values = read_settings(data.samples.X, names, *wanted)
         seed = resumable_seed(self.random_state, self.resume)
@@ -239,9 +239,10 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         chosen = self.panels_[self._checked_size(size)]
         names, X = known_names(self), self._data.samples.X
-        panel = FeaturePanel(chosen if names is None else names[chosen]).fit(X)
-        model = submodel_for(self._data.target.kind)()
-        model.fit(panel.transform(X), self._found.draws, classes=self._data.labels)
+        panel, model = named_panel(X, names, chosen), submodel_for(self._data.target.kind)()
+        model.fit(columns(X, chosen), self._found.draws, classes=self._data.labels)
+        if names is not None:
+            model.feature_names_in_ = names[chosen]
         return Pipeline([("panel", panel), ("model", model)])
 
     def panel(self, size: int | None = None) -> np.recarray:
