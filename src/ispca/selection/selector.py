@@ -18,19 +18,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._array_types import Mask
 from .._checks import known_names
 from .._messages import suggestion
-from .._progress import shown
 from .._splits import Split
-from .._terminal import tell
 from ..plots.panel import plot_panel
 from ..reduction.reuse import Reuse
 from ..validation.fitting import fit_timed, prepared
 from ..validation.input_checks import resumable_seed
-from ..validation.runner import Work, in_a_fit
+from ..validation.runner import Work
 from ..validation.target import KINDS
+from .announcements import announce_path, announce_time
 from .candidates import columns
 from .exchange import Exchange, exchanges
-from .plan import check_prefit, fold_splits, named_panel, read_data, read_features, read_settings, take_names
-from .submodels import submodel_for
+from .fitted_panels import fitted_submodel, training_error
+from .plan import check_prefit, fold_splits, read_data, read_features, read_settings, take_names
 from .suggestion import (
     Suggestion,
     draws_message,
@@ -40,18 +39,7 @@ from .suggestion import (
     weighted_mean,
 )
 from .tables import alternatives_table, groups_table, panel_table, path_table
-from .time_estimate import estimated_time
-from .validated_path import (
-    FoldEvaluation,
-    FoldPath,
-    HeldOut,
-    Search,
-    Searcher,
-    ordered_density,
-    reference_density,
-    submodel_density,
-    validated_paths,
-)
+from .validated_path import FoldEvaluation, FoldPath, HeldOut, Search, Searcher, validated_paths
 
 
 class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -216,8 +204,7 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self._data, self._searcher = data, Searcher(settings, self.n_draws, self.n_clusters, seed)
         self.reference_ = self.reference if self.prefit else prepared(self.reference, seed)
         seconds = None if self.prefit else sum(fit_timed(self.reference_, data.samples, Reuse()))
-        if _talks():
-            tell(estimated_time(self._searcher, self.reference_, data, seconds, len(splits), self.n_jobs))
+        announce_time(self._searcher, self.reference_, data, seconds, len(splits), self.n_jobs)
         self._search()
         if splits:
             self._validate(splits, seed)
@@ -238,12 +225,7 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         chosen = self.panels_[self._checked_size(size)]
-        names, X = known_names(self), self._data.samples.X
-        panel, model = named_panel(X, names, chosen), submodel_for(self._data.target.kind)()
-        model.fit(columns(X, chosen), self._found.draws, classes=self._data.labels)
-        if names is not None:
-            model.feature_names_in_ = names[chosen]
-        return Pipeline([("panel", panel), ("model", model)])
+        return fitted_submodel(self._data, self._values, self._found.draws, chosen, known_names(self))
 
     def panel(self, size: int | None = None) -> np.recarray:
         """Return the features of the submodel of a size, with their coefficients.
@@ -344,11 +326,8 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.reference_density_: float | None = None
         self.path_ = path_table(path, self._names(), costs, None)
         self._conclude(suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
-        if _talks():
-            tell(self.message_)
-            names = self._names()
-            largest = ", ".join(names[feature] for feature in self.panels_[-1])
-            tell(f"Features in order of entry, not validated: {largest}" if largest else "No feature was chosen.")
+        names = self._names()
+        announce_path(self.message_, [names[feature] for feature in self.panels_[-1]])
 
     def _validate(self, splits: Sequence[Split], seed: int) -> None:
         """Repeat everything in the folds, and set the attributes with validation."""
@@ -374,32 +353,21 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def _conclude(self, suggested: Suggestion) -> None:
         """Set the suggested size, its explanation and the groups of its features."""
         self.n_features_, self.message_ = suggested
-        self._exchanges: dict[tuple[int, int], Exchange] = {}
         size = self.n_features_
         found = [self._exchange(size, place) for place in range(size)]
         error = self._error(size) if size else 0.0
         self.groups_ = groups_table(self.panels_[size], found, error, self._names())
 
     def _exchange(self, size: int, place: int) -> Exchange:
-        """Return the exchanges of a feature in the submodel of a size, computed once."""
-        if (size, place) not in self._exchanges:
-            never, width = self._searcher.settings.never, self.n_features_in_
-            panel = self.panels_[size]
-            clusters = self._found.clusters
-            self._exchanges[size, place] = exchanges(self._values, clusters, panel, place, never, width)
-        return self._exchanges[size, place]
+        """Return the exchanges of a feature in the submodel of a size."""
+        never, width = self._searcher.settings.never, self.n_features_in_
+        return exchanges(self._values, self._found.clusters, self.panels_[size], place, never, width)
 
     def _error(self, size: int) -> float:
         """Return the standard error of the difference from the reference; of training samples if not validated."""
         if self.validated_:
             return float(self.path_.difference_error[size])
-        samples, target, _ = self._data
-        part = columns(self._values, self.panels_[size])
-        density = submodel_density((part, part), self._found.draws, samples, target, target.classes)
-        # A reference fitted before knows ordered classes by their labels, not by their numbers.
-        find = ordered_density if target.kind == "ordinal" else reference_density
-        reference = find(self.reference_, samples, target)
-        return float(paired_differences(density[None], reference, samples.sample_weight).error[0])
+        return training_error(self._data, self._values, self._found.draws, self.panels_[size], self.reference_)
 
     def _checked_size(self, size: int | None) -> int:
         if size is None:
@@ -422,8 +390,3 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         with suppress(TypeError):  # fit refuses what is not an estimator
             tags.input_tags.sparse = get_tags(self.reference).input_tags.sparse
         return tags
-
-
-def _talks() -> bool:
-    """Return whether to report on the terminal: not inside a fit of a comparison."""
-    return shown() and not in_a_fit.get()
