@@ -10,6 +10,7 @@ from ispca.report.charts import HEIGHT, chart_layout
 from ispca.report.input_checks import Context
 from ispca.report.panel import panel_features
 from panels import DIFFERENCE, ERRORS, FEATURES, selector
+from panels import path as made_up_path
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -75,7 +76,22 @@ def test_costs(two):
     found = selector(costs=[1.0, 4.0, 2.0, 1.0])
     panel, path = panel_of(two, found)["tables"]
     assert [row[labels(panel).index("Cost")] for row in panel["rows"]] == [None, 1, 4]
-    assert [row[labels(path).index("Cost so far")] for row in path["rows"]] == [0, 1, 5, 7, 8]
+    assert [row[labels(path).index("Cost")] for row in path["rows"]] == [0, 1, 5, 7, 8]
+
+
+def test_dropped_features_have_a_column_if_there_are_any(two):
+    found = selector()
+    assert "Dropped" not in labels(panel_of(two, found)["tables"][1])
+    found.path_ = made_up_path(dropped="gene 7")
+    table = panel_of(two, found)["tables"][1]
+    assert labels(table)[1:3] == ["Feature added", "Dropped"]
+    assert [row[2] for row in table["rows"]] == [None] * 4 + ["gene 7"]
+
+
+def test_costs_by_name():
+    found = selector()
+    found.costs = {"gene 3": 4.0}
+    assert panel_features(found)["cost"].tolist()[1:] == [1, 4]
 
 
 def test_each_class_has_its_coefficients(two):

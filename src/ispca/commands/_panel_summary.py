@@ -66,7 +66,8 @@ def _path_lines(values: dict[str, Any]) -> list[str]:
     lines = [f"Size, {title}, and feature added:"]
     for row, text in zip(path, texts, strict=True):
         mark = "*" if row["size"] == values["size"] else " "
-        lines.append(f"{mark} {row['size']:3d} {text}  {row['feature']}".rstrip())
+        dropped = f" (without {row['dropped']})" if row["dropped"] else ""
+        lines.append(f"{mark} {row['size']:3d} {text}  {row['feature']}{dropped}".rstrip())
     return lines
 
 

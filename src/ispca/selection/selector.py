@@ -244,10 +244,10 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             (NaN without validation).
         """
         check_is_fitted(self)
-        chosen = self.panels_[self._checked_size(size)]
+        chosen, names = self.panels_[self._checked_size(size)], self._names()
         unknown = np.full(len(chosen), np.nan)
         fractions = unknown if self._held_out is None else self._held_out.fractions(chosen)
-        return panel_table(self.submodel(len(chosen)), fractions)
+        return panel_table(self.submodel(len(chosen)), [names[feature] for feature in chosen], fractions)
 
     def alternatives(self, feature: Any, size: int | None = None) -> np.recarray:
         """Return the features that could take the place of one in a submodel, cheapest first.
