@@ -43,6 +43,15 @@ def test_chance_gives_no_features():
     assert suggest_size(given([-0.21, -0.05, 0.3], 0.1), 0, True).size == 1
 
 
+def test_a_panel_can_beat_a_bad_reference():
+    suggestion = suggest_size(given([-0.1, 0.1, 0.3], 0.1), 0, True)
+    assert suggestion.size == 0
+    assert "Submodels of 2 features predict better than the reference" in suggestion.message
+    assert "use a better reference, such as a stack" in suggestion.message
+    assert "better reference" not in suggest_size(given([-0.1, 0.1, 0.19], 0.1), 0, True).message
+    assert "better reference" not in suggest_size(given([0.3, 0.1, 0.29], 0.1), 0, True).message
+
+
 def test_the_smallest_size_within_one_standard_error():
     mean = [-0.6, -0.4, -0.11, -0.1, 0.0]
     suggestion = suggest_size(given(mean, 0.1), 0, True)

@@ -8,27 +8,19 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
-from sklearn.feature_selection import SelectorMixin
-from sklearn.pipeline import Pipeline
+from sklearn.base import _fit_context
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._array_types import Mask
 from .._checks import known_names
-from .._messages import suggestion
 from .._splits import Split
-from ..plots.panel import plot_panel
 from ..reduction.reuse import Reuse
 from ..validation.fitting import fit_timed, prepared
 from ..validation.input_checks import resumable_seed
 from ..validation.runner import Work
 from ..validation.target import KINDS
 from .announcements import announce_path, announce_time
-from .candidates import columns
-from .exchange import Exchange, exchanges
-from .fitted_panels import fitted_submodel, training_error
+from .found_panels import FoundPanels
 from .plan import check_prefit, fold_splits, read_data, read_features, read_settings, take_names
 from .suggestion import (
     Suggestion,
@@ -38,11 +30,11 @@ from .suggestion import (
     suggest_unvalidated_size,
     weighted_mean,
 )
-from .tables import alternatives_table, groups_table, panel_table, path_table
+from .tables import groups_table, path_table
 from .validated_path import FoldEvaluation, FoldPath, HeldOut, Search, Searcher, validated_paths
 
 
-class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
+class ProjectionSelector(FoundPanels):
     """Select the features of the smallest submodel that predicts like a reference model.
 
     The predictions of the reference, draw by draw of its posterior, are projected onto submodels with few original
@@ -210,113 +202,6 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             self._validate(splits, seed)
         return self
 
-    def submodel(self, size: int | None = None) -> Pipeline:
-        """Return the submodel of a size.
-
-        Parameters
-        ----------
-        size : int, optional
-            Number of features; by default the suggested one.
-
-        Returns
-        -------
-        submodel : Pipeline
-            Takes tables with all features; its last step takes tables with the features of the panel.
-        """
-        check_is_fitted(self)
-        chosen = self.panels_[self._checked_size(size)]
-        return fitted_submodel(self._data, self._values, self._found.draws, chosen, known_names(self))
-
-    def panel(self, size: int | None = None) -> np.recarray:
-        """Return the features of the submodel of a size, with their coefficients.
-
-        Parameters
-        ----------
-        size : int, optional
-            Number of features; by default the suggested one.
-
-        Returns
-        -------
-        table : recarray
-            One row per feature in order of entry (and class, where there are more than two): ``feature``,
-            ``target_class``, the coefficient as in `ispca.original_coefficients` (``mean``, ``sd``, ``q5``,
-            ``q95``, ``p_sign``), and the ``fraction`` of the folds whose panel of this size contains the feature
-            (NaN without validation).
-        """
-        check_is_fitted(self)
-        chosen, names = self.panels_[self._checked_size(size)], self._names()
-        unknown = np.full(len(chosen), np.nan)
-        fractions = unknown if self._held_out is None else self._held_out.fractions(chosen)
-        return panel_table(self.submodel(len(chosen)), [names[feature] for feature in chosen], fractions)
-
-    def alternatives(self, feature: Any, size: int | None = None) -> np.recarray:
-        """Return the features that could take the place of one in a submodel, cheapest first.
-
-        Parameters
-        ----------
-        feature : str or int
-            Name or index of a feature of the submodel.
-        size : int, optional
-            Size of the submodel; by default the suggested one.
-
-        Returns
-        -------
-        table : recarray
-            ``feature``, its ``correlation`` with the replaced one, the ``cost`` of the exchange (rise of the
-            divergence from the reference, nats per sample), the same in standard errors of the difference from the
-            reference (``cost_in_errors``), and whether it is below a tenth of a standard error (``equivalent``).
-        """
-        check_is_fitted(self)
-        size = self._checked_size(size)
-        panel, names = self.panels_[size], self._names()
-        known = [names[place] for place in panel]
-        chosen = names[int(feature)] if isinstance(feature, Integral) else str(feature)
-        if chosen not in known:
-            advice = suggestion(chosen, known) if known else "It has no features."
-            raise ValueError(f"{feature!r} is not in the submodel of size {size}. {advice}")
-        return alternatives_table(self._exchange(size, known.index(chosen)), self._error(size), names)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw how close submodels of each size come to the reference; see `ispca.plots.plot_panel`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw on; new ones by default.
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        check_is_fitted(self)
-        return plot_panel(self, ax)
-
-    def transform(self, X: Any) -> Any:
-        """Return the suggested features.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The same features as in ``fit``.
-
-        Returns
-        -------
-        panel : ndarray, sparse matrix or data frame of shape (n_samples, n_features_)
-            The suggested features in the order of X.
-        """
-        check_is_fitted(self)
-        if not hasattr(X, "columns"):
-            return super().transform(X)
-        # Other columns of a data frame may contain text or missing values.
-        X = validate_data(self, X, reset=False, skip_check_array=True)
-        return columns(X, self.get_support(indices=True))
-
-    def _get_support_mask(self) -> Mask:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.panels_[self.n_features_]] = True
-        return mask
-
     def _search(self) -> None:
         """Search on all samples, and set the attributes without validation."""
         self._found: Search = self._searcher.search(self.reference_, self._data.samples, self._data.target)
@@ -357,32 +242,6 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         found = [self._exchange(size, place) for place in range(size)]
         error = self._error(size) if size else 0.0
         self.groups_ = groups_table(self.panels_[size], found, error, self._names())
-
-    def _exchange(self, size: int, place: int) -> Exchange:
-        """Return the exchanges of a feature in the submodel of a size."""
-        never, width = self._searcher.settings.never, self.n_features_in_
-        return exchanges(self._values, self._found.clusters, self.panels_[size], place, never, width)
-
-    def _error(self, size: int) -> float:
-        """Return the standard error of the difference from the reference; of training samples if not validated."""
-        if self.validated_:
-            return float(self.path_.difference_error[size])
-        return training_error(self._data, self._values, self._found.draws, self.panels_[size], self.reference_)
-
-    def _checked_size(self, size: int | None) -> int:
-        if size is None:
-            return self.n_features_
-        sizes = range(len(self.panels_))
-        if size not in sizes:
-            raise ValueError(f"size={size!r}, but the path has sizes from 0 to {sizes[-1]}.")
-        return int(size)
-
-    def _names(self) -> list[str]:
-        known = known_names(self)
-        return [str(name) for name in (range(self.n_features_in_) if known is None else known)]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
