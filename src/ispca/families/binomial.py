@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, logit, xlogy
 
 from .._array_types import Floats
-from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_losses
+from .classification import (
+    LEAST_TARGET,
+    ClassFamily,
+    ClassLoss,
+    class_contrasts,
+    class_deviances,
+    class_losses,
+)
 from .family import Contrasts, NullModel, samplers_by_size, weighted_means
 from .null_glm import canonical_mean, check_unexplained
+from .projection_loss import ProjectionLoss, diagonal, single_output
 
 
 def contrasts(y: Any) -> Contrasts:
@@ -58,6 +66,12 @@ def probabilities(eta: Floats) -> Floats:
     return np.column_stack([expit(-eta).mean(axis=1), expit(eta).mean(axis=1)])
 
 
+def projection_losses(targets: Floats, eta: Floats, extra: Any) -> Floats:
+    """Return ``t log(t / p) + (1 - t) log((1 - t) / (1 - p))``."""
+    t, eta = targets[:, 0], eta[:, 0]
+    return xlogy(t, t) + xlogy(1 - t, 1 - t) - t * log_expit(eta) - (1 - t) * log_expit(-eta)
+
+
 BINOMIAL = ClassFamily(
     name="binomial",
     kind="classification",
@@ -65,6 +79,15 @@ BINOMIAL = ClassFamily(
     ratio="odds ratio",
     contrasts=contrasts,
     null_model=null_model,
+    projection=ProjectionLoss(
+        lasso_family="binomial",
+        targets=lambda mean: np.clip(single_output(mean), LEAST_TARGET, 1 - LEAST_TARGET),
+        link=logit,
+        mean=expit,
+        residual=lambda targets, means, extra: targets - means,
+        information=lambda means, extra: diagonal(means * (1 - means)),
+        losses=projection_losses,
+    ),
     penalized=ClassLoss(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
         null_intercepts=lambda target, offset, weights: null_intercepts(weighted_means(target, weights)),

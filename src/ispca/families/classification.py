@@ -13,6 +13,8 @@ from .family import Contrasts, Family, PenalizedLoss
 
 # A held-out sample never costs more than this probability does, as in cv.glmnet.
 LEAST_PROBABILITY = 1e-5
+# A reference that is certain is projected as one that is almost certain, because no coefficient is large enough.
+LEAST_TARGET = 1e-9
 
 
 def class_contrasts(y: Any) -> Contrasts:

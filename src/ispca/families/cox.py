@@ -6,6 +6,7 @@ sample. The model's partial likelihood handles ties by Efron's method.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from .cox_partial import COX_LOSS
 from .family import Contrasts, Family, NullModel
 from .null_glm import maximize
 from .piecewise_hazard import log_likelihood
+from .poisson import PROJECTION
+from .projection_loss import Projected, Submodels
 from .survival_target import survival_target
 
 # Of a sample, compared with the average one.
@@ -84,6 +87,11 @@ def _accumulated(order: Indices, last: Indices, increments: Floats) -> Floats:
     return np.cumsum(increments[order])[last]
 
 
+def finish_projection(submodels: Submodels, projected: Projected) -> Submodels:
+    """Return submodels without intercepts, which belong to the baseline hazards."""
+    return submodels._replace(intercept=np.zeros_like(submodels.intercept))
+
+
 COX = Family(
     name="cox",
     kind="survival",
@@ -93,6 +101,8 @@ COX = Family(
     contrasts=contrasts,
     null_model=null_model,
     constant_weights=False,
+    # Given how long a sample was observed, its number of events is like a Poisson count.
+    projection=replace(PROJECTION, finish=finish_projection),
     penalized=COX_LOSS,
     sampler_model="cox",
     # Times of censoring are negative.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array_types import Floats
+from .projection_loss import ProjectionLoss
 
 # Samples, and samples per feature, from which the blocked sampler is faster (docs/speed.md).
 BLOCKED_SAMPLES = 200
@@ -96,6 +97,9 @@ class Family:
     # Target as given, covariates (the constant first), offset and sample weights -> residuals and weights.
     null_model: Callable[[Any, Floats, Floats, Floats], NullModel]
     constant_weights: bool = True  # whether the null model without covariates and offset has equal weights
+
+    # Projection onto submodels.
+    projection: ProjectionLoss
 
     # Penalized models; None if there are none.
     penalized: PenalizedLoss | None = None

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._array_types import Floats
 from .family import Contrasts, Family, NullModel, PenalizedLoss, weighted_means
+from .projection_loss import Projected, Submodels, column, squared_error
 
 # Keeps the log of an error of zero finite.
 SMALLEST_VARIANCE = 1e-300
@@ -47,12 +48,29 @@ def squared_error_log_density(error: Floats) -> Floats:
     return -0.5 * (np.log(2 * np.pi * np.maximum(error, SMALLEST_VARIANCE)) + 1)
 
 
+def finish_projection(submodels: Submodels, projected: Projected) -> Submodels:
+    """Add what the submodel does not explain to the variance of the noise."""
+    unexplained = (projected.targets - projected.means)[:, 0] ** 2 @ projected.sample_weight
+    return submodels._replace(extra=np.sqrt(submodels.extra**2 + unexplained))
+
+
+def pooled_deviation(sigma: Floats, weights: Floats, spread: Floats) -> Floats:
+    """Return the deviation of a mixture of draws: noise and differences of their means."""
+    deviation: Floats = np.sqrt(weights @ sigma**2 + spread)
+    return deviation
+
+
 GAUSSIAN = Family(
     name="gaussian",
     noise_scale=True,
     extra="sigma",
     contrasts=contrasts,
     null_model=null_model,
+    projection=squared_error(
+        variance=lambda sigma: np.maximum(column(sigma) ** 2, SMALLEST_VARIANCE),
+        pooled=pooled_deviation,
+        finish=finish_projection,
+    ),
     penalized=PenalizedLoss(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
         null_intercepts=lambda target, offset, weights: weighted_means(target, weights),

@@ -6,12 +6,20 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax, softmax, xlogy
 
 from .._array_types import Floats
-from .classification import ClassFamily, ClassLoss, class_contrasts, class_deviances, class_losses
+from .classification import (
+    LEAST_TARGET,
+    ClassFamily,
+    ClassLoss,
+    class_contrasts,
+    class_deviances,
+    class_losses,
+)
 from .family import NullModel, weighted_means
 from .null_glm import check_unexplained, maximize
+from .projection_loss import Projected, ProjectionLoss, Submodels
 
 
 def outputs(y: Any) -> Floats:
@@ -83,6 +91,52 @@ def log_likelihood(eta: Floats, y: Any, sigma: Any) -> Floats:
     return chosen - log_normalizer(eta, 2)
 
 
+def projection_targets(mean: Floats) -> Floats:
+    """Return the probabilities of all classes but the first, which is the reference."""
+    clipped = np.maximum(mean, LEAST_TARGET)
+    targets = clipped / clipped.sum(axis=2, keepdims=True)
+    return np.ascontiguousarray(targets.transpose(1, 2, 0)[:, 1:])
+
+
+def first_class(probabilities: Floats) -> Floats:
+    """Return the probability that the others leave to the first class."""
+    return np.maximum(1 - probabilities.sum(axis=1), LEAST_TARGET / 2)
+
+
+def projection_mean(eta: Floats) -> Floats:
+    """Return the probabilities of all classes but the first, whose predictor is 0."""
+    largest = np.maximum(eta.max(axis=1, keepdims=True), 0)
+    relative = np.exp(eta - largest)
+    means: Floats = relative / (relative.sum(axis=1, keepdims=True) + np.exp(-largest))
+    return means
+
+
+def projection_information(means: Floats, extra: Any) -> Floats:
+    """Return the covariance of the indicators of all classes but the first."""
+    information = -means[:, :, None] * means[:, None]
+    diagonal = np.arange(means.shape[1])
+    information[:, diagonal, diagonal] += means
+    return information
+
+
+def projection_losses(targets: Floats, eta: Floats, extra: Any) -> Floats:
+    """Return the sum over the classes of ``t log(t / p)``."""
+    first = first_class(targets)
+    entropy = xlogy(targets, targets).sum(axis=1) + xlogy(first, first)
+    zero = np.zeros_like(eta[:, :1])
+    loss: Floats = entropy - (targets * eta).sum(axis=1) + log_normalizer(np.concatenate([zero, eta], axis=1), 1)
+    return loss
+
+
+def finish_projection(submodels: Submodels, projected: Projected) -> Submodels:
+    """Add the first class, and make the mean over the classes zero."""
+    intercept = np.pad(submodels.intercept, [(0, 0), (1, 0)])
+    coef = np.pad(submodels.coef, [(0, 0), (1, 0), (0, 0)])
+    return submodels._replace(
+        intercept=intercept - intercept.mean(axis=1, keepdims=True), coef=coef - coef.mean(axis=1, keepdims=True)
+    )
+
+
 MULTINOMIAL = ClassFamily(
     name="multinomial",
     kind="classification",
@@ -90,6 +144,16 @@ MULTINOMIAL = ClassFamily(
     ratio="odds ratio",
     per_class=True,
     null_model=null_model,
+    projection=ProjectionLoss(
+        lasso_family="multinomial",
+        targets=projection_targets,
+        link=lambda targets: np.log(targets) - np.log(first_class(targets))[:, None],
+        mean=projection_mean,
+        residual=lambda targets, means, extra: targets - means,
+        information=projection_information,
+        losses=projection_losses,
+        finish=finish_projection,
+    ),
     penalized=ClassLoss(
         outputs=outputs,
         null_intercepts=lambda target, offset, weights: null_intercepts(weighted_means(target, weights)),

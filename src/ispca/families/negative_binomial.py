@@ -13,7 +13,8 @@ from .counts import CountFamily, count_target, mean_rate
 from .family import NullModel
 from .null_glm import maximize
 from .poisson import draw as poisson_draw
-from .poisson import mean
+from .poisson import mean, projection_targets
+from .projection_loss import Projected, ProjectionLoss, Submodels, column, diagonal
 
 # Range of log phi: below it the variance is arbitrarily large, above it the counts are Poisson counts.
 LOG_DISPERSIONS = (-7.0, 12.0)
@@ -89,12 +90,38 @@ def deviances(y: Floats, mean: Floats, phi: Any) -> Floats:
     return 2 * (xlogy(y, y / mean) - (y + phi) * np.log((y + phi) / (mean + phi)))
 
 
+def projection_losses(targets: Floats, eta: Floats, phi: Any) -> Floats:
+    """Return ``t log(t / mu) - (t + phi) log((t + phi) / (mu + phi))``, for the reference's phi."""
+    t, eta, phi = targets[:, 0], eta[:, 0], phi[:, None]
+    return t * (np.log(t) - eta) - (t + phi) * (np.log(t + phi) - np.logaddexp(eta, np.log(phi)))
+
+
+def finish_projection(submodels: Submodels, projected: Projected) -> Submodels:
+    """Return the phi at which the variance is that of the reference's counts around the submodel's means."""
+    target, mu, phi = projected.targets[:, 0], projected.means[:, 0], np.asarray(submodels.extra)
+    spread = target**2 / phi[:, None] + (target - mu) ** 2 + target - mu
+    inverse = (spread / mu**2) @ projected.sample_weight
+    # The submodel cannot be more precise than the reference.
+    return submodels._replace(extra=1 / np.maximum(inverse, 1 / phi))
+
+
 NEGATIVE_BINOMIAL = CountFamily(
     name="negative-binomial",
     kind="count",
     predictor="log expected count",
     ratio="rate ratio",
     null_model=null_model,
+    projection=ProjectionLoss(
+        lasso_family="poisson",
+        targets=projection_targets,
+        link=np.log,
+        mean=mean,
+        residual=lambda targets, means, phi: (targets - means) / (1 + means / column(phi)),
+        information=lambda means, phi: diagonal(means / (1 + means / column(phi))),
+        losses=projection_losses,
+        pooled=lambda phi, weights, spread: 1 / (weights @ (1 / phi)),
+        finish=finish_projection,
+    ),
     sampler_model="negative_binomial",
     pseudo_deviation=pseudo_deviation,
     extra="dispersion",

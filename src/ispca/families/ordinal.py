@@ -10,6 +10,10 @@ from scipy.special import expit, log_expit
 from .._array_types import Floats, Indices
 from .family import Contrasts, Family, NullModel
 from .null_glm import maximize
+from .projection_loss import Projected, Submodels, squared_error
+
+# Of a logistic variable, the noise of the latent response.
+LATENT_VARIANCE = np.pi**2 / 3
 
 
 def declared_order(y: Any) -> Any:
@@ -137,6 +141,14 @@ def log_likelihood(eta: Floats, y: Any, thresholds: Any) -> Floats:
     return density
 
 
+def finish_projection(submodels: Submodels, projected: Projected) -> Submodels:
+    """Return submodels in units of their own latent noise, which contains what they do not explain."""
+    unexplained = (projected.targets - projected.means)[:, 0] ** 2 @ projected.sample_weight
+    scale = np.sqrt(1 + unexplained / LATENT_VARIANCE)
+    thresholds = (np.asarray(submodels.extra) - submodels.intercept) / scale[:, None]
+    return Submodels(np.zeros_like(submodels.intercept), submodels.coef / scale[:, None, None], thresholds)
+
+
 ORDINAL = Family(
     name="ordinal",
     kind="ordinal",
@@ -146,10 +158,11 @@ ORDINAL = Family(
     target=lambda y: ordinal_target(y)[0],
     contrasts=contrasts,
     null_model=null_model,
+    # The latent response: the predictor plus logistic noise.
+    projection=squared_error(variance=lambda thresholds: LATENT_VARIANCE, finish=finish_projection),
     sampler_model="ordinal",
     intercept=False,
-    # Standard deviation of a logistic variable, the latent response.
-    pseudo_deviation=lambda y, weights: float(np.pi / np.sqrt(3)),
+    pseudo_deviation=lambda y, weights: float(np.sqrt(LATENT_VARIANCE)),
     samplers=lambda n_samples, n_features: ("nuts", "nuts"),
     extra="thresholds",
     log_likelihood=log_likelihood,

@@ -11,11 +11,14 @@ from .._array_types import Floats
 from .counts import CountFamily, count_target, mean_rate
 from .family import NullModel, PenalizedLoss, samplers_by_size
 from .null_glm import canonical_mean
+from .projection_loss import ProjectionLoss, diagonal, single_output
 
 # Larger predictors overflow.
 LARGEST_PREDICTOR = 700.0
 # NumPy draws no counts with larger means than about this.
 LARGEST_MEAN = 1e18
+# Expected counts below this are projected as if they were equal to it.
+LEAST_TARGET = 1e-9
 
 
 def mean(eta: Floats) -> Floats:
@@ -58,12 +61,34 @@ def draw(mean: Floats, extra: Any, rng: np.random.Generator) -> Floats:
     return rng.poisson(np.minimum(mean, LARGEST_MEAN)).astype(np.float64)
 
 
+def projection_targets(mean: Floats) -> Floats:
+    """Return expected counts."""
+    return np.maximum(single_output(mean), LEAST_TARGET)
+
+
+def projection_losses(targets: Floats, eta: Floats, extra: Any) -> Floats:
+    """Return ``t log(t / mu) - t + mu``."""
+    t, eta = targets[:, 0], eta[:, 0]
+    return t * (np.log(t) - eta) - t + mean(eta)
+
+
+PROJECTION = ProjectionLoss(
+    lasso_family="poisson",
+    targets=projection_targets,
+    link=np.log,
+    mean=mean,
+    residual=lambda targets, means, extra: targets - means,
+    information=lambda means, extra: diagonal(means),
+    losses=projection_losses,
+)
+
 POISSON = CountFamily(
     name="poisson",
     kind="count",
     predictor="log expected count",
     ratio="rate ratio",
     null_model=null_model,
+    projection=PROJECTION,
     penalized=PenalizedLoss(
         outputs=lambda y: np.array(y, dtype=np.float64)[None, :],
         null_intercepts=null_intercepts,
