@@ -264,8 +264,8 @@ nb::object to_array(const std::vector<T>& values, const std::vector<std::size_t>
 
 nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight, const std::optional<Vector>& offset,
                const std::optional<Matrix>& x, const std::optional<Vector>& data, const std::optional<Indices>& indices,
-               const std::optional<Pointers>& indptr, const std::vector<double>& lambdas, std::int64_t n_lambdas,
-               double ratio, double tolerance) {
+               const std::optional<Pointers>& indptr, const std::optional<Vector>& penalty_factors,
+               const std::vector<double>& lambdas, std::int64_t n_lambdas, double ratio, double tolerance) {
   if (weight.shape(0) != y.shape(1)) throw std::invalid_argument("y must be outputs x samples, as many as weights");
   if (offset && offset->shape(0) != y.shape(1)) throw std::invalid_argument("offset must have one number per sample");
   if (n_lambdas < 1 || n_lambdas > 100000) throw std::invalid_argument("n_lambdas must lie between 1 and 100000");
@@ -285,6 +285,11 @@ nb::dict lasso(const std::string& family, const Matrix& y, const Vector& weight,
   problem.y = y.data();
   problem.weight = weight.data();
   problem.offset = offset ? offset->data() : nullptr;
+  problem.penalty_factors =
+      read_optional(penalty_factors, problem.x.count, "penalty_factors must have one number per feature");
+  for (std::size_t j = 0; problem.penalty_factors && j < problem.x.count; ++j)
+    if (const double factor = problem.penalty_factors[j]; factor != 0 && !(factor >= 1e-100 && factor <= 1e100))
+      throw std::invalid_argument("penalty_factors must be 0 or lie between 1e-100 and 1e100");
   const LassoSettings settings{lambdas, static_cast<std::size_t>(n_lambdas), ratio, tolerance};
   const LassoPath path = without_gil([&](const auto& interrupted) {
     LassoPath found = lasso_path(problem, settings, interrupted);
@@ -338,10 +343,13 @@ NB_MODULE(_engine, m) {
         "value u at the end.");
   m.def("lasso_path", &ispca::lasso, "family"_a, "y"_a, "weight"_a, nb::kw_only(), "offset"_a = nb::none(),
         "X"_a = nb::none(), "data"_a = nb::none(), "indices"_a = nb::none(), "indptr"_a = nb::none(),
-        "lambdas"_a = std::vector<double>(), "n_lambdas"_a = 100, "ratio"_a = 1e-2, "tolerance"_a = 1e-12,
+        "penalty_factors"_a = nb::none(), "lambdas"_a = std::vector<double>(), "n_lambdas"_a = 100, "ratio"_a = 1e-2,
+        "tolerance"_a = 1e-12,
         "Lasso solutions over decreasing penalties, standardized inside, in the units of X. X is features x samples,\n"
         "or CSC; y outputs x samples; weights sum to one, and samples of weight 0 are only predicted. offset is\n"
-        "added to the predictors.");
+        "added to the predictors. y may be fractional: probabilities (that sum to one over the outputs), or means.\n"
+        "penalty_factors multiply the penalties of the features; they are not rescaled, and 0 means unpenalized. The\n"
+        "first penalty is then the smallest at which all penalized features are zero.");
   m.def(
       "simd", [] { return std::string(ispca::choose_kernels("").name); },
       "Name of the kernels in use; the environment variable ISPCA_SIMD forces one.");

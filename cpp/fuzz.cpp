@@ -166,6 +166,9 @@ bool run_lasso(const Case& c, const Kernels& kernels, Random& random) {
   std::vector<double> offset(c.n);
   for (double& value : offset) value = 4 * random.uniform() - 2;
   problem.offset = random.uniform() < 0.3 ? offset.data() : nullptr;
+  std::vector<double> factors(c.columns);
+  for (double& value : factors) value = random.uniform() < 0.2 ? 0 : power_of_ten(random, -3, 3);
+  problem.penalty_factors = random.uniform() < 0.3 ? factors.data() : nullptr;
   LassoSettings settings;
   settings.n_lambdas = between(random, 1, 60);
   settings.ratio = power_of_ten(random, -6, 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ispca {
 
@@ -21,30 +22,52 @@ constexpr std::size_t kGramFeatures = 2000;
 constexpr std::size_t kGramSparse = 150;  // the same for sparse columns and one output
 constexpr double kGramNumbers = 3e7;  // held by the rows of the Hessian
 
+double median(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 }  // namespace
 
 LassoFit::LassoFit(const LassoProblem& problem, double tolerance, const Poll& poll)
     : problem_(problem), family_(*problem.family), poll_(poll), rows_(problem.x.rows), count_(problem.x.count),
       outputs_(problem.outputs), standard_(problem.x, problem.weight, poll),
-      likelihood_(family_.lasso_likelihood(problem)), naive_(problem.x, standard_, poll),
-      gram_(problem.x, standard_, *likelihood_, poll), b_(problem.outputs * problem.x.count),
+      factors_(problem.penalty_factors ? std::vector<double>(problem.penalty_factors, problem.penalty_factors + count_)
+                                       : std::vector<double>(count_, 1.0)),
+      likelihood_(family_.lasso_likelihood(problem)), naive_(problem.x, standard_, factors_, poll),
+      gram_(problem.x, standard_, factors_, *likelihood_, poll), b_(problem.outputs * problem.x.count),
       b0_(likelihood_->intercepts()), member_(problem.outputs * problem.x.count) {
   tolerance_ = tolerance * std::max(likelihood_->null_loss(), 1e-300);
   screens_.reserve(outputs_);
   for (std::size_t c = 0; c < outputs_; ++c) {
     poll();
-    screens_.emplace_back(problem.x, standard_, problem.weight);
+    screens_.emplace_back(problem.x, standard_, factors_, problem.weight);
     screens_[c].refresh(likelihood_->residual(c), 0, &member_[c * count_]);
   }
+  fit_unpenalized();
+}
+
+void LassoFit::fit_unpenalized() {
+  for (std::size_t k = 0; k < b_.size(); ++k)
+    if (factor(k) == 0 && !constant(k)) join(k);
+  if (set_.empty()) return;
+  newton(0);
+  for (std::size_t c = 0; c < outputs_; ++c) screens_[c].refresh(likelihood_->residual(c), 0, &member_[c * count_]);
 }
 
 double LassoFit::gradient(std::size_t coordinate) const {
   return screens_[coordinate / count_].gradient(coordinate % count_);
 }
 
-double LassoFit::largest_gradient() const {
+double LassoFit::largest_penalty() const {
   double largest = 0;
-  for (std::size_t k = 0; k < b_.size(); ++k) largest = std::max(largest, std::fabs(gradient(k)));
+  for (std::size_t k = 0; k < b_.size(); ++k)
+    if (factor(k) > 0) largest = std::max(largest, std::fabs(gradient(k)) / factor(k));
   return largest;
 }
 
@@ -67,7 +90,7 @@ void LassoFit::solve(double lambda, double previous) {
   extrapolate(lambda, previous);
   if (frozen_eta_.empty()) choose_set(threshold_);
   for (std::size_t k = 0; k < b_.size(); ++k)
-    if (!member_[k] && !constant(k) && std::fabs(gradient(k)) >= threshold_) join(k);
+    if (!member_[k] && !constant(k) && std::fabs(gradient(k)) >= threshold_ * factor(k)) join(k);
   for (int round = 0; round < kMostRounds; ++round) {
     newton(lambda);
     if (!grow(lambda)) break;
@@ -113,7 +136,7 @@ void LassoFit::extrapolate(double lambda, double previous) {
 void LassoFit::choose_set(double threshold) {
   std::size_t kept = 0;
   for (std::size_t k : set_) {
-    if (b_[k] != 0 || std::fabs(gradient(k)) >= threshold) set_[kept++] = k;
+    if (b_[k] != 0 || std::fabs(gradient(k)) >= threshold * factor(k)) set_[kept++] = k;
     else member_[k] = 0;
   }
   set_.resize(kept);
@@ -190,7 +213,7 @@ double LassoFit::move_to(double share, const std::vector<double>& eta, const std
   for (std::size_t i = 0; i < eta.size(); ++i) likelihood_->eta(0)[i] = old_eta_[i] + share * (eta[i] - old_eta_[i]);
   for (std::size_t k = 0; k < b.size(); ++k) {
     b_[set_[k]] = share == 1 ? b[k] : old_b_[k] + share * (b[k] - old_b_[k]);
-    penalty += std::fabs(b_[set_[k]]);
+    penalty += factor(set_[k]) * std::fabs(b_[set_[k]]);
   }
   for (std::size_t c = 0; c < outputs_; ++c) b0_[c] = old_b0_[c] + share * (b0[c] - old_b0_[c]);
   return penalty;
@@ -213,7 +236,8 @@ double LassoFit::shorten(double lambda) {
   return largest_change(old_eta_);
 }
 
-// A shift common to all classes changes no probability; the median makes the penalty least.
+// A shift common to all classes changes no probability; the median makes the penalty least. Without a penalty, the
+// mean is taken off, as from the intercepts.
 void LassoFit::center() {
   std::vector<double> values(outputs_);
   const std::size_t size = set_.size();
@@ -224,13 +248,12 @@ void LassoFit::center() {
       values[c] = b_[c * count_ + j];
       if (values[c] != 0) ++nonzero, first = std::min(first, c);
     }
-    if (first != set_[k] / count_ || 2 * nonzero <= outputs_) continue;
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = outputs_ / 2;
-    const double median = outputs_ % 2 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-    for (std::size_t c = 0; median != 0 && c < outputs_; ++c) {
+    const bool penalized = factors_[j] > 0;
+    if (first != set_[k] / count_ || (penalized && 2 * nonzero <= outputs_)) continue;
+    const double shift = penalized ? median(values) : mean(values);
+    for (std::size_t c = 0; shift != 0 && c < outputs_; ++c) {
       if (!member_[c * count_ + j]) join(c * count_ + j);
-      b_[c * count_ + j] -= median;
+      b_[c * count_ + j] -= shift;
     }
   }
 }
@@ -242,7 +265,8 @@ bool LassoFit::grow(double lambda) {
     poll_();
     screens_[c].refresh(likelihood_->residual(c), lambda * (1 - kOptimal), &member_[c * count_]);
     for (std::size_t j : screens_[c].fresh()) {
-      if (member_[c * count_ + j] || !(std::fabs(screens_[c].gradient(j)) > lambda * (1 + kOptimal))) continue;
+      if (member_[c * count_ + j] || !(std::fabs(screens_[c].gradient(j)) > lambda * (1 + kOptimal) * factors_[j]))
+        continue;
       join(c * count_ + j);
       again = true;
     }

@@ -16,7 +16,8 @@ namespace ispca {
 class LassoFit {
  public:
   LassoFit(const LassoProblem& problem, double tolerance, const Poll& poll);
-  double largest_gradient() const;
+  // The smallest penalty without penalized features.
+  double largest_penalty() const;
   // Goes from the solution at the penalty `previous` to that at `lambda`.
   void solve(double lambda, double previous);
   double explained();  // share of the null model's deviance
@@ -24,8 +25,10 @@ class LassoFit {
 
  private:
   double gradient(std::size_t coordinate) const;
+  double factor(std::size_t coordinate) const { return factors_[coordinate % count_]; }
   bool constant(std::size_t coordinate) const { return standard_.inverse_sd[coordinate % count_] == 0; }
   bool use_gram() const;
+  void fit_unpenalized();
   void extrapolate(double lambda, double previous);
   void join(std::size_t coordinate);
   void choose_set(double threshold);
@@ -47,6 +50,7 @@ class LassoFit {
   const std::size_t rows_, count_, outputs_;
   double tolerance_, threshold_ = 0;
   Standardization standard_;
+  std::vector<double> factors_;  // of the features' penalties
   const std::unique_ptr<LassoLikelihood> likelihood_;
   NaiveDescent naive_;
   GramDescent gram_;

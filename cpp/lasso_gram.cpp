@@ -109,7 +109,7 @@ const GramDescent::Row& GramDescent::row(std::size_t k) {
   return row;
 }
 
-void GramDescent::begin(const double* b) {
+void GramDescent::begin(double lambda, const double* b) {
   const std::size_t n = x_.rows, C = outputs_;
   residual_.resize(C * n);
   std::vector<double> sums(C), intercept(C * n);
@@ -130,7 +130,11 @@ void GramDescent::begin(const double* b) {
     for (std::size_t l = 0; l < slots.slot.size(); ++l)
       gradient_[slots.slot[l]] = products_[l] * standard_.inverse_sd[slots.feature[l]];
   }
-  for (std::size_t k = 0; k < slots_.size(); ++k) b_[k] = b[slots_[k]];
+  penalties_.resize(slots_.size());
+  for (std::size_t k = 0; k < slots_.size(); ++k) {
+    b_[k] = b[slots_[k]];
+    penalties_[k] = lambda * factors_[slots_[k] % x_.count];
+  }
   before_ = b_;
 }
 
@@ -139,10 +143,10 @@ void GramDescent::move(std::size_t k, double change) {
 }
 
 double GramDescent::visit(std::size_t k) {
-  if (b_[k] == 0 && std::fabs(gradient_[k]) <= lambda_) return 0;
+  if (b_[k] == 0 && std::fabs(gradient_[k]) <= penalties_[k]) return 0;
   const double diagonal = row(k).values[k];
   if (!(diagonal > kNegligible)) return 0;
-  const double change = soft_threshold(diagonal * b_[k] + gradient_[k], lambda_) / diagonal - b_[k];
+  const double change = soft_threshold(diagonal * b_[k] + gradient_[k], penalties_[k]) / diagonal - b_[k];
   if (change == 0) return 0;
   move(k, change);
   b_[k] += change;
@@ -180,7 +184,7 @@ bool GramDescent::jump() {
     const std::vector<double>& values = row(support_[k]).values;
     for (std::size_t l = 0; l < size; ++l) factor_[k * size + l] = values[support_[l]];
     factor_[k * size + k] *= 1 + 1e-10;
-    step_[k] = gradient_[support_[k]] - std::copysign(lambda_, b_[support_[k]]);
+    step_[k] = gradient_[support_[k]] - std::copysign(penalties_[support_[k]], b_[support_[k]]);
   }
   if (!cholesky(*x_.kernels, size, factor_.data(), poll_)) return false;
   x_.kernels->solve_lower(size, factor_.data(), step_.data());
@@ -190,7 +194,8 @@ bool GramDescent::jump() {
   for (std::size_t k = 0; k < size; ++k) {
     const double from = b_[support_[k]], to = from + step_[k];
     if (!std::isfinite(to)) return false;
-    if (from * to < 0 && -from / step_[k] < share) share = -from / step_[k], stopped = k;
+    const bool kink = penalties_[support_[k]] > 0;
+    if (kink && from * to < 0 && -from / step_[k] < share) share = -from / step_[k], stopped = k;
   }
   for (std::size_t k = 0; k < size; ++k) {
     const double change = k == stopped ? -b_[support_[k]] : share * step_[k];
@@ -222,8 +227,7 @@ void GramDescent::finish(double* b, double* intercepts) {
 }
 
 void GramDescent::solve(double lambda, double tolerance, double* b, double* intercepts) {
-  lambda_ = lambda;
-  begin(b);
+  begin(lambda, b);
   descend(tolerance);
   finish(b, intercepts);
 }

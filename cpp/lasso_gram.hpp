@@ -13,15 +13,16 @@ namespace ispca {
 // the Hessian, the expensive part, serves many steps and several penalties. Intercepts are profiled out.
 class GramDescent {
  public:
-  GramDescent(const Columns& x, const Standardization& standard, LassoLikelihood& likelihood, const Poll& poll)
-      : x_(x), standard_(standard), likelihood_(likelihood), poll_(poll), outputs_(likelihood.outputs()),
-        by_output_(outputs_) {}
+  GramDescent(const Columns& x, const Standardization& standard, const std::vector<double>& factors,
+              LassoLikelihood& likelihood, const Poll& poll)
+      : x_(x), standard_(standard), factors_(factors), likelihood_(likelihood), poll_(poll),
+        outputs_(likelihood.outputs()), by_output_(outputs_) {}
 
   void freeze();
   void add(std::size_t coordinate);
   double memory() const { return memory_; }  // numbers held
 
-  // Minimises the model with the penalty lambda |b|_1; changes b, the intercepts and the predictors.
+  // Minimises the model with the penalty lambda sum_j factor_j |b_j|; changes b, the intercepts and the predictors.
   void solve(double lambda, double tolerance, double* b, double* intercepts);
 
  private:
@@ -35,7 +36,7 @@ class GramDescent {
   void weigh(std::size_t output, const double* column, double scale, double* out) const {
     likelihood_.weigh(frozen_, output, column, scale, out);
   }
-  void begin(const double* b);
+  void begin(double lambda, const double* b);
   void move(std::size_t k, double change);
   double visit(std::size_t k);
   void descend(double tolerance);
@@ -44,10 +45,11 @@ class GramDescent {
 
   const Columns& x_;
   const Standardization& standard_;
+  const std::vector<double>& factors_;  // of the penalties
   LassoLikelihood& likelihood_;
   const Poll& poll_;
   std::size_t outputs_;
-  double lambda_ = 0, memory_ = 0;
+  double memory_ = 0;
   std::vector<double> frozen_;                     // what weigh needs of the curvature of the last freeze
   std::vector<double> inverse_;                    // of the Hessian of the intercepts, outputs x outputs
   std::vector<double> start_;                      // the step of the intercepts when no coefficient moves
@@ -57,6 +59,7 @@ class GramDescent {
   };
   std::vector<Slots> by_output_;
   std::vector<Row> rows_;
+  std::vector<double> penalties_;                  // per slot
   std::vector<double> b_, gradient_, before_, factor_, step_, products_, residual_;
   std::vector<std::size_t> support_;
 };

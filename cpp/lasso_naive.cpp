@@ -71,7 +71,7 @@ double NaiveDescent::visit(std::size_t k, const double* curvature) {
   const std::size_t j = (*set_)[k];
   const double scale = standard_.inverse_sd[j];
   const double gradient = x_.dot(j, working_.data()) * scale - working_sum_ / total_ * first_[k];
-  const double change = soft_threshold(diagonal_[k] * b_[k] + gradient, lambda_) / diagonal_[k] - b_[k];
+  const double change = soft_threshold(diagonal_[k] * b_[k] + gradient, lambda_ * factors_[j]) / diagonal_[k] - b_[k];
   if (change == 0) return 0;
   x_.add_weighted(j, -change * scale, curvature, working_.data());
   working_sum_ -= change * first_[k];
@@ -114,7 +114,7 @@ double NaiveDescent::objective(const std::vector<double>& b, const std::vector<d
   double squares = -sum * sum / total_, penalty = 0;
   for (std::size_t i = 0; i < working.size(); ++i)
     if (curvature[i] > 0) squares += working[i] * working[i] / curvature[i];
-  for (double value : b) penalty += std::fabs(value);
+  for (std::size_t k = 0; k < b.size(); ++k) penalty += factors_[(*set_)[k]] * std::fabs(b[k]);
   return 0.5 * squares + lambda_ * penalty;
 }
 

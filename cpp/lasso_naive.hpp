@@ -12,12 +12,12 @@ inline double soft_threshold(double value, double lambda) {
 }
 
 // Minimises over b (features of the set) and the intercept
-//   -residual . d_eta + 1/2 sum_i curvature_i d_eta_i^2 + lambda |b|_1,
+//   -residual . d_eta + 1/2 sum_i curvature_i d_eta_i^2 + lambda sum_j factor_j |b_j|,
 // where d_eta is the change of the predictor since b = start. The intercept is profiled out.
 class NaiveDescent {
  public:
-  NaiveDescent(const Columns& x, const Standardization& standard, const Poll& poll)
-      : x_(x), standard_(standard), poll_(poll) {}
+  NaiveDescent(const Columns& x, const Standardization& standard, const std::vector<double>& factors, const Poll& poll)
+      : x_(x), standard_(standard), factors_(factors), poll_(poll) {}
 
   // Changes b (of all features, standardized units) and eta; returns the change of the intercept that goes with
   // standardized columns. The largest squared step of a last cycle, in units of the loss, is below `tolerance`.
@@ -36,6 +36,7 @@ class NaiveDescent {
 
   const Columns& x_;
   const Standardization& standard_;
+  const std::vector<double>& factors_;  // of the penalties
   const Poll& poll_;
   const std::vector<std::size_t>* set_ = nullptr;
   double lambda_ = 0, total_ = 0, initial_ = 0;   // total_: sum of the curvatures; initial_: first intercept step

@@ -50,7 +50,7 @@ std::vector<double> penalties(const LassoSettings& settings, double first) {
 void follow(const LassoProblem& problem, const LassoSettings& settings, const Poll& poll, LassoPath& path) {
   LassoFit fit(problem, settings.tolerance, poll);
   path.begin.push_back(0);
-  double previous = fit.largest_gradient(), explained = 0;
+  double previous = fit.largest_penalty(), explained = 0;
   const std::vector<double> lambdas = penalties(settings, previous);
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     fit.solve(lambdas[l], std::max(previous, lambdas[l]));

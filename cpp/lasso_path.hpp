@@ -26,10 +26,11 @@ struct LassoProblem {
   const double* y = nullptr;       // outputs x rows
   const double* weight = nullptr;  // per row, sum one; rows with weight 0 are predicted only
   const double* offset = nullptr;  // per row, added to the predictors; null: none
+  const double* penalty_factors = nullptr;  // per column, multiply its penalty, 0: unpenalized; null: all one
 };
 
 struct LassoSettings {
-  std::vector<double> lambdas;  // empty: a sequence from the smallest penalty without features
+  std::vector<double> lambdas;  // empty: a sequence from the smallest penalty without penalized features
   std::size_t n_lambdas = 100;
   double ratio = 1e-2;          // of the last penalty to the first
   double tolerance = 1e-12;     // of a coordinate's squared step, relative to the null model's loss

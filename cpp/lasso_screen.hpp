@@ -11,18 +11,18 @@ namespace ispca {
 
 // A standardized column has norm one under the weights, so by Cauchy-Schwarz its gradient x . residual changes by
 // at most the weighted norm of the change of the residual. A feature whose last gradient plus that change stays
-// below lambda satisfies its optimality condition and need not be looked at: most features, most of the time.
+// below its penalty satisfies its optimality condition and need not be looked at: most features, most of the time.
 class Screen {
  public:
-  Screen(const Columns& x, const Standardization& standard, const double* weight)
-      : x_(x), standard_(standard), weight_(weight), gradient_(x.count), seen_(x.count) {
+  Screen(const Columns& x, const Standardization& standard, const std::vector<double>& factors, const double* weight)
+      : x_(x), standard_(standard), factors_(factors), weight_(weight), gradient_(x.count), seen_(x.count) {
     const double affordable = x.entries() / (8.0 * static_cast<double>(std::max<std::size_t>(x.rows, 1)));
     most_ = static_cast<std::size_t>(std::min(std::max(affordable, 2.0), 60.0));
   }
 
   double gradient(std::size_t j) const { return gradient_[j]; }
 
-  // Brings the gradients of all features that may exceed `limit` up to date, and those in `always`.
+  // Brings the gradients of all features that may exceed `limit` times their factor up to date, and those in `always`.
   void refresh(const double* residual, double limit, const char* always) {
     if (snapshots_.size() >= most_) {
       snapshots_.clear();
@@ -34,7 +34,7 @@ class Screen {
     const std::size_t now = snapshots_.size() - 1;
     for (std::size_t j = 0; j < x_.count; ++j) {
       if (standard_.inverse_sd[j] == 0) continue;
-      if (all || always[j] || std::fabs(gradient_[j]) + moved_[seen_[j]] >= limit) stale_.push_back(j);
+      if (all || always[j] || std::fabs(gradient_[j]) + moved_[seen_[j]] >= limit * factors_[j]) stale_.push_back(j);
     }
     products_.resize(stale_.size());
     x_.dots(stale_.data(), stale_.size(), residual, products_.data());
@@ -67,6 +67,7 @@ class Screen {
 
   const Columns& x_;
   const Standardization& standard_;
+  const std::vector<double>& factors_;  // of the penalties
   const double* weight_;
   std::size_t most_;
   std::vector<double> gradient_, moved_, products_;

@@ -63,7 +63,8 @@ def _examine_model(path: Path) -> None:
 
 def _use(step: Any, Z: np.ndarray) -> np.ndarray:
     """Call the methods of a step, and return its output."""
-    from ispca import HorseshoeCounts, original_coefficients
+    from ispca import original_coefficients
+    from ispca.models.posterior_counts import PosteriorCounts
     from ispca.validation.stacking_base import Stacked
 
     if isinstance(step, Stacked):
@@ -91,7 +92,7 @@ def _use(step: Any, Z: np.ndarray) -> np.ndarray:
         assert step.survival_curves(Z, [1.0]).lower.shape == (N_NEW, 1)
         assert len(step.median_survival(Z)) == N_NEW
         predicted = (predicted > 0, np.abs(predicted) + 1)
-    elif isinstance(step, HorseshoeCounts):
+    elif isinstance(step, PosteriorCounts):
         predicted = np.round(np.minimum(predicted, 1e9))
     if hasattr(step, "log_predictive_density"):
         assert len(step.log_predictive_density(Z, predicted)) == N_NEW

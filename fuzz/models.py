@@ -28,8 +28,14 @@ from ispca import (
     StackedClassifier,
     StackedRegressor,
 )
+from ispca.families.survival_target import survival_target
 from ispca.persistence import save_model
+from ispca.selection import FeaturePanel
+from ispca.selection.reference import reference_predictions
+from ispca.selection.submodels import submodel_for
 from ispca.validation.base_rates import BaseRateRegressor
+from ispca.validation.samples import Samples
+from ispca.validation.target import Target
 
 
 def make_models() -> list[bytes]:
@@ -83,11 +89,35 @@ def make_models() -> list[bytes]:
     contents = []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for model, data, target in pairs:
-            model.fit(data, target)
+        models = [model.fit(data, target) for model, data, target in pairs]
+        for model in [*models, *_submodels(frame, value, short)]:
             if hasattr(model, "cv_table_"):
                 # Times would differ from run to run.
                 model.cv_table_["seconds"] = 0
             save_model(model, Path(folder) / "model", {"target": "state", "n_samples": 16})
             contents.append((Path(folder) / "model").read_bytes())
     return contents
+
+
+def _submodels(frame: pd.DataFrame, value: np.ndarray, short: dict[str, Any]) -> list[Any]:
+    """Return submodels of every kind, with their panels and alone; two of them have no features."""
+    three = np.digitize(value, [-2, 2])
+    survival = survival_target((three > 0, np.abs(value) + 1))
+    references = [
+        ("classification", HorseshoeClassifier(**short), three > 0, ["g2", "g0"]),
+        ("classification", HorseshoeClassifier(**short), three, []),
+        ("regression", HorseshoeRegressor(**short), value, ["g1"]),
+        ("count", HorseshoeCounts(**short), np.round(np.abs(value)), ["g0", "g5"]),
+        ("ordinal", HorseshoeOrdinal(**short), three, ["g3"]),
+        ("survival", HorseshoeSurvival(**short), survival, []),
+        ("survival", HorseshoeSurvival(**short), survival, ["g1", "g0"]),
+    ]
+    models = []
+    for place, (kind, reference, y, features) in enumerate(references):
+        reference.fit(frame, y)
+        classes = getattr(reference, "classes_", None)
+        predictions = reference_predictions(reference, Samples(frame, y), Target(kind, classes), 6)
+        panel = FeaturePanel(features).fit(frame)
+        model = submodel_for(kind)().fit(panel.transform(frame), predictions, classes)
+        models.append(model if place % 3 == 2 else make_pipeline(panel, model))
+    return models

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import norm
@@ -219,3 +220,27 @@ class Hanging(Noted):
         if self.how == "exits":
             sys.exit(3)
         return self
+
+
+@dataclass(frozen=True)
+class TrainingMeans:
+    """A record of an evaluation other than a prediction."""
+
+    means: np.ndarray
+    seed: int
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MeansOfTraining:
+    """Notes each call, and records the mean of each feature in the training part, times a factor."""
+
+    path: str
+    factor: float = 1.0
+
+    def __call__(self, estimator, train, test, target, reuse):
+        note(self.path, str(len(train.y)))
+        if not len(np.intersect1d(train.X[:, 0], 0.0)):
+            raise ArithmeticError("sample 0 is missing")
+        means = self.factor * np.asarray(train.X).mean(axis=0)
+        return TrainingMeans(means, estimator.random_state, ("first", target.kind))

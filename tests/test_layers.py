@@ -34,6 +34,7 @@ LAYERS = (
     {"models", "penalized"},
     {"plots"},
     {"validation"},
+    {"selection"},
     {"report"},
     {"persistence"},
     {"anndata", "commands", "demo"},

@@ -2,9 +2,6 @@
 
 import copy
 import inspect
-import io
-import json
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -18,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import ispca
+from forged_models import forged, put
 from ispca import (
     ISPCA,
     SPCA,
@@ -31,7 +29,6 @@ from ispca import (
 )
 from ispca.commands.predict import load_predictor, predictions
 from ispca.persistence import ModelFileError, load_model, save_model
-from ispca.persistence.archive import write_archive
 from ispca.persistence.storable import estimators
 from ispca.validation import StackedCounts, StackedOrdinal, StackedSurvival
 from ispca.validation.base_rates import BaseRateCounts, BaseRateRegressor, BaseRateSurvival
@@ -212,27 +209,16 @@ def test_what_cannot_be_stored(problem, tmp_path, step, message):
     assert not (tmp_path / "model").exists()
 
 
-def forged(path, change):
-    """Change the description of a file, and give it the checksum that fits."""
-    with zipfile.ZipFile(path) as archive:
-        description = json.loads(archive.read("model.json"))
-        arrays = [np.load(io.BytesIO(archive.read(f"array{k}.npy"))) for k in range(description["arrays"])]
-    change(description["model"], arrays)
-    description["arrays"] = len(arrays)
-    write_archive(path, json.dumps(description).encode(), arrays)
-    return path
-
-
-def put(arrays, node, values):
-    arrays[node["array"]] = np.asarray(values)
-
-
 STACK_FORGERIES = {
     "no candidates": (lambda m, a: m["fitted"].update(estimators_={"dict": {}}), "not a distribution of shape"),
     "candidates are a list": (lambda m, a: m["fitted"].update(estimators_={"list": []}), "not a dict"),
     "candidate is a number": (lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=1), "not an estimator"),
     "weights": (lambda m, a: put(a, m["fitted"]["weights_"], [0.5, 0.5, 0.5]), "not a distribution"),
-    "another width": (lambda m, a: m["fitted"].update(n_features_in_=3, feature_names_in_=None), "features"),
+    "another width": (
+        lambda m, a: (m["fitted"].pop("feature_names_in_"), m["fitted"].update(n_features_in_=3)),
+        "features",
+    ),
+    "names are nothing": (lambda m, a: m["fitted"].update(feature_names_in_=None), "feature_names_in_ is not"),
     "other classes": (lambda m, a: put(a, m["fitted"]["classes_"], ["a", "b"]), "other classes"),
     "a candidate in itself": (
         lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=copy.deepcopy(m)),

@@ -112,6 +112,9 @@ def check_container(X: Any) -> Any:
         repeated = sorted(repr(name) for name, number in counts.items() if number > 1)
         if repeated:
             raise ValueError(f"X has several columns named {listing(repeated)}: give each column its own name.")
+        if not counts:
+            # scikit-learn asks for the types of the columns before it counts them.
+            return np.empty(X.shape)
     return check_sparse_structure(X) if sp.issparse(X) else X
 
 
@@ -171,7 +174,7 @@ def check_columns(X: Any, estimator: Any = None) -> None:
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         return
     dtypes = X.dtypes if isinstance(X.dtypes, list) else X.dtypes.tolist()
-    bad = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if _not_numeric(dtype)]
+    bad = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if not is_numeric(dtype)]
     if bad:
         covariates = ", or name covariates in adjust" if hasattr(estimator, "adjust") else ""
         raise ValueError(
@@ -182,11 +185,12 @@ def check_columns(X: Any, estimator: Any = None) -> None:
         raise ValueError("X has sparse columns with a fill value other than 0: pass X.sparse.to_dense().")
 
 
-def _not_numeric(dtype: Any) -> bool:
+def is_numeric(dtype: Any) -> bool:
+    """Return whether a column of a pandas or polars frame contains real numbers."""
     if hasattr(dtype, "is_numeric"):
-        return not (dtype.is_numeric() or str(dtype) == "Boolean")
+        return bool(dtype.is_numeric() or str(dtype) == "Boolean")
     kind = getattr(getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)), "kind", "O")
-    return kind not in "biuf"
+    return kind in "biuf"
 
 
 def check_values(X: Any, names: Any = None, varied: bool = True, advice: str = IMPUTE) -> Any:

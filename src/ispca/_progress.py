@@ -31,7 +31,7 @@ def silence(wanted: bool = True) -> Iterator[None]:
 
 def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextManager[None]:
     """Show how many of ``total`` are done, polling ``done``, until the block ends."""
-    if total == 0 or not _shown():
+    if total == 0 or not shown():
         return nullcontext()
     start, already = time.monotonic(), done()
 
@@ -45,12 +45,13 @@ def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextM
 def waiting(what: str) -> AbstractContextManager[None]:
     """Show the elapsed time of a task of unknown length."""
     start = time.monotonic()
-    if not _shown():
+    if not shown():
         return nullcontext()
     return _repeated(lambda: f"{what} ... {clock(time.monotonic() - start)}".ljust(79))
 
 
-def _shown() -> bool:
+def shown() -> bool:
+    """Return whether progress is shown: on terminals only, and not inside `silence`."""
     return not _silent.is_set() and sys.stderr is not None and sys.stderr.isatty()
 
 

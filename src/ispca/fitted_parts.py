@@ -198,6 +198,9 @@ def fold(steps: Sequence[Any], n_outputs: int) -> tuple[tuple[Any, ...], Columns
 
 def linear_columns(step: Any) -> Columns | None:
     """Return a step as a linear one, or None if it is not known to be one."""
+    if hasattr(step, "panel_columns_"):
+        # A panel keeps the order in which its features were chosen.
+        return _selected(step.panel_columns_, step.n_features_in_)
     if hasattr(step, "get_support"):
         kept = step.get_support()
         return _selected(np.flatnonzero(kept), len(kept))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
+import panels
 from ispca import ISPCA, HorseshoeClassifier
 from ispca.datasets import make_expression
 from ispca.report import write_report
@@ -28,7 +29,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory):
-    """A report with three classes, hostile names, and a comparison."""
+    """A report with three classes, hostile names, a comparison and a panel."""
     data = make_expression(n_samples=60, n_features=900, n_classes=3, signal=2.5, random_state=0)
     sampler = HorseshoeClassifier(n_warmup=80, n_draws=80, retry=False, random_state=0, n_jobs=1)
     model = make_pipeline(ISPCA(4, whiten=True, n_permutations=200, random_state=0), sampler)
@@ -42,7 +43,8 @@ def report(tmp_path_factory):
         model.fit(data.data, y)
         names = {"feature_names": features, "sample_names": samples, "target_name": "tumour"}
         validation = compare_with_baselines(model, data.data, y, cv=2, n_jobs=1)
-    return write_report(model, data.data, y, path, validation=validation, **names)
+    panel = panels.selector(names=[HOSTILE, "gene 3", "a gene with a rather long name", "gene 5"], n_classes=3)
+    return write_report(model, data.data, y, path, validation=validation, panel=panel, **names)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ def test_it_opens_from_disk_and_hostile_names_are_text(open_page):
     page = open_page()
     assert page.title() == "Supervised components for tumour"
     assert page.evaluate("window.broken") is None
-    assert page.locator("main section").count() == 9
+    assert page.locator("main section").count() == 10
     assert HOSTILE in page.locator("#legend").inner_text()
     assert page.locator("#plot svg .points path").count() == 60
 
@@ -188,6 +188,29 @@ def test_nothing_is_wider_than_the_screen(open_page, tmp_path, scheme, size):
     hover(page, 3)
     folder = Path(os.environ.get("ISPCA_SCREENSHOTS", tmp_path))
     page.screenshot(path=folder / f"report-{size}-{scheme}.png")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_path_to_a_panel(open_page, tmp_path, scheme, size):
+    page = open_page(*SIZES[size], scheme)
+    plot = page.locator("#panel svg")
+    plot.scroll_into_view_if_needed()
+    frame = plot.bounding_box()
+    assert plot.locator("circle.mean").count() == 5
+    names = plot.locator("text.tick[transform]").all()[1:]
+    assert [name.text_content()[:2] for name in names] == ["1:", "2:", "3:", "4:"]
+    # The slanted names are inside the drawing, above the label of the axis.
+    label = plot.locator("text.label").first.bounding_box()
+    for box in (name.bounding_box() for name in names):
+        assert frame["x"] <= box["x"]
+        assert box["y"] + box["height"] <= label["y"] + 1
+    ring = plot.locator("circle.suggested").first.bounding_box()
+    point = plot.locator("circle.mean").nth(2).bounding_box()
+    assert abs(ring["x"] + ring["width"] / 2 - point["x"] - point["width"] / 2) < 1
+    assert column(page, "panel", 2)[:3] == ["(intercept)", HOSTILE, "gene 3"]
+    folder = Path(os.environ.get("ISPCA_SCREENSHOTS", tmp_path))
+    page.locator("#panel").screenshot(path=folder / f"panel-{size}-{scheme}.png")
 
 
 def test_it_can_be_read_without_scripts(open_page):

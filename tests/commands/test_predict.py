@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -15,8 +16,14 @@ from sklearn.preprocessing import StandardScaler
 
 from ispca import ISPCA, HorseshoeRegressor, PenalizedRegressor, StackedRegressor
 from ispca.cli import main
+from ispca.commands.predict import predictions
 from ispca.persistence import load_model, save_model
+from ispca.selection import FeaturePanel
+from ispca.selection.reference import reference_predictions
+from ispca.selection.submodels import submodel_for
 from ispca.validation.base_rates import BaseRateRegressor
+from ispca.validation.samples import Samples
+from ispca.validation.target import Target
 
 
 def parsed(text):
@@ -178,3 +185,41 @@ def test_files_that_are_no_models(fitted, data, tmp_path, one_line):
 def test_debug_shows_the_traceback(data, tmp_path):
     with pytest.raises(ValueError, match="There is no model file"):
         main(["predict", str(tmp_path / "none"), str(data), "--debug"])
+
+
+def panel_of(features, X, y):
+    """Return a lasso projected onto some features: a pipeline that takes all of them."""
+    reference = PenalizedRegressor(random_state=0).fit(X, y)
+    drawn = reference_predictions(reference, Samples(X, y), Target("regression"), 1)
+    panel = FeaturePanel(list(features)).fit(X)
+    return make_pipeline(panel, submodel_for("regression")().fit(panel.transform(X), drawn))
+
+
+@pytest.mark.parametrize("features", [("gene2", "gene0"), ()])
+def test_a_panel_needs_its_own_columns_only(features, training, table_of, tmp_path, capsys):
+    X, y = training
+    rows, write = table_of
+    model = panel_of(features, X, y)
+    save_model(model, tmp_path / "pipeline")
+    save_model(model[-1], tmp_path / "panel")
+    # Other columns, even unknown ones, may be there, and the panel's in any order.
+    few = [[row[0], row[6], row[5], row[4], "9" if i else "new"] for i, row in enumerate(rows())]
+    assert main(["predict", str(tmp_path / "panel"), str(write(tmp_path / "few.csv", few))]) == 0
+    predicted = parsed(capsys.readouterr().out)
+    assert predicted[0] == ["id", "mean", "sd", "q5", "q95"]
+    np.testing.assert_allclose([float(row[1]) for row in predicted[1]], model.predict(X))
+    assert main(["predict", str(tmp_path / "pipeline"), str(write(tmp_path / "all.csv", rows()))]) == 0
+    assert parsed(capsys.readouterr().out) == predicted
+    if features:
+        short = [row[:2] for row in few]
+        assert main(["predict", str(tmp_path / "panel"), str(write(tmp_path / "short.csv", short))]) == 3
+        assert "lacks 1 of the 2 features of the model: gene0" in capsys.readouterr().err
+
+
+def test_panels_take_sparse_tables(training):
+    X, y = training
+    model = panel_of(["gene2", "gene0"], X, y)
+    expected = model.predict(X)
+    np.testing.assert_array_equal(predictions(model, csr_array(X.to_numpy()))["mean"], expected)
+    alone = csr_array(X[["gene2", "gene0"]].to_numpy())
+    np.testing.assert_array_equal(predictions(model[-1], alone)["mean"], expected)

@@ -17,15 +17,15 @@ from ispca.report.contents import SECTIONS
 from ispca.report.input_checks import Context
 from ispca.validation import compare, compare_with_baselines
 
-# Sections on covariates, survival times and counts.
-OTHER_TARGETS = ("covariates", "risk_groups", "calibration")
+# Sections on covariates, survival times, counts and a selection.
+OPTIONAL = ("covariates", "risk_groups", "calibration", "panel")
 
 
 @pytest.mark.parametrize("which", ["two", "four", "quantity"])
 def test_all_sections_as_plain_json(which, request):
     model, X, y = request.getfixturevalue(which)
     summary = summarize(model, X, y, target_name="diagnosis")
-    assert [key for key in summary if key in SECTIONS] == [key for key in SECTIONS if key not in OTHER_TARGETS]
+    assert [key for key in summary if key in SECTIONS] == [key for key in SECTIONS if key not in OPTIONAL]
     assert json.loads(to_json(summary)) == summary
     assert all(
         summary[key]["title"] and summary[key]["text"] for key in SECTIONS if key in summary and key != "data"

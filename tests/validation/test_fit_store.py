@@ -10,6 +10,7 @@ import pytest
 
 from ispca.validation.fit_store import FORMAT, Failure, Store, _checksum
 from ispca.validation.prediction import Prediction
+from odd_methods import TrainingMeans
 
 KEY = "0123456789abcdef" * 2
 
@@ -45,6 +46,17 @@ def test_what_is_read_equals_what_was_written(store, prediction):
 def test_a_failure_is_kept_as_one(store):
     store.write(KEY, Failure("ValueError: X"))
     assert store.read(KEY) == Failure("ValueError: X")
+
+
+def test_a_record_of_another_type_is_no_result(store, prediction):
+    store.write(KEY, prediction)
+    other = Store(store.path(KEY).parent, record=TrainingMeans)
+    assert other.read(KEY) is None
+    other.write(KEY, TrainingMeans(np.eye(2), 3, ("a", "b")))
+    assert store.read(KEY) is None
+    back = other.read(KEY)
+    np.testing.assert_array_equal(back.means, np.eye(2))
+    assert (back.seed, back.names) == (3, ("a", "b"))
 
 
 def test_nothing_there(store):

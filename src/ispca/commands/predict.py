@@ -17,7 +17,8 @@ from .._messages import count, listing
 from .._progress import waiting
 from .._terminal import show
 from ..fitted_parts import FittedParts, take_apart
-from ..models import HorseshoeCounts
+from ..models.posterior_counts import PosteriorCounts
+from ..models.posterior_model import PosteriorModel
 from ..persistence import ModelFileError, load_model, read_details
 from ..readers import Table, TableError, read_table
 from ..readers.missing import fill
@@ -114,7 +115,8 @@ def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
     parts = take_apart(model)
     if parts.model is None:
         raise ModelFileError(f"{path} contains no predictive model.", "Use one written by ispca fit.")
-    if not hasattr(parts.steps[0], "feature_names_in_"):
+    # A submodel without features needs no names.
+    if parts.n_features_in and not hasattr(parts.steps[0], "feature_names_in_"):
         advice = "Use a model written by ispca fit or one fitted to a data frame."
         raise ModelFileError(f"{path} does not contain feature names.", advice)
     return model
@@ -142,7 +144,7 @@ def matched(
     extra = len(place) - len(names)
     if extra:
         console.note(f"{count(extra, 'column')} of {where} ignored, because the model does not use them.")
-    order = np.array([place[name] for name in names])
+    order = np.array([place[name] for name in names], dtype=np.intp)
     X = table.X if np.array_equal(order, np.arange(table.X.shape[1])) else table.X[:, order]
     return _without_missing(X, names, parts, args.missing, console)
 
@@ -196,9 +198,12 @@ def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[st
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         parts = take_apart(model)
         last, Z = parts.model, parts.model_input(X)
+        if isinstance(last, PosteriorModel) and hasattr(Z, "toarray"):
+            # The data may be sparse, but the features of a panel are few.
+            Z = Z.toarray()
         if hasattr(last, "survival_curves"):
             return survival_predictions(last, Z)
-        if isinstance(last, HorseshoeCounts):
+        if isinstance(last, PosteriorCounts):
             low, high = last.predict_interval(Z, PROBABILITY, offset).T
             return {"mean": last.predict(Z, offset), "q5": low, "q95": high}
         if hasattr(last, "classes_"):

@@ -51,7 +51,7 @@ def squared_error_log_density(error: Floats) -> Floats:
 def finish_projection(submodels: Submodels, projected: Projected) -> Submodels:
     """Add what the submodel does not explain to the variance of the noise."""
     unexplained = (projected.targets - projected.means)[:, 0] ** 2 @ projected.sample_weight
-    return submodels._replace(extra=np.sqrt(submodels.extra**2 + unexplained))
+    return submodels._replace(extra=np.sqrt(np.asarray(submodels.extra) ** 2 + unexplained))
 
 
 def pooled_deviation(sigma: Floats, weights: Floats, spread: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What projecting predictions onto submodels needs of a family: divergences, slopes and information, in batches."""
+"""What projections onto submodels need of a family: divergences, slopes and information, in batches."""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ def to_arviz(posterior: Posterior, features: Any, classes: Any = None) -> Any:
     coords = {"feature": list(features)} | ({"class": list(classes)} if by_class else {})
     if posterior.thresholds is not None:
         coords["class_below"] = list(classes[:-1])
-    groups = {"posterior": draws, "sample_stats": {"diverging": posterior.divergent}}
+    groups: dict[str, Any] = {"posterior": draws}
+    if posterior.divergent is not None:
+        groups["sample_stats"] = {"diverging": posterior.divergent}
     from_dict: Any = arviz.from_dict
     if int(arviz.__version__.partition(".")[0]) == 0:
         return from_dict(**groups, coords=coords, dims=dims)

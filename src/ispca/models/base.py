@@ -1,4 +1,4 @@
-"""The common part of the Bayesian estimators: parameters, checks, sampling, and export to ArviZ."""
+"""The common part of the estimators that sample a posterior: parameters, checks and sampling."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats
 from .._checks import (
-    check_new_data,
     check_training_data,
     checked_offset,
     checked_weights,
@@ -22,8 +19,8 @@ from .._checks import (
 )
 from .._warnings import notify
 from ..families import Family
-from .arviz import to_arviz
 from .posterior import Posterior
+from .posterior_model import DENSE, PosteriorModel
 from .sampling import (
     Problem,
     Settings,
@@ -39,12 +36,10 @@ from .sampling import (
 
 # Columns whose spreads differ by more than this factor get a warning: they share one global scale.
 LARGEST_SCALE_RATIO = 100.0
-# Dense rows of doubles, as the engine needs them.
-DENSE: dict[str, Any] = {"accept_sparse": False, "dtype": np.float64, "order": "C"}
 
 
-class Horseshoe(BaseEstimator):
-    """Base class of the estimators."""
+class Horseshoe(PosteriorModel):
+    """Base class of the estimators that sample their posterior."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "prior": [StrOptions({"horseshoe", "ridge"})],
@@ -102,12 +97,8 @@ class Horseshoe(BaseEstimator):
         return self._used(X, y, sample_weight, offset)
 
     def _used(self, X: Floats, y: Any, sample_weight: Any, offset: Any = None) -> Training:
-        data = Training(X, y, checked_weights(sample_weight, len(X)), checked_offset(offset, len(X)))
-        if data.weights is None or data.weights.all():
-            return data
-        used = np.flatnonzero(data.weights)
-        weights = checked_weights(data.weights[used], len(used))
-        return Training(X[used], y[used], weights, None if data.offset is None else data.offset[used])
+        weights, offset = checked_weights(sample_weight, len(X)), checked_offset(offset, len(X))
+        return Training(X, y, weights, offset).of_positive_weight()
 
     def _sample(
         self, family: Family, data: Training, complete: Callable[[Posterior], Posterior] = unchanged
@@ -142,25 +133,6 @@ class Horseshoe(BaseEstimator):
         )
         problem = Problem(family, data, prior, complete)
         self.posterior_, self.diagnostics_ = sample_posterior(problem, settings, self.retry)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "posterior_")
-
-    def _check_new(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        return check_new_data(self, X, **DENSE)
-
-    def to_arviz(self) -> Any:
-        """Return the posterior for ArviZ: InferenceData (0.x) or a DataTree (1.x).
-
-        Returns
-        -------
-        posterior : arviz.InferenceData or xarray.DataTree
-            Groups ``posterior`` and ``sample_stats``.
-        """
-        check_is_fitted(self)
-        features = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
-        return to_arviz(self.posterior_, features, getattr(self, "classes_", None))
 
 
 def _warn_about_scales(spread: Floats) -> None:

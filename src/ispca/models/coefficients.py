@@ -11,7 +11,7 @@ from .._array_types import Floats, Indices
 from .._ranking import largest_first
 from ..fitted_parts import Columns, FittedParts, fold, take_apart
 from ..reduction.threads import workers
-from .base import Horseshoe
+from .posterior_model import PosteriorModel
 
 # Draws x features made at a time.
 BLOCK_NUMBERS = 2**21
@@ -59,7 +59,7 @@ def original_coefficients(model: Any) -> np.recarray:
     """
     chain = _chain(model)
     regression = chain.parts.model
-    coef, intercept = _draws(regression) if isinstance(regression, Horseshoe) else _estimates(regression)
+    coef, intercept = _draws(regression) if isinstance(regression, PosteriorModel) else _estimates(regression)
     labels = _labels(regression, coef.shape[1])
     tables = [_table(coef[:, i], intercept[:, i], chain, label) for i, label in enumerate(labels)]
     return np.concatenate(tables).view(np.recarray)
@@ -121,11 +121,11 @@ def _chain(fitted: Any) -> _Chain:
     return _Chain(parts, *parts.fold_before())
 
 
-def _draws(regression: Horseshoe) -> tuple[Floats, Floats]:
+def _draws(regression: PosteriorModel) -> tuple[Floats, Floats]:
     """Return the draws of coefficients (draw, output, feature) and intercepts (draw, output)."""
     coef, intercept = regression.posterior_.contrasts()
-    n_draws = regression.posterior_.n_draws
-    return coef.reshape(n_draws, -1, coef.shape[-1]), intercept.reshape(n_draws, -1)
+    intercept = intercept.reshape(regression.posterior_.n_draws, -1)
+    return coef.reshape(*intercept.shape, coef.shape[-1]), intercept
 
 
 def _estimates(regression: Any) -> tuple[Floats, Floats]:
@@ -153,7 +153,7 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
     if reduction is not None and chain.parts.between:
         between = fold(chain.parts.between, chain.parts.model.n_features_in_)[1]
         coef, intercept = between.carry_back(coef, intercept)
-    summarize = _summary if isinstance(chain.parts.model, Horseshoe) else _estimate
+    summarize = _summary if isinstance(chain.parts.model, PosteriorModel) else _estimate
     projection = np.empty((0, 0)) if reduction is None else reduction.projection_
     n_features = len(columns.source)
     width = max(1, BLOCK_NUMBERS // len(coef))
@@ -176,7 +176,8 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
     constant = intercept + sum(part for _, part in found)
     # Features that an earlier step leaves out have a coefficient of zero.
     rows = np.repeat(summarize(np.zeros((1, len(coef)))), columns.n_inputs, axis=1)
-    rows[:, columns.source] = np.concatenate([part for part, _ in found], axis=1)
+    for block, (part, _) in zip(blocks, found, strict=True):
+        rows[:, columns.source[block]] = part
     summary = np.concatenate([summarize(constant[None]), rows], axis=1)
     n_rows = columns.n_inputs + 1
     transformed_by = ", ".join(type(step).__name__ for step in chain.others)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._array_types import Floats
-from .._checks import observed_codes
 from ..families import ORDINAL
-from ..families.ordinal import declared_order, ordinal_target, probabilities
+from ..families.ordinal import declared_order, ordinal_target
 from .base import Horseshoe
-from .posterior import log_predictive_density
+from .posterior_ordinal import PosteriorOrdinal
 
 
-class HorseshoeOrdinal(ClassifierMixin, Horseshoe):
+class HorseshoeOrdinal(PosteriorOrdinal, Horseshoe):
     """Cumulative logit regression of ordered classes under the regularized horseshoe prior.
 
     ``P(y <= k) = expit(threshold_k - X beta)``: one coefficient per feature, whatever the number of classes,
@@ -156,66 +153,5 @@ class HorseshoeOrdinal(ClassifierMixin, Horseshoe):
             check_classification_targets(data.y)
         codes, self.classes_ = ordinal_target(data.y, categories)
         self._sample(ORDINAL, data._replace(y=codes))
-        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
-        self.thresholds_ = self.posterior_.flat("thresholds").mean(axis=0)
-        self.intercept_ = -float(self.thresholds_[0])
+        self._set_means()
         return self
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the posterior predictive probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Averages over the draws, in the order of ``classes_``.
-        """
-        Z = self._check_new(X)
-        posterior = self.posterior_
-        thresholds = posterior.flat("thresholds")
-        blocks = posterior.blocks(Z)
-        return np.concatenate([probabilities(posterior.linear_predictor(Z[part]), thresholds) for part in blocks])
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Class labels.
-        """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[most_probable]
-
-    def log_predictive_density(self, X: Any, y: Any) -> Floats:
-        """Return the log posterior predictive probability of each observed class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Classes seen in ``fit``.
-
-        Returns
-        -------
-        density : ndarray of shape (n_samples,)
-            One value per sample; larger is better.
-        """
-        Z = self._check_new(X)
-        return log_predictive_density(self.posterior_, Z, observed_positions(y, self.classes_, len(Z)))
-
-
-def observed_positions(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
-    """Return the positions, among classes in any order, of those that were observed beside new data."""
-    order = np.argsort(classes, kind="stable")
-    return order[observed_codes(y, classes[order], n_samples)]

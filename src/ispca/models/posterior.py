@@ -21,6 +21,9 @@ BLOCK_NUMBERS = 2**21
 class Posterior:
     """Posterior draws, chain and draw first.
 
+    Draws of a sampled posterior have all fields of their family and prior. Those of a projected one, which belong
+    to a submodel, have no prior scales and form one chain.
+
     Attributes
     ----------
     family : {"gaussian", "binomial", "multinomial", "poisson", "negative-binomial", "cox", "ordinal"}
@@ -29,8 +32,8 @@ class Posterior:
         Intercepts; zero for survival times and ordered classes.
     coef : ndarray of shape (chain, draw, feature) or (chain, draw, class, feature)
         Coefficients.
-    tau : ndarray of shape (chain, draw)
-        Global scale.
+    tau : ndarray of shape (chain, draw) or None
+        Global scale, only of sampled draws.
     slab : ndarray of shape (chain, draw) or None
         Scale c of the slab, only under the horseshoe prior.
     local_scale : ndarray, shaped like coef, or None
@@ -43,17 +46,17 @@ class Posterior:
         Thresholds between ordered classes.
     hazard : PiecewiseHazard or None
         Baseline hazard of survival times, with one row per draw, one chain after the other.
-    divergent : ndarray of shape (chain, draw)
-        Whether the transition to the draw diverged.
+    divergent : ndarray of shape (chain, draw) or None
+        Whether the transition to the draw diverged, only of sampled draws.
     """
 
     family: str
     intercept: Floats
     coef: Floats
-    tau: Floats
-    slab: Floats | None
-    local_scale: Floats | None
-    divergent: Mask
+    tau: Floats | None = None
+    slab: Floats | None = None
+    local_scale: Floats | None = None
+    divergent: Mask | None = None
     sigma: Floats | None = None
     dispersion: Floats | None = None
     thresholds: Floats | None = None
@@ -91,6 +94,7 @@ class Posterior:
     def rescaled(self, center: float, spread: float) -> Posterior:
         """Return the posterior of a Gaussian model for ``center + spread * y`` in place of y."""
         assert self.sigma is not None
+        assert self.tau is not None
         return replace(
             self,
             intercept=center + spread * self.intercept,
@@ -116,7 +120,8 @@ class Posterior:
     @property
     def n_draws(self) -> int:
         """Draws in all chains."""
-        return int(self.tau.size)
+        n_chains, n_draws = self.intercept.shape[:2]
+        return n_chains * n_draws
 
     def flat(self, name: str) -> Floats:
         """Return the draws of one field, one chain after the other."""

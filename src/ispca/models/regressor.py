@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import _fit_context
 
-from .._array_types import Floats
-from .._checks import integer_seed, numeric_target, observed_values
+from .._checks import numeric_target
 from ..families import GAUSSIAN
 from .base import Horseshoe
-from .posterior import interval_tails, log_predictive_density
+from .posterior_regressor import PosteriorRegressor
 from .sampling import spreads
 
 
-class HorseshoeRegressor(RegressorMixin, Horseshoe):
+class HorseshoeRegressor(PosteriorRegressor, Horseshoe):
     """Gaussian regression under the regularized horseshoe prior.
 
     The full posterior is sampled; its cost does not grow with the number of samples. Features are used
@@ -104,86 +103,5 @@ class HorseshoeRegressor(RegressorMixin, Horseshoe):
         spread = float(spreads(y, data.weights))
         self._sample(GAUSSIAN, data._replace(y=(y - center) / spread))
         self.posterior_ = self.posterior_.rescaled(center, spread)
-        self.coef_ = self.posterior_.coef.mean(axis=(0, 1))
-        self.intercept_ = float(self.posterior_.intercept.mean())
+        self._set_means()
         return self
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the posterior predictive mean, and optionally the standard deviation.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        return_std : bool, default=False
-            Whether to return the predictive standard deviation, too; it includes noise and posterior uncertainty.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,)
-            Predictive means.
-        deviation : ndarray of shape (n_samples,)
-            Predictive standard deviations, only with ``return_std=True``.
-        """
-        Z = self._check_new(X)
-        mean = Z @ self.coef_ + self.intercept_
-        if not return_std:
-            return mean
-        noise = (self.posterior_.flat("sigma") ** 2).mean()
-        spread = [self.posterior_.linear_predictor(Z[part]).var(axis=1) for part in self.posterior_.blocks(Z)]
-        return mean, np.sqrt(np.concatenate(spread) + noise)
-
-    def predict_draws(self, X: Any, random_state: Any = 0) -> Floats:
-        """Return draws from the posterior predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        random_state : int, Generator, RandomState or None, default=0
-            Seed of the noise.
-
-        Returns
-        -------
-        draws : ndarray of shape (n_draws, n_samples)
-            New observations, noise included.
-        """
-        Z = self._check_new(X)
-        eta = self.posterior_.linear_predictor(Z).T
-        noise = np.random.default_rng(integer_seed(random_state)).standard_normal(eta.shape)
-        return eta + noise * self.posterior_.flat("sigma")[:, None]
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
-        """Return the central posterior predictive interval.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        level : float, default=0.9
-            Probability that a new observation lies inside.
-
-        Returns
-        -------
-        interval : ndarray of shape (n_samples, 2)
-            Lower and upper ends.
-        """
-        return np.quantile(self.predict_draws(X), interval_tails(level), axis=0).T
-
-    def log_predictive_density(self, X: Any, y: Any) -> Floats:
-        """Return the log posterior predictive density of each observed value.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Observed values.
-
-        Returns
-        -------
-        density : ndarray of shape (n_samples,)
-            One value per sample; larger is better.
-        """
-        Z = self._check_new(X)
-        return log_predictive_density(self.posterior_, Z, observed_values(y, len(Z)))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array_types import Floats, Mask
+from .._checks import checked_weights
 from .._engine_loader import load_engine
 from .._warnings import notify
 from ..families import Family
@@ -25,12 +26,20 @@ WATCHED_SAMPLES = 500
 
 
 class Training(NamedTuple):
-    """Training samples of positive weight."""
+    """Training samples."""
 
     Z: Floats
     y: Any
     weights: Floats | None = None
     offset: Floats | None = None
+
+    def of_positive_weight(self) -> Training:
+        """Return the samples that count."""
+        if self.weights is None or self.weights.all():
+            return self
+        used = np.flatnonzero(self.weights)
+        weights = checked_weights(self.weights[used], len(used))
+        return Training(self.Z[used], self.y[used], weights, None if self.offset is None else self.offset[used])
 
     @property
     def total_weight(self) -> float:
@@ -156,6 +165,8 @@ def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, 
 
 def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diagnostics:
     """Monitor what is identified: contrasts between classes, scales, and the fit to the data."""
+    assert posterior.tau is not None
+    assert posterior.divergent is not None
     shape = posterior.tau.shape
     coef, intercept = posterior.contrasts()
     watched = {"coefficient": coef.reshape(*shape, -1)}

@@ -34,6 +34,17 @@ class Design(NamedTuple):
         return coef, level if n_outputs == 1 else level - level.mean()
 
 
+class Penalties(NamedTuple):
+    """The sequence of penalties, and what multiplies them."""
+
+    n_lambdas: int
+    ratio: float  # of the smallest penalty to the largest
+    lambdas: Floats | None = None  # None: a sequence from the largest that matters
+    # One number per feature, not rescaled; 0: unpenalized. The largest penalty is then the smallest at which all
+    # other features are zero.
+    factors: Floats | None = None
+
+
 def make_design(X: Any) -> Design:
     """Return X column by column."""
     n_features = X.shape[1]
@@ -68,14 +79,31 @@ def fit_lasso(problem: Problem, design: Design, train: np.ndarray, lambdas: Floa
     Without ``lambdas``, the penalties are a sequence from the largest that matters, which stops early.
     """
     weights = train if problem.weights is None else train * problem.weights
+    path = Penalties(problem.n_lambdas, problem.ratio, lambdas)
+    return lasso_path(problem.family.name, problem.outputs, weights, problem.offset, design, path)
+
+
+def lasso_path(
+    family: str,
+    outputs: Floats,
+    weights: np.ndarray,
+    offset: Floats | None,
+    design: Design,
+    penalties: Penalties,
+) -> Fit:
+    """Fit the path of a family of the engine to ``outputs`` (outputs x samples).
+
+    The outputs may be fractional: probabilities, which sum to 1 over the classes, or expected counts.
+    """
     fit = load_engine().lasso_path(
-        problem.family.name,
-        problem.outputs,
+        family,
+        outputs,
         weights / weights.sum(),
-        offset=problem.offset,
-        lambdas=[] if lambdas is None else list(lambdas),
-        n_lambdas=problem.n_lambdas,
-        ratio=problem.ratio,
+        offset=offset,
+        lambdas=[] if penalties.lambdas is None else list(penalties.lambdas),
+        n_lambdas=penalties.n_lambdas,
+        ratio=penalties.ratio,
+        penalty_factors=penalties.factors,
         **design.arguments,
     )
     return Fit(fit["lambdas"], fit["predictors"], lambda position: design.original(fit, position))

@@ -124,6 +124,16 @@ def indices(of: str, *axes: str) -> Rule:
     return Rule("a list of indices in range", holds, axes or None)
 
 
+def distinct_indices(of: str) -> Rule:
+    """Return the rule for a list of indices below a size, none of them twice."""
+    any_indices = indices(of)
+
+    def holds(values: Any, sizes: Sizes) -> bool:
+        return any_indices.holds(values, sizes) and len(np.unique(values)) == len(values)
+
+    return Rule("a list of distinct indices in range", holds)
+
+
 def _are_classes(values: Any, sizes: Sizes) -> bool:
     return _is_vector(values, "biufOU") and len(values) > 1 and bool((values[:-1] < values[1:]).all())
 
@@ -177,3 +187,9 @@ TIMES = Rule(
     lambda values, sizes: _is_vector(values, "f") and len(values) > 0 and _is_ascending(values),
 )
 ORDERED_CLASSES = Rule("a list of at least two distinct labels", _are_ordered_classes)
+
+# Linear models. There is one row of coefficients per class, or a single one for two classes.
+WIDTH = "n_features_in_"
+OUTPUTS = "outputs"
+CLASSIFIER = {"coef_": finite(OUTPUTS, WIDTH), "intercept_": finite(OUTPUTS)}
+REGRESSOR = {"coef_": finite(WIDTH), "intercept_": NUMBER}

@@ -20,35 +20,28 @@ from .._transformer_base import SupervisedComponents
 from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import linear_columns, take_apart
 from ..ispca_transformer import ISPCA
-from ..models import (
-    HorseshoeClassifier,
-    HorseshoeCounts,
-    HorseshoeOrdinal,
-    HorseshoeRegressor,
-    HorseshoeSurvival,
-)
-from ..models.base import Horseshoe
+from ..models.posterior_model import PosteriorModel
+from ..models.posterior_ordinal import PosteriorOrdinal
 from ..penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor, PenalizedSurvival
 from ..penalized.base import Penalized
 from ..reduction.records import Step
+from ..selection.feature_panel import FeaturePanel
+from ..selection.submodels import ProjectedModel
 from ..spca_transformer import SPCA
 from ..validation import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
 from ..validation.base_rates import BaseRateCounts, BaseRateRegressor, BaseRateSurvival
 from ..validation.stacking_base import Stacked
 from . import rules
-from .horseshoe_rules import HORSESHOE, SURVIVAL, check_horseshoe
 from .limits import ContentError, check_memory
-from .rules import Rule, Sizes, check_attributes
+from .posterior_rules import POSTERIOR_MODELS, check_posterior
+from .rules import CLASSIFIER, OUTPUTS, REGRESSOR, WIDTH, Rule, Sizes, check_attributes
 
 MOST_CANDIDATES = 1000
 BYTES_PER_CHARACTER = 4
 # A few arrays of numbers are allocated per feature before the values are checked.
 BYTES_PER_FEATURE = 64
-WIDTH = "n_features_in_"
 # The features of a reduction, in which indicators replace categories.
 ENCODED = "encoded features"
-# One row of coefficients per class, or a single one for two classes.
-OUTPUTS = "outputs"
 
 
 def _each(names: str, rule: Rule) -> dict[str, Rule]:
@@ -78,8 +71,6 @@ REDUCTION = {
     "n_missing_": rules.count(0),
     "steps_": rules.several(list, Step),
 }
-CLASSIFIER = {"coef_": rules.finite(OUTPUTS, WIDTH), "intercept_": rules.finite(OUTPUTS)}
-REGRESSOR = {"coef_": rules.finite(WIDTH), "intercept_": rules.NUMBER}
 PENALIZED = {
     "lambdas_": rules.NUMBERS,
     **_each("cv_deviance_ cv_deviance_error_", rules.numbers("lambdas_")),
@@ -116,11 +107,8 @@ SCALERS: dict[type, dict[str, Rule]] = {
 MODELS: dict[type, dict[str, Rule]] = {
     ISPCA: REDUCTION,
     SPCA: REDUCTION | {"selected_": rules.indices(ENCODED)},
-    HorseshoeClassifier: CLASSIFIER | HORSESHOE,
-    HorseshoeRegressor: REGRESSOR | HORSESHOE,
-    HorseshoeCounts: REGRESSOR | HORSESHOE,
-    HorseshoeOrdinal: REGRESSOR | HORSESHOE | {"thresholds_": rules.NUMBERS},
-    HorseshoeSurvival: REGRESSOR | HORSESHOE | SURVIVAL,
+    **POSTERIOR_MODELS,
+    FeaturePanel: {"panel_columns_": rules.distinct_indices(WIDTH)},
     PenalizedClassifier: CLASSIFIER | PENALIZED,
     PenalizedCounts: REGRESSOR | PENALIZED,
     PenalizedSurvival: REGRESSOR | PENALIZED | _each("unique_times_ event_times_ hazard_starts_", rules.TIMES),
@@ -172,14 +160,15 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
     """Refuse invalid attributes, and tables of coefficients that take too much memory."""
     given = vars(estimator)
     sizes: Sizes = {}
-    check_attributes(estimator, {WIDTH: rules.count(1)}, sizes)
+    # Only a submodel may be without features.
+    check_attributes(estimator, {WIDTH: rules.count(0 if isinstance(estimator, ProjectedModel) else 1)}, sizes)
     check_memory(BYTES_PER_FEATURE * sizes[WIDTH], limit)
     if "feature_names_in_" in given:
-        check_attributes(estimator, {"feature_names_in_": rules.optional(rules.texts(WIDTH))}, sizes)
+        check_attributes(estimator, {"feature_names_in_": rules.texts(WIDTH)}, sizes)
     if isinstance(estimator, RegressorMixin) and "classes_" in given:
         raise ContentError("it has classes, but it is a regressor")
     if isinstance(estimator, ClassifierMixin) or "classes_" in given:
-        ordered = isinstance(estimator, HorseshoeOrdinal | StackedOrdinal)
+        ordered = isinstance(estimator, PosteriorOrdinal | StackedOrdinal)
         check_attributes(estimator, {"classes_": rules.ORDERED_CLASSES if ordered else rules.CLASSES}, sizes)
     many = sizes.get("classes_", 1)
     sizes[OUTPUTS] = many if many > 2 else 1
@@ -194,7 +183,9 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
         _check_transform(estimator, sizes)
     # In the tables of coefficients, every name takes as much memory as the longest.
     labels = [given.get(name) for name in ("feature_names_in_", "classes_")]
-    characters = sum(max(map(len, text)) for text in labels if text is not None and text.dtype.kind in "OU")
+    characters = sum(
+        max(map(len, text), default=0) for text in labels if text is not None and text.dtype.kind in "OU"
+    )
     characters += max((len(text) for kinds in given.get("categories_", {}).values() for text in kinds), default=0)
     check_memory(BYTES_PER_CHARACTER * characters * (sizes.get(ENCODED, sizes[WIDTH]) + 1) * many, limit)
 
@@ -329,7 +320,7 @@ def _check_base_rate(estimator: Any, sizes: Sizes) -> None:
 # What the rules for single attributes do not express.
 FURTHER: dict[Any, Callable[[Any, Sizes], None]] = {
     SupervisedComponents: _check_reduction,
-    Horseshoe: check_horseshoe,
+    PosteriorModel: check_posterior,
     Penalized: _check_penalized,
     Stacked: _check_stack,
     BaseRateSurvival: _check_base_rate,

@@ -14,6 +14,7 @@ from .group_calibration import (
 from .heatmap import heatmap_table, plot_heatmap
 from .kaplan_meier import kaplan_meier_table, plot_kaplan_meier
 from .loadings import loading_table, plot_loadings, plot_profile
+from .panel import panel_table, plot_panel
 from .probabilities import calibration_table, plot_calibration, plot_probabilities, probability_table
 from .scatter import ellipse_table
 from .scores import plot_pairs, plot_scores, score_table
@@ -33,6 +34,7 @@ __all__ = [
     "heatmap_table",
     "kaplan_meier_table",
     "loading_table",
+    "panel_table",
     "permutation_table",
     "plot_calibration",
     "plot_coefficients",
@@ -44,6 +46,7 @@ __all__ = [
     "plot_kaplan_meier",
     "plot_loadings",
     "plot_pairs",
+    "plot_panel",
     "plot_permutations",
     "plot_probabilities",
     "plot_profile",

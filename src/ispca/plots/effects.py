@@ -9,7 +9,7 @@ import numpy as np
 from .._array_types import Floats
 from ..families import FAMILIES
 from ..fitted_parts import take_apart
-from ..models.base import Horseshoe
+from ..models.posterior_model import PosteriorModel
 from .canvas import ACCENT, FAINT, SECOND, named_axes
 from .input_checks import check_positive, fitted_reduction, stack_tables
 
@@ -46,7 +46,7 @@ def effect_table(model: Any, *, n_components: int = N_COMPONENTS) -> np.recarray
     """
     check_positive(n_components, "n_components")
     reduction, last = fitted_reduction(model), take_apart(model).model
-    if not isinstance(last, Horseshoe):
+    if not isinstance(last, PosteriorModel):
         raise ValueError("This plot needs a pipeline that ends in a horseshoe model, which has a posterior.")
     names = [str(name) for name in reduction.get_feature_names_out()]
     factors, units = _scales(reduction, len(names))

@@ -1,4 +1,4 @@
-"""Lay out curves and calibration plots in pixels; the template draws them as SVG."""
+"""Lay out curves, calibration plots and paths of a selection in pixels; the template draws them as SVG."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from .forest_plot import nice_ticks
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 560, 300, 64, 16, 10, 44
 # Height of a line of numbers at risk, and of what precedes them.
 RISK_ROW, RISK_HEAD = 18, 26
+# Longest name at a tick, in characters, and the height that a slanted character needs.
+NAME_LENGTH, SLANTED = 18, 4.8
 
 
 def nice_times(last: float, most: int) -> list[float]:
@@ -28,7 +30,7 @@ def nice_times(last: float, most: int) -> list[float]:
 
 def chart_layout(panel: dict[str, Any]) -> dict[str, Any]:
     """Return a chart in pixels, by its kind."""
-    return _curves(panel) if panel["kind"] == "curves" else _calibration(panel)
+    return LAYOUTS[panel["kind"]](panel)
 
 
 def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
@@ -75,6 +77,7 @@ def _frame(panel: dict[str, Any], height: float) -> dict[str, Any]:
         "bottom": HEIGHT - FOOT,
         "x_label": panel["x_label"],
         "y_label": panel["y_label"],
+        "label_y": HEIGHT - 8,
         "middle_x": (LEFT + WIDTH - RIGHT) / 2,
         "middle_y": (TOP + HEIGHT - FOOT) / 2,
     }
@@ -121,3 +124,43 @@ def _calibration(panel: dict[str, Any]) -> dict[str, Any]:
             {"x": across(x), "y": up(y), "low": up(below), "high": up(above)} for x, y, below, above in points
         ],
     }
+
+
+def _path(panel: dict[str, Any]) -> dict[str, Any]:
+    sizes, values = panel["size"], panel["value"]
+    lows, highs = panel.get("low", values), panel.get("high", values)
+    ticks = nice_ticks(min(*lows, panel["reference"]), max(*highs, panel["reference"]))
+    across = _scale(-0.5, sizes[-1] + 0.5, LEFT, WIDTH - RIGHT)
+    up = _scale(ticks[0], ticks[-1], HEIGHT - FOOT, TOP)
+    names = [
+        f"{size}: {_short(name)}" if name else f"{size}"
+        for size, name in zip(sizes, panel["feature"], strict=True)
+    ]
+    names_height = round(SLANTED * max(map(len, names)))
+    points = [
+        {"x": across(size), "y": up(value), "low": up(low), "high": up(high)}
+        for size, value, low, high in zip(sizes, values, lows, highs, strict=True)
+    ]
+    pairs = zip(names, values, strict=True)
+    return {
+        "kind": "path",
+        "description": f"{panel['y_label']} by number of features: "
+        + "; ".join(f"{name} {value:.3g}" for name, value in pairs)
+        + f"; suggested size {panel['suggested']}",
+        **_frame(panel, HEIGHT + names_height),
+        "label_y": HEIGHT - 8 + names_height,
+        "x_ticks": [{"value": name, "x": point["x"]} for name, point in zip(names, points, strict=True)],
+        "y_ticks": [{"value": tick, "y": up(tick)} for tick in ticks],
+        "reference_y": up(panel["reference"]),
+        "line": "M" + "L".join(f"{point['x']} {point['y']}" for point in points),
+        "points": points,
+        "suggested": next((points[place] for place, size in enumerate(sizes) if size == panel["suggested"]), None),
+        "validated": "low" in panel,
+    }
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1].rstrip() + "…"
+
+
+LAYOUTS = {"curves": _curves, "calibration": _calibration, "path": _path}

@@ -12,6 +12,7 @@ from .data_overview import data_section, question_section
 from .features import coefficients_section, features_section
 from .formatting import clean
 from .input_checks import Context, Inputs, check_inputs
+from .panel import panel_section
 from .prediction import prediction_section
 from .reproducibility import reproducibility_section
 from .risk_groups import calibration_section, risk_groups_section
@@ -27,12 +28,13 @@ SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
     "prediction": prediction_section,
     "risk_groups": risk_groups_section,
     "calibration": calibration_section,
+    "panel": panel_section,
     "coefficients": coefficients_section,
     "convergence": convergence_section,
     "reproducibility": reproducibility_section,
 }
 # Sections of a comparison, which has no fit to describe.
-WITHOUT_FIT = ("question", "data", "prediction", "reproducibility")
+WITHOUT_FIT = ("question", "data", "prediction", "panel", "reproducibility")
 FORMAT = 1
 
 
@@ -42,6 +44,7 @@ def summarize(
     y: Any = None,
     *,
     validation: Any = None,
+    panel: Any = None,
     feature_names: Any = None,
     sample_names: Any = None,
     target_name: str = "target",
@@ -61,6 +64,9 @@ def summarize(
     validation : Comparison, optional
         Held-out performance of the pipeline, as returned by `ispca.validation.compare_with_baselines` or
         `ispca.validation.compare`. Without it, the report says that performance was not measured.
+    panel : ProjectionSelector, optional
+        A fitted `ispca.selection.ProjectionSelector` whose reference is the model; adds a section on the features
+        that predict as well as all of them.
     feature_names, sample_names : array-like, optional
         Names of features and samples. The defaults are the names seen in ``fit``, the index of a pandas data
         frame, or numbers.
@@ -88,7 +94,7 @@ def summarize(
     '1 supervised component was found. With 2 unsupervised components, the reduction has 3 components.'
     """
     context = context or Context(target_name=str(target_name))
-    inputs = check_inputs(fitted, X, y, validation, feature_names, sample_names, context)
+    inputs = check_inputs(fitted, X, y, validation, panel, feature_names, sample_names, context)
     keys = WITHOUT_FIT if inputs.reduction is None else SECTIONS
     sections = {key: SECTIONS[key](inputs) for key in keys}
     found = {key: content for key, content in sections.items() if content is not None}

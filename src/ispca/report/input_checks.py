@@ -48,6 +48,8 @@ class Context:
     # The same reduction without adjustment for the covariates, and warnings about these.
     unadjusted: Any = None
     confounding: Sequence[str] = ()
+    # Number of features of the panel to describe, if it is not the suggested one.
+    panel_size: int | None = None
 
 
 class Inputs(NamedTuple):
@@ -63,6 +65,7 @@ class Inputs(NamedTuple):
     model: Any
     before: tuple[Any, ...]
     comparison: Comparison | None
+    panel: Any
     original_X: Any
     X: Any
     y: np.ndarray | None
@@ -99,7 +102,7 @@ class Inputs(NamedTuple):
 
 
 def check_inputs(
-    fitted: Any, X: Any, y: Any, validation: Any, names: Any, samples: Any, context: Context
+    fitted: Any, X: Any, y: Any, validation: Any, panel: Any, names: Any, samples: Any, context: Context
 ) -> Inputs:
     """Check the arguments of a report, or raise one clear error."""
     if isinstance(fitted, Comparison):
@@ -109,6 +112,8 @@ def check_inputs(
     if validation is not None and not isinstance(validation, Comparison):
         kind = type(validation).__name__
         raise ValueError(f"validation must be the result of ispca.validation.compare, got {kind}.")
+    if panel is not None and not hasattr(panel, "path_"):
+        raise ValueError(f"panel must be a fitted ProjectionSelector, got {type(panel).__name__}.")
     parts = take_apart(fitted)
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     if fitted is not None:
@@ -133,6 +138,7 @@ def check_inputs(
         model=parts.model,
         before=parts.before,
         comparison=validation,
+        panel=panel,
         original_X=_without_names(X),
         X=_without_names(seen),
         y=y,

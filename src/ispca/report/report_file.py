@@ -64,7 +64,7 @@ def write_report(
         Inferred from the extension of the path by default: .html, .md or .json. HTML needs Jinja2, the extra
         ``ispca[report]``.
     **options
-        ``validation``, ``feature_names``, ``sample_names``, ``target_name`` and ``context``, as in
+        ``validation``, ``panel``, ``feature_names``, ``sample_names``, ``target_name`` and ``context``, as in
         `ispca.report.summarize`.
 
     Returns

@@ -1,45 +1,146 @@
-"""Propose candidates for the search: the features with the best scores against the reference's predictions."""
+"""Propose candidates for the search: features that enter an L1 path on the reference's mean predictions first."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._array_types import Floats, Indices
+from ..penalized.lasso import Penalties, lasso_path, make_design
+from ..penalized.records import Fit
+from ..reduction.design import feature_blocks
 from .reference import ReferencePredictions
 from .settings import SearchSettings
 
-PROPOSED = 80
-BLOCK_COLUMNS = 4096
+# Features with the best scores, among which the L1 path is followed.
+SCREENED = 1000
+# Features with the best scores that are proposed in any case: L1 paths take one of several correlated features.
+BEST_SCORES = 20
+# Number of features that the path proposes: the minimum, and per feature that the search may choose. If fewer
+# enter it, because they are enough to predict like the reference, the next best scores take their places.
+FEWEST_PROPOSED, PROPOSED_PER_CHOICE = 60, 4
+# Paths: number of penalties, and ratio of the last to the first. Each begins with the penalties of the one before,
+# and is followed only if too few features have entered that: small penalties, and many features, take time.
+PATHS = ((16, 0.3), (31, 0.3**2), (46, 0.3**3), (61, 0.3**4))
+# Numbers of X that are converted together.
+BLOCK_NUMBERS = 2**18
+# Predictions that vary by less, relative to their size, are constant.
+CONSTANT = 1e-12
 
 
-def columns(X: Any, chosen: Indices) -> Floats:
+class Average(NamedTuple):
+    """The mean predictions over all clusters."""
+
+    outputs: Floats  # outputs x samples
+    offset: Floats | None
+    weight: Floats  # of the samples; their sum is 1
+
+
+def columns(X: Any, chosen: Indices | slice) -> Floats:
     """Return some columns of an array, sparse matrix or data frame as dense numbers."""
-    if hasattr(X, "iloc"):
-        return np.asarray(X.iloc[:, chosen], dtype=np.float64)
-    part = X[:, chosen]
+    part = X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
     return np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
 
 
 def candidates(X: Any, clusters: ReferencePredictions, settings: SearchSettings) -> Indices:
-    """Return the features worth trying, those of every submodel first."""
-    loss, weight = clusters.family.projection, clusters.relative_weight()
-    eta = loss.link(loss.targets(clusters.mean))
-    eta = np.tensordot(clusters.weights, eta, axes=1)
-    if clusters.offset is not None:
-        eta = eta - clusters.offset @ clusters.weights
-    response = weight * (eta - (eta @ weight)[:, None])
-    score = np.zeros(X.shape[1])
-    for begin in range(0, X.shape[1], BLOCK_COLUMNS):
-        block = np.arange(begin, min(begin + BLOCK_COLUMNS, X.shape[1]))
-        part = columns(X, block)
-        part = part - weight @ part
-        scale = np.sqrt(weight @ part**2)
-        slopes = np.sqrt(((response @ part) ** 2).sum(axis=0))
-        score[block] = np.divide(slopes, scale, out=np.zeros(len(block)), where=scale > 0)
+    """Return the features worth trying, best first; those of every submodel come before all others.
+
+    All features are screened by their score against the mean predictions of the reference. The best of them are
+    proposed in the order in which they enter an L1 path on these predictions; those with the best scores follow.
+    Features with a price are compared by their score per price. Constant features are never proposed.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or data frame of shape (n_samples, n_features)
+        The features.
+    clusters : ReferencePredictions
+        Predictions of the reference for the same samples.
+    settings : SearchSettings
+        What may be chosen.
+    """
+    if sp.issparse(X):
+        X = sp.csc_array(X)
+    average = _average(clusters)
+    residual = null_residual(average)
+    always = np.asarray(settings.always, dtype=np.intp)
+    if np.abs(residual).max() <= CONSTANT * np.abs(average.outputs).max():
+        return always
+    score = scores(X, residual * average.weight, average.weight)
+    if settings.costs is not None:
+        score /= settings.costs
     score[settings.never] = 0
-    score[settings.always] = 0
-    best = np.argsort(-score, kind="stable")[:PROPOSED]
-    return np.concatenate([settings.always, best[score[best] > 0]]).astype(np.intp)
+    score[always] = 0
+    order: Indices = np.argsort(-score, kind="stable")[:SCREENED]
+    ranked = order[score[order] > 0]
+    if not len(ranked):
+        return always
+    n_proposed = max(FEWEST_PROPOSED, PROPOSED_PER_CHOICE * settings.max_features)
+    family = clusters.family.projection.lasso_family
+    entered = _order_of_entry(X, average, family, ranked, settings, n_proposed)
+    best = ranked[: max(BEST_SCORES, n_proposed - len(entered))]
+    return np.concatenate([always, entered, best[~np.isin(best, entered)]])
+
+
+def _average(clusters: ReferencePredictions) -> Average:
+    """Return the mean predictions over the clusters."""
+    mean = np.tensordot(clusters.mean, clusters.weights, axes=(1, 0))
+    offset = None if clusters.offset is None else clusters.offset @ clusters.weights
+    return Average(np.ascontiguousarray(np.atleast_2d(mean.T)), offset, clusters.relative_weight())
+
+
+def null_residual(average: Average) -> Floats:
+    """Return predictions minus those of the best model without features; only log links have an offset."""
+    outputs, offset, weight = average
+    exposure = np.ones(outputs.shape[1]) if offset is None else np.exp(offset - offset.max())
+    level = (outputs @ weight) / (exposure @ weight)
+    return outputs - level[:, None] * exposure
+
+
+def scores(X: Any, slopes: Floats, weight: Floats) -> Floats:
+    """Return the norm over the outputs of each standardized feature's product with slopes (outputs x samples).
+
+    X is read in blocks of features. Constant features have the score 0.
+    """
+    n_samples, n_features = X.shape
+    score = np.zeros(n_features)
+    for block in feature_blocks(n_features, max(1, BLOCK_NUMBERS // n_samples)):
+        part = columns(X, block)
+        center = weight @ part
+        part = part - center
+        deviation = np.sqrt(weight @ part**2)
+        products = np.sqrt(((slopes @ part) ** 2).sum(axis=0))
+        varies = deviation > 1e-12 * np.abs(center)
+        score[block] = np.divide(products, deviation, out=np.zeros(len(center)), where=varies)
+    return score
+
+
+def _order_of_entry(
+    X: Any, average: Average, family: str, ranked: Indices, settings: SearchSettings, n_proposed: int
+) -> Indices:
+    """Return the first features that enter the L1 path; those of every submodel are in it from the beginning.
+
+    ``ranked`` are the features with the best scores, best first, which decide between simultaneous entries.
+    """
+    kept = np.concatenate([np.asarray(settings.always, dtype=np.intp), ranked])
+    factors = np.ones(len(kept)) if settings.costs is None else settings.costs[kept].astype(np.float64)
+    factors[: len(settings.always)] = 0
+    design = make_design(X[:, kept] if sp.issparse(X) else columns(X, kept))
+    for n_penalties, ratio in PATHS:
+        penalties = Penalties(n_penalties, ratio, factors=factors)
+        fit = lasso_path(family, average.outputs, average.weight, average.offset, design, penalties)
+        entry = _entries(fit)[len(settings.always) :]
+        if np.count_nonzero(entry < len(fit.lambdas)) >= n_proposed:
+            break
+    order = np.argsort(entry, kind="stable")[:n_proposed]
+    return ranked[order[entry[order] < len(fit.lambdas)]]
+
+
+def _entries(fit: Fit) -> Indices:
+    """Return the position of the penalty at which each feature enters; the number of penalties if it does not."""
+    n_penalties = len(fit.lambdas)
+    entry = np.full(fit.solution(0)[0].shape[1], n_penalties)
+    for position in reversed(range(n_penalties)):
+        entry[fit.solution(position)[0].any(axis=0)] = position
+    return entry

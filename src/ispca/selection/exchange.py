@@ -11,7 +11,7 @@ from ..reduction.threads import workers
 from .candidates import columns
 from .projection import standardized
 from .reference import ReferencePredictions
-from .search import State, exact_divergences, fit_state, one_step_gains
+from .states import State, exact_divergences, fit_state, one_step_gains
 
 # Features whose exchange is computed exactly: those that promise to cost least.
 EXACT = 60
@@ -60,8 +60,9 @@ def exchanges(
     weight = clusters.relative_weight()
     with workers():  # BLAS on one thread: results do not depend on the number of processors
         chosen = standardized(columns(X, panel), weight).columns
-        others = fit_state(clusters, np.delete(chosen, place, axis=1))
-        complete = fit_state(clusters, chosen)
+        kept = np.delete(np.arange(len(panel)), place)
+        others = fit_state(clusters, chosen, tuple(kept.tolist()))
+        complete = fit_state(clusters, chosen, tuple(range(len(panel))))
         allowed = np.setdiff1d(np.arange(n_features), np.concatenate([panel, never]))
         best = _most_promising(X, others, allowed, weight, clusters.weights)
         pool = standardized(columns(X, best), weight).columns

@@ -110,8 +110,8 @@ def solve(problems: Problems, start: Floats, most_steps: int = MOST_STEPS) -> Fl
         means = part.loss.mean(eta)
         gradient = part.gradient(means)
         flat = gradient.reshape(len(active), -1)
-        steps = np.linalg.solve(damped(part.information(means)), flat[:, :, None])[:, :, 0]
-        decrease = (flat * steps).sum(axis=1)
+        steps = np.asarray(np.linalg.solve(damped(part.information(means)), flat[:, :, None])[:, :, 0], np.float64)
+        decrease = np.einsum("ij,ij->i", flat, steps)
         moved, improved = _line_search(part, unknowns[active], steps.reshape(gradient.shape), decrease, eta)
         unknowns[active] = moved
         active = active[improved & (decrease > TOLERANCE)]

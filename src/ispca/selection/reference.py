@@ -9,13 +9,14 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 
 from .._array_types import Floats
-from ..families import COX, GAUSSIAN, NEGATIVE_BINOMIAL, ORDINAL, POISSON, Family, class_family
+from ..families import COX, FAMILIES, GAUSSIAN, NEGATIVE_BINOMIAL, ORDINAL, POISSON, Family, class_family
 from ..families.poisson import mean as expected_count
 from ..families.survival_curves import breslow, step_values
 from ..fitted_parts import take_apart
 from ..models.base import Horseshoe
 from ..validation.samples import Samples
 from ..validation.stacking_base import Stacked
+from ..validation.stacking_weights import tempered
 from ..validation.target import Target
 
 # Of samples whose observation ends before the first event: they tell nothing.
@@ -65,10 +66,18 @@ class ReferencePredictions(NamedTuple):
         """Number of draws or clusters."""
         return len(self.weights)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the name of the family, because its functions cannot be pickled."""
+        return _with_family, (self.family.name, *self[1:])
+
     def relative_weight(self) -> Floats:
         """Return the weights of the samples, whose sum is 1."""
         weight = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
         return weight / weight.sum()
+
+
+def _with_family(name: str, *others: Any) -> ReferencePredictions:
+    return ReferencePredictions(FAMILIES[name], *others)
 
 
 class _Draws(NamedTuple):
@@ -106,7 +115,7 @@ def reference_predictions(fitted: Any, samples: Samples, target: Target, n_draws
         inside = samples._replace(X=before)
         parts = [_repeated(_draws(model, inside, target, n), n) for model, n in shares if n]
         family = _family(target, [part.extra for part in parts])
-        draws = _joined(family, parts)
+        draws = _sharpened(stack, _joined(family, parts), target)
     else:
         draws = _draws(fitted, samples, target, n_draws)
         family = _family(target, [draws.extra])
@@ -147,6 +156,15 @@ def _joined(family: Family, parts: list[_Draws]) -> _Draws:
     offsets = [part.offset for part in parts if part.offset is not None]
     offset = np.concatenate(offsets, axis=1) if offsets else None
     return _Draws(np.concatenate([part.mean for part in parts], axis=1), extra, offset)
+
+
+def _sharpened(stack: Any, draws: _Draws, target: Target) -> _Draws:
+    """Return the probabilities of a stack of classifiers, which sharpens their mixture."""
+    if target.kind != "classification":
+        return draws
+    mean = draws.mean if draws.mean.ndim == 3 else np.stack([1 - draws.mean, draws.mean], axis=2)
+    sharp = tempered(mean, stack.inverse_temperature_)
+    return draws._replace(mean=sharp if draws.mean.ndim == 3 else sharp[:, :, 1])
 
 
 def _draws(fitted: Any, samples: Samples, target: Target, n_draws: int) -> _Draws:
@@ -215,7 +233,8 @@ def _single_draw(model: Any, Z: Any, samples: Samples, target: Target, n_draws: 
             "predict takes return_std, such as HorseshoeRegressor, PenalizedRegressor or BayesianRidge."
         )
     mean, deviation = model.predict(Z, return_std=True)
-    return _Draws(np.asarray(mean)[:, None], np.sqrt(np.mean(np.square(deviation), keepdims=True)).reshape(1))
+    noise = np.sqrt(np.mean(np.square(np.asarray(deviation))))
+    return _Draws(np.asarray(mean)[:, None], np.array([noise]))
 
 
 def _all_classes(model: Any, Z: Any, target: Target) -> Floats:

@@ -23,7 +23,6 @@ FORMAT = 2
 PART = re.compile(r"\.[0-9a-f]{32}\.json\.[0-9a-f]{16}\.part")
 # A temporary file of this age was left by a process that was killed.
 SECONDS_TO_WRITE = 600
-ARRAYS = {"value", "probabilities", "ranking", "log_density", "interval"}
 
 
 @dataclass(frozen=True)
@@ -33,18 +32,20 @@ class Failure:
     error: str
 
 
-Outcome = Prediction | Failure
+# A record of the type that the store keeps, or a failure.
+Outcome = Any
 
 
 class Store:
-    """A directory of finished fits.
+    """A directory of finished fits, each a frozen dataclass of the type ``record`` or a `Failure`.
 
     A lasting one survives the end of the process and a power failure; a temporary one is faster.
     """
 
-    def __init__(self, directory: Path, lasting: bool = True) -> None:
+    def __init__(self, directory: Path, lasting: bool = True, record: type = Prediction) -> None:
         self._directory = directory
         self._lasting = lasting
+        self._types = {kind.__name__: kind for kind in (record, Failure)}
 
     def path(self, key: str) -> Path:
         """Return the file of a fit."""
@@ -80,8 +81,7 @@ class Store:
             record = content["record"]
             if content["checksum"] != _checksum(key, record) or record.pop("format") != FORMAT:
                 return None
-            kind = record.pop("kind")
-            return Failure(**record) if kind == "Failure" else _prediction(record)
+            return _restored(self._types[record.pop("kind")], record)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
@@ -103,8 +103,13 @@ def _checksum(key: str, record: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps([key, record], sort_keys=True).encode()).hexdigest()
 
 
-def _prediction(content: dict[str, Any]) -> Prediction:
-    if set(content) != {field.name for field in fields(Prediction)}:
+def _restored(kind: Any, content: dict[str, Any]) -> Outcome:
+    """Return a record; a list was a tuple where the field is annotated as one, and otherwise an array."""
+    types = {field.name: str(field.type) for field in fields(kind)}
+    if set(content) != set(types):
         raise ValueError("not a record of a fit")
-    arrays = {name: np.asarray(content[name]) for name in ARRAYS if content[name] is not None}
-    return Prediction(**{**content, **arrays, "messages": tuple(content["messages"])})
+    lists = {name: item for name, item in content.items() if isinstance(item, list)}
+    restored = {
+        name: tuple(item) if types[name].startswith("tuple") else np.asarray(item) for name, item in lists.items()
+    }
+    return kind(**content | restored)

@@ -225,6 +225,7 @@ def _posterior_check(estimator: Any, test: Samples) -> dict[str, float] | None:
         return None
     Z, y, offset = np.asarray(parts.model_input(test.X), dtype=np.float64), np.asarray(test.y), test.offset
     posterior = model.posterior_
+    assert posterior.divergent is not None
     if hasattr(model, "classes_"):
         known = np.isin(y, model.classes_)
         Z, y = Z[known], np.searchsorted(model.classes_, y[known])
@@ -234,7 +235,7 @@ def _posterior_check(estimator: Any, test: Samples) -> dict[str, float] | None:
         log_likelihood(posterior, Z[part], y[part], part_of(offset, part)).sum(axis=0)
         for part in posterior.blocks(Z)
     )
-    draws = np.asarray(total).reshape(*posterior.tau.shape, 1)
+    draws = np.asarray(total).reshape(*posterior.divergent.shape, 1)
     return {
         "r_hat": float(r_hat(draws)[0]),
         "bulk_ess": float(bulk_ess(draws)[0]),

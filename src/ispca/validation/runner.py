@@ -1,10 +1,10 @@
-"""Fit every method on every split: in parallel, resumable, with the same results for any number of workers."""
+"""Fit and evaluate every method on every split: in parallel, resumable, the same for any number of workers."""
 
 from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -24,22 +24,28 @@ from ..reduction.reuse import Reuse
 from .fingerprint import estimator_fingerprint
 from .fit_store import FORMAT, Failure, Outcome, Store
 from .fitting import prepared
-from .prediction import fit_and_predict
+from .prediction import Prediction, fit_and_predict
 from .samples import Samples
 from .target import Target
 from .time_limit import run_limited
 
-_in_a_fit: ContextVar[bool] = ContextVar("_in_a_fit", default=False)
+in_a_fit: ContextVar[bool] = ContextVar("in_a_fit", default=False)
 
 
 class Work(NamedTuple):
-    """The methods, data, splits and seed that a worker needs."""
+    """The methods, data, splits and seed that a worker needs, and what it does with each method.
+
+    ``evaluate`` gets an unfitted estimator, training and held-out samples, the target and a `Reuse`, and returns
+    a frozen dataclass of type ``record``.
+    """
 
     estimators: dict[str, Any]
     samples: Samples
     target: Target
     splits: list[Split]
     seed: int
+    evaluate: Callable[..., Any] = fit_and_predict
+    record: type = Prediction
 
     def split_seed(self, number: int) -> int:
         """Return the seed of a split; all methods get the same one, so that they can share permutations."""
@@ -59,10 +65,12 @@ class Work(NamedTuple):
         }
 
     def _conditions(self) -> tuple[Any, ...]:
-        """Return what else the fits depend on; nothing for plain classes and quantities."""
-        plain = self.target.kind in ("classification", "regression")
+        """Return what else the fits depend on; nothing for the predictions of plain classes and quantities."""
+        kind = () if self.target.kind in ("classification", "regression") else (self.target.kind,)
         given = self.samples.given()
-        return (*(() if plain else (self.target.kind,)), *((given,) if given else ()))
+        predicted = self.evaluate is fit_and_predict
+        evaluation = () if predicted else (_fingerprint("The evaluation", self.evaluate),)
+        return (*kind, *((given,) if given else ()), *evaluation)
 
 
 def _samples(split: Split) -> tuple[Any, ...]:
@@ -79,7 +87,7 @@ def run(
     Fits that took longer than ``timeout`` seconds are not stored, because with more time they may succeed.
     """
     with _directory(resume) as directory:
-        store = Store(directory, lasting=resume is not None)
+        store = Store(directory, lasting=resume is not None, record=work.record)
         store.open()
         store.sweep()
         keys = work.keys()
@@ -90,7 +98,7 @@ def run(
         n_workers = joblib.effective_n_jobs(n_jobs)
         chunks = list(portions(missing, n_workers))
         # Inside a fit of another comparison, only the outer one shows its progress.
-        shown = 0 if _in_a_fit.get() else len(all_keys)
+        shown = 0 if in_a_fit.get() else len(all_keys)
         stopped: dict[str, Outcome] = {}
         with progress(label, shown, lambda: store.finished(all_keys)):
             if timeout is not None and chunks:
@@ -152,11 +160,11 @@ def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list
 
 @contextmanager
 def _fitting() -> Iterator[None]:
-    token = _in_a_fit.set(True)
+    token = in_a_fit.set(True)
     try:
         yield
     finally:
-        _in_a_fit.reset(token)
+        in_a_fit.reset(token)
 
 
 def locked(part: Any) -> Any:
@@ -175,7 +183,7 @@ def _do_all(work: Work, store: Store, keys: dict[tuple[int, str], str], places: 
 def _do(
     work: Work, store: Store, keys: dict[tuple[int, str], str], places: Sequence[tuple[int, str]]
 ) -> Iterator[None]:
-    """Fit some methods on one split with one thread, store each result at once, and yield after each."""
+    """Evaluate some methods on one split with one thread, store each result at once, and yield after each."""
     number = places[0][0]
     split = work.splits[number]
     # Inside a worker everything is serial, because the workers already use all cores.
@@ -186,7 +194,7 @@ def _do(
             estimator = work.estimators[place[1]]
             try:
                 fitted = prepared(estimator, work.split_seed(number))
-                outcome: Outcome = fit_and_predict(fitted, train, test, work.target, reuse)
+                outcome: Outcome = work.evaluate(fitted, train, test, work.target, reuse)
             except Exception as error:  # a failed fit is a result, too
                 outcome = Failure(f"{type(error).__name__}: {error}")
             store.write(keys[place], outcome)

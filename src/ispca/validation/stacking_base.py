@@ -245,13 +245,13 @@ def _table(
             "candidate": names,
             "weight": weights,
             "mlpd": mean,
-            "mlpd_error": _mean_error(densities, mean, weight),
+            "mlpd_error": mean_error(densities, mean, weight),
             "seconds": np.mean(seconds, axis=0),
         }
     )
 
 
-def _mean_error(values: Floats, mean: Floats, weight: Floats | None) -> Floats:
+def mean_error(values: Floats, mean: Floats, weight: Floats | None) -> Floats:
     """Return the standard error of the mean over samples; weights count samples."""
     if weight is None:
         error: Floats = values.std(axis=0, ddof=1) / np.sqrt(len(values))

@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 
 from .._checks import checked_weights
 from ..families.ordinal import ordinal_target
-from ..models.ordinal import observed_positions
+from ..models.posterior_ordinal import observed_positions
 from .input_checks import checked_data
 from .samples import Samples
 from .stacking import StackedClassifier

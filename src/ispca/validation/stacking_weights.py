@@ -50,7 +50,7 @@ def stacking_weights(log_density: Floats, concentration: float, sample_weight: F
 def tempered(probabilities: Floats, inverse_temperature: float) -> Floats:
     """Return probabilities to a power, with rows that sum to one again; powers above 1 make them more extreme."""
     powers = inverse_temperature * np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
-    result: Floats = np.exp(powers - logsumexp(powers, axis=1, keepdims=True))
+    result: Floats = np.exp(powers - logsumexp(powers, axis=-1, keepdims=True))
     return result
 
 

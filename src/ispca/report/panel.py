@@ -1,0 +1,165 @@
+"""Report section on a panel: the few features that predict as well as the model, and what they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._messages import count, listing
+from .._recarray import as_table
+from ..models import original_coefficients
+from ..models.coefficients import INTERCEPT
+from ..plots.panel import panel_table
+from .formatting import clean, clean_all, number, numbers, section, table
+from .input_checks import Inputs
+
+UNVALIDATED = (
+    "Not validated: the same samples chose and evaluated the features, so the size is a first impression. "
+    "Cross-validate the search before you rely on it."
+)
+SEARCH = (
+    "Features are added one at a time, each time the one that brings the predictions closest to those of the "
+    "reference, the model with all features."
+)
+HOW_TO_READ = (
+    "In every fold, the reference is fitted and the features are chosen again without the held-out samples. The "
+    "plot shows the mean log predictive density of the held-out samples minus that of the reference, with bars of "
+    "one standard error. The suggested size is the smallest within one standard error of the reference."
+)
+UNVALIDATED_READING = (
+    "The plot shows how much of the divergence between the reference and a model without features is explained."
+)
+COEFFICIENT_TEXT = (
+    "Coefficients are changes in the linear predictor per unit of a feature, with 90% credible intervals. “Stands "
+    "for” lists features that could take its place: the exchange costs less than a tenth of a standard error, so "
+    "the data do not say which of them to prefer."
+)
+FOLDS_TEXT = "“Folds” is the percentage of folds in which the feature is chosen at this size or earlier."
+
+
+def panel_features(selector: Any, size: int | None = None) -> np.recarray:
+    """Return the features of a panel with their coefficients; each class has its own, and an intercept.
+
+    Parameters
+    ----------
+    selector : ProjectionSelector
+        A fitted selector.
+    size : int, optional
+        Number of features; by default the suggested one.
+
+    Returns
+    -------
+    table : recarray
+        ``order`` (0 for an intercept), ``feature``, ``target_class``, ``mean``, ``q5``, ``q95`` and ``p_sign`` of
+        the coefficient, ``fraction`` (of folds that choose the feature; NaN without validation), ``cost`` of the
+        feature (NaN without costs) and ``stands_for`` (a list of names).
+    """
+    size = selector.n_features_ if size is None else size
+    # The last step takes the panel alone, in its order.
+    found = original_coefficients(selector.submodel(size)[-1])
+    order, path = np.arange(len(found)) % (size + 1), selector.path_
+    names = np.array([INTERCEPT, *map(str, path["feature"][1:])], dtype=object)
+    columns: dict[str, Any] = {"order": order, "feature": names[order]}
+    columns |= {name: found[name] for name in ("target_class", "mean", "q5", "q95", "p_sign")}
+    missing = np.full(len(path), np.nan)
+    fraction = path["fraction"] if "fraction" in path.dtype.names else missing
+    cost = np.diff(path["cost"], prepend=0.0) if "cost" in path.dtype.names else missing
+    for name, values in (("fraction", fraction), ("cost", cost)):
+        columns[name] = np.where(order > 0, values[order], np.nan)
+    groups = [[], *(stands_for(selector, name, size) for name in names[1 : size + 1])]
+    members = np.empty(len(found), dtype=object)
+    members[:] = [groups[place] for place in order]
+    return as_table(columns | {"stands_for": members})
+
+
+def stands_for(selector: Any, feature: str, size: int) -> list[str]:
+    """Return the features that could take the place of one in a panel, the cheapest exchange first."""
+    if size == selector.n_features_:
+        groups = selector.groups_
+        return [str(name) for name in groups["stands_for"][groups["feature"] == feature]]
+    others = selector.alternatives(feature, size)
+    return [str(name) for name in others["feature"][others["equivalent"]]]
+
+
+def panel_section(inputs: Inputs) -> dict[str, Any] | None:
+    """Return the panel, the path to it and the verdict; None without a selection."""
+    selector = inputs.panel
+    if selector is None:
+        return None
+    suggested, size = selector.n_features_, inputs.context.panel_size
+    size = suggested if size is None else size
+    reading = HOW_TO_READ if selector.validated_ else UNVALIDATED_READING
+    text = [clean(selector.message_, 1000), f"{SEARCH} {reading}"]
+    if size != suggested:
+        text.insert(1, f"The panel below has {count(size, 'feature')}, as requested.")
+    tables = [_path_table(selector)]
+    if size:
+        text.append(f"{COEFFICIENT_TEXT} {FOLDS_TEXT}" if selector.validated_ else COEFFICIENT_TEXT)
+        tables.insert(0, _feature_table(panel_features(selector, size)))
+    warnings = [] if selector.validated_ else [UNVALIDATED]
+    return section("Panel", text, warnings=warnings, tables=tables, charts=[_path_chart(selector)])
+
+
+def _feature_table(features: np.recarray) -> dict[str, Any]:
+    several = len(np.unique(features["target_class"])) > 1
+    fractions, costs = (np.isfinite(features[name]).any() for name in ("fraction", "cost"))
+    columns = [("Order", "number"), ("Feature", "text"), *([("Class", "text")] if several else [])]
+    columns += [("Coefficient", "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
+    columns += [("Folds, %", "number")] if fractions else []
+    columns += [("Cost", "number")] if costs else []
+    columns.append(("Stands for", "text"))
+    rows: list[list[Any]] = []
+    for row in features:
+        cells: list[Any] = [int(row["order"]) or None, clean(row["feature"])]
+        cells += [clean(row["target_class"])] if several else []
+        cells += [number(row[name]) for name in ("mean", "q5", "q95")] + [number(100 * row["p_sign"], 3)]
+        cells += [number(100 * row["fraction"], 3)] if fractions else []
+        cells += [number(row["cost"])] if costs else []
+        rows.append([*cells, listing(clean_all(row["stands_for"])[0]) if row["stands_for"] else None])
+    return table("panel", f"The panel: {count(int(features['order'].max()), 'feature')}", columns, rows)
+
+
+# Columns of the path: field, label, factor and digits.
+PATH_COLUMNS = (
+    ("density", "Held-out log density", 1, 4),
+    ("difference", "Difference from the reference", 1, 3),
+    ("difference_error", "Standard error", 1, 3),
+    ("fraction", "Folds, %", 100, 3),
+    ("cost", "Cost so far", 1, 4),
+)
+
+
+def _path_table(selector: Any) -> dict[str, Any]:
+    path = selector.path_
+    shown = [column for column in PATH_COLUMNS if column[0] in path.dtype.names]
+    start = float(path["divergence"][0])
+    explained = 100 * (1 - path["divergence"] / start) if start > 0 else np.full(len(path), 100.0)
+    rows = [
+        [int(row["size"]), clean(row["feature"]) if row["size"] else None, number(value, 3)]
+        + [number(factor * row[field], digits) for field, _, factor, digits in shown]
+        for row, value in zip(path, explained, strict=True)
+    ]
+    columns = [("Size", "number"), ("Feature added", "text"), ("Divergence explained, %", "number")]
+    columns += [(label, "number") for _, label, *_ in shown]
+    caption = "Performance at each size"
+    if selector.validated_:
+        caption += f"; held-out log density of the reference: {selector.reference_density_:.4g}"
+    return table("panel-path", caption, columns, rows)
+
+
+def _path_chart(selector: Any) -> dict[str, Any]:
+    drawn = panel_table(selector)
+    validated = "difference" in (drawn.dtype.names or ())
+    chart: dict[str, Any] = {
+        "kind": "path",
+        "x_label": "Number of features, and the feature added",
+        "y_label": "Difference in log density" if validated else "Divergence explained (not validated)",
+        "size": drawn["size"].tolist(),
+        "feature": [clean(name, 60) if name else "" for name in drawn["feature"].tolist()],
+        "value": numbers(drawn["difference" if validated else "explained"]),
+        "reference": 0 if validated else 1,
+        "suggested": int(selector.n_features_),
+    }
+    ends = {end: numbers(drawn[end]) for end in ("low", "high")} if validated else {}
+    return chart | ends

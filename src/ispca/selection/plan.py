@@ -1,0 +1,191 @@
+"""Check what a selection is asked for, before any long work, and turn it into arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._array_types import Floats, Indices, Mask
+from .._checks import check_values, checked_offset, checked_weights, column_mask, read_training_data
+from .._messages import count, listing, suggestion
+from .._splits import Split, checked_groups, make_fold_splits
+from ..families.ordinal import ordinal_target
+from ..fitted_parts import take_apart
+from ..validation.fitting import check_fit_parameters
+from ..validation.input_checks import named_estimators
+from ..validation.samples import Samples
+from ..validation.target import Target, choose_target, target_form
+from .numeric_columns import numeric_mask, numeric_values
+from .settings import SearchSettings
+
+MISSING_ADVICE = "Impute them, or rule these columns out with never."
+
+
+class Data(NamedTuple):
+    """The samples of a selection.
+
+    Attributes
+    ----------
+    samples : Samples
+        All samples, as the reference gets them.
+    target : Target
+        What the reference predicts.
+    labels : ndarray or None
+        Labels of the classes as they were given; ordered classes are numbers in ``samples``.
+    """
+
+    samples: Samples
+    target: Target
+    labels: Any
+
+
+def read_features(selector: Any, X: Any) -> Any:
+    """Return X as the reference gets it; the selector remembers the number and names of the features."""
+    if not hasattr(X, "columns"):
+        return read_training_data(selector, X, None, needs_target=False)[0]
+    X = validate_data(selector, X, skip_check_array=True)
+    if all(isinstance(name, str) for name in X.columns):
+        # scikit-learn before 1.9 does not see the names of newer polars frames.
+        selector.feature_names_in_ = np.asarray(X.columns, dtype=object)
+    return X
+
+
+def read_data(reference: Any, X: Any, y: Any, kind: str | None, given: dict[str, Any]) -> Data:
+    """Return the samples and the target; ``given`` contains groups, weights and offset, which may be None."""
+    named = named_estimators({"reference": reference})
+    labels = ordinal_target(y)[1] if (kind or target_form(y)) == "ordinal" else None
+    X, y, target = choose_target(named, X, y, kind)
+    offset = checked_offset(given["offset"], len(y))
+    if offset is not None and target.kind != "count":
+        raise ValueError("offset applies to counts only. Pass kind='count' if y contains counts, or omit offset.")
+    weights, groups = checked_weights(given["sample_weight"], len(y)), checked_groups(given["groups"], len(y))
+    samples = Samples(X, y, groups, weights, offset)
+    check_fit_parameters(named, samples)
+    check_distribution(reference, target.kind)
+    return Data(samples, target, target.classes if labels is None else labels)
+
+
+def check_distribution(reference: Any, kind: str) -> None:
+    """Refuse a reference that does not predict a distribution of the target."""
+    model = take_apart(reference).model
+    needs = "log_predictive_density"
+    if kind in ("classification", "ordinal"):
+        needs, fine = "predict_proba", hasattr(reference, "predict_proba")
+    elif kind == "regression":
+        needs = "log_predictive_density, or predict with return_std"
+        fine = "return_std" in signature(model.predict).parameters
+    else:
+        fine = hasattr(model, "log_predictive_density")
+    if not fine:
+        raise ValueError(
+            f"{type(model).__name__} cannot be a reference, because it predicts no distribution of the target. "
+            f"Use a model that has {needs}."
+        )
+
+
+def check_prefit(reference: Any, data: Data) -> None:
+    """Refuse a reference that is not fitted to data of this form."""
+    check_is_fitted(
+        reference, msg="With prefit=True, the reference must be fitted. Fit %(name)s first, or pass prefit=False."
+    )
+    n_features, width = getattr(reference, "n_features_in_", None), data.samples.X.shape[1]
+    if n_features not in (None, width):
+        raise ValueError(f"The reference was fitted to {n_features} features, but X has {width}.")
+    known = list(getattr(reference, "classes_", ()))
+    if data.labels is not None and known != list(data.labels):
+        raise ValueError(
+            f"The reference was fitted to the classes {listing(known)}, but y contains {listing(data.labels)}. "
+            "Pass the samples that the reference was fitted to."
+        )
+
+
+def read_settings(
+    X: Any, names: Any, max_features: int, always: Any, never: Any, costs: Any
+) -> tuple[SearchSettings, Any]:
+    """Return what the search may choose, and the values of X; check the columns that are candidates."""
+    width = X.shape[1]
+    excluded = column_mask(never, width, names, "never")
+    wanted = _in_order(always, width, names)
+    numeric = numeric_mask(X)
+    _check_wanted(wanted, excluded, numeric, names, max_features)
+    excluded |= ~numeric
+    n_allowed = width - int(excluded.sum())
+    if not n_allowed:
+        raise ValueError("No feature is left to choose from. Shorten never, or add numeric columns to X.")
+    values = numeric_values(X)
+    shown = np.arange(width) if names is None else np.asarray(names)
+    check_values(values if not excluded.any() else values[:, ~excluded], shown[~excluded], False, MISSING_ADVICE)
+    settings = SearchSettings(
+        min(int(max_features), n_allowed), wanted, np.flatnonzero(excluded), read_costs(costs, width, names)
+    )
+    return settings, values
+
+
+def _in_order(always: Any, width: int, names: Any) -> Indices:
+    """Return the positions of features in the order in which they are named."""
+    mask = column_mask(always, width, names, "always")
+    given = [] if always is None or isinstance(always, slice | set | frozenset) else np.atleast_1d(always).tolist()
+    if not given or isinstance(given[0], bool):
+        return np.flatnonzero(mask)
+    places = [int(np.flatnonzero(column_mask([item], width, names, "always"))[0]) for item in given]
+    return np.array(list(dict.fromkeys(places)), dtype=np.intp)
+
+
+def _check_wanted(wanted: Indices, excluded: Mask, numeric: Mask, names: Any, max_features: int) -> None:
+    def named(places: Indices) -> str:
+        return listing(repr(str(place if names is None else names[place])) for place in places)
+
+    both = wanted[excluded[wanted]]
+    if len(both):
+        raise ValueError(f"always and never both contain {named(both)}: name a feature in one of them only.")
+    text = wanted[~numeric[wanted]]
+    if len(text):
+        raise ValueError(f"always contains columns not made of numbers: {named(text)}. Encode them as numbers.")
+    if len(wanted) > max_features:
+        raise ValueError(
+            f"always contains {count(len(wanted), 'feature')}, but max_features is {max_features}: raise it."
+        )
+
+
+def read_costs(costs: Any, width: int, names: Any) -> Floats | None:
+    """Return the price of every feature; None if there are no prices."""
+    if costs is None:
+        return None
+    prices = np.ones(width)
+    if isinstance(costs, Mapping):
+        known = {} if names is None else {name: place for place, name in enumerate(names)}
+        places = dict(zip(range(width), range(width), strict=True)) if names is None else known
+        unknown = [name for name in costs if name not in places]
+        if unknown:
+            what = "features of X" if names is not None else "indices of features, and X has no feature names"
+            advice = suggestion(unknown[0], list(known)) if known else "Pass X as a data frame to use names."
+            raise ValueError(f"costs contains names that are not {what}: {listing(map(repr, unknown))}. {advice}")
+        for name, price in costs.items():
+            prices[places[name]] = _number(price)
+    else:
+        prices = np.array([_number(price) for price in np.ravel(np.asarray(costs, dtype=object))])
+        if prices.shape != (width,):
+            raise ValueError(f"costs has {count(len(prices), 'entry', 'entries')}, but X has {width} features.")
+    if not (np.isfinite(prices) & (prices > 0)).all():
+        raise ValueError("costs must be positive numbers. Give features that cost nothing a small price.")
+    return prices
+
+
+def _number(price: Any) -> float:
+    try:
+        return float(price)
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def fold_splits(cv: Any, data: Data, seed: int) -> list[Split]:
+    """Return the folds of the validation, which keep groups together; none without validation."""
+    if cv is None:
+        return []
+    samples = data.samples
+    labels, strata = data.target.strata(samples.y)
+    return make_fold_splits(cv, samples.X, labels, samples.groups, strata is not None, seed)

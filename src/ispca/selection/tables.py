@@ -1,0 +1,73 @@
+"""Tables of a selection: the path, the groups of exchangeable features, and alternatives to one feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._array_types import Floats, Indices
+from .._recarray import as_table
+from .exchange import Exchange
+from .search import SearchPath
+from .suggestion import Differences, are_equivalent, weighted_mean
+from .validated_path import HeldOut
+
+
+def path_table(
+    path: SearchPath,
+    names: Sequence[str],
+    costs: Floats | None,
+    validation: tuple[HeldOut, Differences, Floats | None] | None,
+) -> np.recarray:
+    """Return one row per size; ``validation`` has the held-out densities, differences and sample weights."""
+    features = path.features
+    table: dict[str, Any] = {
+        "size": np.arange(len(features) + 1),
+        "feature": np.array(["", *(names[feature] for feature in features)], dtype=np.str_),
+        "divergence": path.divergence,
+    }
+    if validation is not None:
+        held_out, differences, weight = validation
+        table["density"] = weighted_mean(held_out.log_density[: len(features) + 1], weight)
+        table["difference"], table["difference_error"] = differences
+        table["fraction"] = np.concatenate([[np.nan], held_out.fractions(features)])
+    if costs is not None:
+        table["cost"] = np.concatenate([[0.0], np.cumsum(costs[features])])
+    return as_table(table)
+
+
+def groups_table(panel: Indices, found: Sequence[Exchange], error: float, names: Sequence[str]) -> np.recarray:
+    """Return one row per feature of the panel and feature that could equally well take its place."""
+    rows = [
+        (names[feature], names[other], correlation, cost)
+        for feature, exchange in zip(panel, found, strict=True)
+        for other, cost, correlation in zip(*exchange, strict=True)
+        if are_equivalent(cost, error)
+    ]
+    feature, other, correlation, cost = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return as_table(
+        {
+            "feature": np.array(feature, dtype=np.str_),
+            "stands_for": np.array(other, dtype=np.str_),
+            "correlation": np.array(correlation, dtype=np.float64),
+            "cost": np.array(cost, dtype=np.float64),
+        }
+    )
+
+
+def alternatives_table(exchange: Exchange, error: float, names: Sequence[str]) -> np.recarray:
+    """Return one row per feature that could take the place of another one, cheapest first."""
+    # An error of 0 makes every cost infinitely many errors.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        in_errors = np.asarray(exchange.cost) / error
+    return as_table(
+        {
+            "feature": np.array([names[feature] for feature in exchange.feature], dtype=np.str_),
+            "correlation": exchange.correlation,
+            "cost": exchange.cost,
+            "cost_in_errors": in_errors,
+            "equivalent": are_equivalent(exchange.cost, error),
+        }
+    )

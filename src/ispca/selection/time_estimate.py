@@ -1,0 +1,35 @@
+"""Estimate how long a selection takes, from the time of the reference and of a short search."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import joblib
+
+from .._progress import clock
+from .plan import Data
+from .validated_path import Searcher
+
+# Number of features in the short search.
+TRIED = 2
+
+
+def estimated_time(
+    searcher: Searcher, fitted: Any, data: Data, seconds_reference: float | None, n_folds: int, n_jobs: int | None
+) -> str:
+    """Return a sentence; ``seconds_reference`` is None if the time to fit the reference is unknown."""
+    settings, start = searcher.settings, time.perf_counter()
+    short = min(TRIED, settings.max_features)
+    shorter = settings._replace(max_features=short, always=settings.always[:short])
+    replace(searcher, settings=shorter).search(fitted, data.samples, data.target)
+    search = (time.perf_counter() - start) * settings.max_features / short
+    text = f"Estimated time: {clock(search)} for the search"
+    if n_folds and seconds_reference is None:
+        return f"{text}; after it the reference is refitted in {n_folds} folds."
+    if n_folds and seconds_reference is not None:
+        rounds = -(-n_folds // joblib.effective_n_jobs(n_jobs))
+        # Evaluating the submodels takes about as long as the search.
+        text += f", {clock(rounds * (2 * search + seconds_reference))} for the validation in {n_folds} folds"
+    return f"{text}."

@@ -1,0 +1,253 @@
+"""Search inside a fold: refit the reference, find a path, and evaluate its submodels on the held-out samples."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._array_types import Floats, Indices
+from .._splits import Split
+from .._warnings import notify
+from ..reduction.reuse import Reuse
+from ..validation.fit_store import Failure
+from ..validation.fitting import fit_timed
+from ..validation.prediction import PREDICT, log_density, predict_classes
+from ..validation.prediction_checks import possible_probabilities
+from ..validation.runner import Work, run
+from ..validation.samples import Samples
+from ..validation.stacking_weights import SMALLEST_PROBABILITY
+from ..validation.target import Target
+from .candidates import columns
+from .clusters import clustered
+from .numeric_columns import numeric_values
+from .reference import ReferencePredictions, reference_predictions
+from .search import SearchPath, forward_search
+from .settings import SearchSettings
+from .submodels import submodel_for
+
+
+@dataclass(frozen=True)
+class FoldPath:
+    """The path of one fold and the log densities of its held-out samples.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        Features in order of entry.
+    log_density : ndarray of shape (max_features + 1, n_test)
+        Of the submodels of each size; a shorter path repeats its last submodel.
+    reference : ndarray of shape (n_test,)
+        Of the reference.
+    halves : ndarray of shape (2, n_test) or None
+        Of the largest submodel, from each half of the draws; None if there is only one draw.
+    seconds_reference, seconds_search, seconds_submodels : float
+        Time to fit the reference, to search, and to fit and evaluate the submodels.
+    messages : tuple of str
+        Warnings of the fit.
+    """
+
+    features: Any
+    log_density: Any
+    reference: Any
+    halves: Any
+    seconds_reference: float
+    seconds_search: float
+    seconds_submodels: float
+    messages: tuple[str, ...] = ()
+
+
+class Search(NamedTuple):
+    """What a search found, and the predictions of the reference that it is based on."""
+
+    path: SearchPath
+    draws: ReferencePredictions
+    clusters: ReferencePredictions
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """How to search: settings that are the same in every fold.
+
+    Attributes
+    ----------
+    settings : SearchSettings
+        What may be chosen.
+    n_draws, n_clusters : int
+        Number of draws of the submodels, and of clusters of them in the search.
+    seed : int
+        Seed of the clusters.
+    """
+
+    settings: SearchSettings
+    n_draws: int
+    n_clusters: int
+    seed: int
+
+    def search(self, fitted: Any, samples: Samples, target: Target) -> Search:
+        """Search for features that predict like a fitted reference."""
+        draws = reference_predictions(fitted, samples, target, self.n_draws)
+        clusters = clustered(draws, self.n_clusters, self.seed)
+        return Search(forward_search(numeric_values(samples.X), clusters, self.settings), draws, clusters)
+
+
+@dataclass(frozen=True)
+class FoldEvaluation:
+    """Evaluates a reference and its submodels in one fold; see `ispca.validation.runner.Work`."""
+
+    searcher: Searcher
+
+    def __call__(
+        self, estimator: Any, train: Samples, test: Samples, target: Target, reuse: Reuse | None
+    ) -> FoldPath:
+        """Fit the reference, search, and evaluate the submodels of all sizes."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            seconds_reference = sum(fit_timed(estimator, train, reuse))
+            reference = reference_density(estimator, test, target)
+            start = time.perf_counter()
+            # A class without training samples is unknown to the reference.
+            known = target if target.classes is None else target._replace(classes=np.unique(train.y))
+            found = self.searcher.search(estimator, train, known)
+            middle = time.perf_counter()
+            features = found.path.features
+            parts = columns(numeric_values(train.X), features), columns(numeric_values(test.X), features)
+            densities = [
+                submodel_density(parts, found.draws, size, test, target, known.classes)
+                for size in range(len(features) + 1)
+            ]
+            repeats = self.searcher.settings.max_features - len(features)
+            densities += densities[-1:] * repeats
+            halves = [
+                submodel_density(parts, half, len(features), test, target, known.classes)
+                for half in halves_of(found.draws)
+            ]
+        return FoldPath(
+            features,
+            np.array(densities),
+            reference,
+            np.array(halves) if halves else None,
+            seconds_reference,
+            middle - start,
+            time.perf_counter() - middle,
+            tuple(dict.fromkeys(str(warning.message) for warning in caught)),
+        )
+
+
+def reference_density(fitted: Any, samples: Samples, target: Target) -> Floats:
+    """Return the log density of samples under a reference: the same numbers as in a comparison."""
+    density = PREDICT[target.kind](fitted, samples, target).log_density
+    if density is None:
+        raise ValueError("The reference predicts no distribution of the target.")
+    return density
+
+
+def ordered_density(fitted: Any, samples: Samples, target: Target) -> Floats:
+    """Return the log density of ordered classes, whatever labels the reference gives them."""
+    probabilities = possible_probabilities(fitted.predict_proba(samples.X), len(samples.y), target.n_classes)
+    observed = probabilities[np.arange(len(samples.y)), samples.y]
+    return np.asarray(np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0)))
+
+
+def submodel_density(
+    parts: tuple[Floats, Floats],
+    draws: ReferencePredictions,
+    size: int,
+    test: Samples,
+    target: Target,
+    classes: Any,
+) -> Floats:
+    """Return the log density of test samples under the submodel with the first features of a path.
+
+    ``parts`` are the features of the path for the training and for the test samples.
+    """
+    train_part, test_part = (part[:, :size] for part in parts)
+    model = submodel_for(target.kind)().fit(train_part, draws, classes=classes)
+    if target.classes is not None:
+        density = predict_classes(model, test_part, test.y, target.classes).log_density
+    else:
+        options = {} if test.offset is None else {"offset": test.offset}
+        density = log_density(model, test_part, test.y, **options)
+    return np.asarray(density)
+
+
+def halves_of(draws: ReferencePredictions) -> list[ReferencePredictions]:
+    """Return every second draw, and the others; nothing if there is only one draw."""
+    if draws.n_draws < 2:
+        return []
+    halves = []
+    for half in (slice(0, None, 2), slice(1, None, 2)):
+        weights = draws.weights[half]
+        halves.append(
+            draws._replace(
+                mean=draws.mean[:, half],
+                extra=None if draws.extra is None else draws.extra[half],
+                offset=None if draws.offset is None else draws.offset[:, half],
+                weights=weights / weights.sum(),
+            )
+        )
+    return halves
+
+
+class HeldOut(NamedTuple):
+    """Log densities of all samples that were held out, and the paths of the folds.
+
+    Attributes
+    ----------
+    samples : ndarray of int
+        The samples; one that was held out several times has the mean of its log densities.
+    log_density, reference, halves
+        As in `FoldPath`, for these samples.
+    paths : list of ndarray of int
+        The features of each fold.
+    """
+
+    samples: Indices
+    log_density: Floats
+    reference: Floats
+    halves: Floats | None
+    paths: list[Indices]
+
+    def fractions(self, features: Indices) -> Floats:
+        """Return the fraction of the folds whose first k features contain the k-th feature."""
+        chosen = [[feature in path[: place + 1] for place, feature in enumerate(features)] for path in self.paths]
+        return np.mean(np.array(chosen, dtype=np.float64), axis=0)
+
+
+def held_out(folds: Sequence[FoldPath], splits: Sequence[Split]) -> HeldOut:
+    """Combine the folds."""
+    places = np.concatenate([split.test for split in splits])
+    samples, position, counts = np.unique(places, return_inverse=True, return_counts=True)
+
+    def combined(parts: list[Floats]) -> Floats:
+        values = np.concatenate(parts, axis=-1)
+        total = np.zeros((len(samples), *values.shape[:-1]))
+        np.add.at(total, position, values.T)
+        return (total.T / counts).astype(np.float64)
+
+    halves = [fold.halves for fold in folds]
+    return HeldOut(
+        samples,
+        combined([fold.log_density for fold in folds]),
+        combined([fold.reference for fold in folds]),
+        combined(halves) if all(half is not None for half in halves) else None,
+        # An empty list in a stored record has no type.
+        [np.asarray(fold.features, dtype=np.intp) for fold in folds],
+    )
+
+
+def validated_paths(work: Work, resume: Any, n_jobs: int | None) -> HeldOut:
+    """Search in every fold, and combine the folds; those that fail are left out with a warning."""
+    outcomes = run(work, resume, n_jobs, "Validating")
+    folds = [outcome for _, outcome in sorted(outcomes.items())]
+    errors = [fold.error for fold in folds if isinstance(fold, Failure)]
+    if len(errors) == len(folds):
+        raise ValueError(f"The selection failed in every fold. The first error: {errors[0]}")
+    if errors:
+        notify(f"The selection failed in {len(errors)} of {len(folds)} folds, which are left out: {errors[0]}")
+    kept = [number for number, fold in enumerate(folds) if not isinstance(fold, Failure)]
+    return held_out([folds[number] for number in kept], [work.splits[number] for number in kept])

@@ -1,0 +1,54 @@
+"""Stand-ins for fitted selectors, with made-up paths."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+
+from ispca import HorseshoeClassifier
+
+FEATURES = ["gene 7", "gene 3", "gene 12", "gene 5"]
+DIVERGENCE = [0.5, 0.2, 0.06, 0.04, 0.02]
+DIFFERENCE = [-0.45, -0.2, -0.03, -0.01, 0.005]
+ERRORS = [0.08, 0.06, 0.04, 0.03, 0.03]
+SHORT = {"n_warmup": 40, "n_draws": 40, "retry": False, "n_jobs": 1, "random_state": 0}
+
+
+def path(validated=True, names=FEATURES, costs=None):
+    """Return a path of four features."""
+    columns = {"size": np.arange(5), "feature": np.array(["", *names]), "divergence": np.array(DIVERGENCE)}
+    if validated:
+        columns["density"] = np.array(DIFFERENCE) - 0.3
+        columns |= {"difference": np.array(DIFFERENCE), "difference_error": np.array(ERRORS)}
+        columns["fraction"] = np.array([1.0, 1.0, 0.9, 0.6, 0.5])
+    if costs is not None:
+        columns["cost"] = np.cumsum([0.0, *costs])
+    return np.rec.fromarrays(list(columns.values()), names=",".join(columns))
+
+
+def selector(validated=True, n_features=2, names=FEATURES, costs=None, n_classes=2):
+    """Return a selector with this path and suggested size; its submodels are fitted to noise."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 4)), np.arange(40) % n_classes
+
+    def submodel(size=n_features):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return make_pipeline("passthrough", HorseshoeClassifier(**SHORT).fit(X[:, :size], y))
+
+    def alternatives(feature, size=n_features):
+        found = (["gene 8", "gene 2"], [0.9, 0.3], [0.001, 0.2], [0.02, 4.0], [True, False])
+        return np.rec.fromarrays(found, names="feature,correlation,cost,cost_in_errors,equivalent")
+
+    groups = ([names[0], names[0]], [f"sister of {names[0]}", "gene 9"], [0.95, -0.9], [0.0001, 0.001])
+    return SimpleNamespace(
+        path_=path(validated, names, costs),
+        n_features_=n_features,
+        validated_=validated,
+        reference_density_=-0.3,
+        message_="The verdict.",
+        groups_=np.rec.fromarrays(groups, names="feature,stands_for,correlation,cost"),
+        submodel=submodel,
+        alternatives=alternatives,
+    )

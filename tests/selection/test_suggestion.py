@@ -1,0 +1,94 @@
+"""The suggested size follows from fixed rules on arrays, and a sentence says why."""
+
+import numpy as np
+import pytest
+
+from ispca.selection.suggestion import (
+    Differences,
+    are_equivalent,
+    draws_message,
+    paired_differences,
+    suggest_size,
+    suggest_unvalidated_size,
+)
+
+
+def given(mean, error):
+    return Differences(np.asarray(mean, dtype=float), np.broadcast_to(np.asarray(error, dtype=float), len(mean)))
+
+
+def test_differences_are_paired(rng):
+    reference = rng.normal(size=50)
+    log_density = np.stack([reference - 0.25, reference + rng.normal(size=50)])
+    differences = paired_differences(log_density, reference)
+    np.testing.assert_allclose(differences.mean, (log_density - reference).mean(axis=1))
+    np.testing.assert_allclose(differences.error[1], (log_density[1] - reference).std(ddof=1) / np.sqrt(50))
+    # A constant difference has no error, however much the densities vary.
+    np.testing.assert_allclose(differences.error[0], 0, atol=1e-15)
+
+
+def test_weights_count_samples(rng):
+    reference, log_density = rng.normal(size=30), rng.normal(size=(2, 30))
+    weights = rng.integers(0, 3, size=30)
+    repeated = np.repeat(np.arange(30), weights)
+    counted = paired_differences(log_density, reference, weights.astype(float))
+    np.testing.assert_allclose(counted, paired_differences(log_density[:, repeated], reference[repeated]))
+
+
+def test_chance_gives_no_features():
+    suggestion = suggest_size(given([-0.19, -0.05, 0.3], 0.1), 0, True)
+    assert suggestion.size == 0
+    assert "no better than a submodel without features" in suggestion.message
+    assert "difference 0.190 nats per sample, standard error 0.100" in suggestion.message
+    assert suggest_size(given([-0.21, -0.05, 0.3], 0.1), 0, True).size == 1
+
+
+def test_the_smallest_size_within_one_standard_error():
+    mean = [-0.6, -0.4, -0.11, -0.1, 0.0]
+    suggestion = suggest_size(given(mean, 0.1), 0, True)
+    assert suggestion.size == 3
+    assert suggestion.message.startswith("3 features predict held-out samples as well as the reference")
+    assert suggest_size(given(mean, [0.1, 0.1, 0.12, 0.1, 0.1]), 0, True).size == 2
+    assert suggest_size(given([-0.6, 0.0], 0.1), 0, True).message.startswith("1 feature predicts")
+
+
+def test_wanted_features_are_never_dropped():
+    assert suggest_size(given([-0.6, 0.0, 0.0, 0.0], 0.1), 2, True).size == 2
+
+
+def test_no_submodel_matches():
+    mean = [-0.9, -0.5, -0.3, -0.4]
+    suggestion = suggest_size(given(mean, 0.1), 0, True)
+    assert suggestion.size == 2
+    assert "No submodel of up to 3 features" in suggestion.message
+    assert "Raise max_features" in suggestion.message
+    message = suggest_size(given(mean, 0.1), 0, False).message
+    assert "Raise" not in message
+    assert "a way that a submodel cannot reproduce" in message
+
+
+@pytest.mark.parametrize(
+    ("divergence", "n_always", "size"),
+    [
+        ([1.0, 0.4, 0.05, 0.01], 0, 2),
+        ([1.0, 0.4, 0.05, 0.01], 3, 3),
+        ([1.0, 0.9, 0.8], 0, 2),
+        ([0.0, 0.0], 0, 0),
+        ([0.3], 0, 0),
+    ],
+)
+def test_without_validation(divergence, n_always, size):
+    suggestion = suggest_unvalidated_size(np.array(divergence), n_always)
+    assert suggestion.size == size
+    assert suggestion.message.startswith("Not validated: ")
+
+
+def test_too_few_draws():
+    halves = np.array([[0.0, 0.2], [0.1, 0.2]])
+    assert draws_message(halves, 0.11, 400) == ""
+    assert "Raise n_draws above 400" in draws_message(halves, 0.09, 400)
+    assert draws_message(halves, 0.09, 400, np.array([0.0, 1.0])) == ""
+
+
+def test_equivalent_features():
+    assert are_equivalent(np.array([-0.01, 0.009, 0.011]), 0.1).tolist() == [True, True, False]

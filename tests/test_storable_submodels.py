@@ -1,0 +1,95 @@
+"""Submodels and their panels in a model file, also without features, and files whose parts do not match."""
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from forged_models import forged, put
+from ispca import original_coefficients
+from ispca.persistence import ModelFileError, load_model, save_model
+from ispca.selection import FeaturePanel
+from selected_models import REFERENCES, problem, submodel
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*NOT converged")
+
+
+def reloaded(model, tmp_path):
+    save_model(model, tmp_path / "model")
+    return load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("features", [("c", "a"), ()])
+def test_submodels_come_back(name, features, tmp_path):
+    X, y = problem(name)
+    model = submodel(name, features)
+    panel = X[list(features)]
+    for whole, data in ((model, X), (model[-1], panel)):
+        loaded = reloaded(whole, tmp_path)
+        np.testing.assert_array_equal(loaded.predict(data), whole.predict(data))
+        np.testing.assert_array_equal(original_coefficients(loaded), original_coefficients(whole))
+    assert loaded.n_features_in_ == len(features)
+    assert (loaded.posterior_.tau, loaded.posterior_.divergent) == (None, None)
+    density = model[-1].log_predictive_density(panel, y)
+    np.testing.assert_array_equal(loaded.log_predictive_density(panel, y), density)
+    if name == "survival":
+        for kept, given in zip(loaded.survival_curves(panel), model[-1].survival_curves(panel), strict=True):
+            np.testing.assert_array_equal(kept, given)
+
+
+def test_a_panel_keeps_its_order_and_names(tmp_path):
+    X, _ = problem("numbers")
+    loaded = reloaded(FeaturePanel(["d", "b"]).fit(X), tmp_path)
+    assert loaded.features == ["d", "b"]
+    assert loaded.get_feature_names_out().tolist() == ["d", "b"]
+    assert loaded.transform(X).equals(X[["d", "b"]])
+
+
+def altered(name, **fields):
+    model = copy.copy(submodel(name, ("c", "a"))[-1])
+    model.posterior_ = replace(model.posterior_, **fields)
+    return model
+
+
+def refused(model, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        save_model(model, tmp_path / "model")
+
+
+def test_draws_that_do_not_belong_to_the_submodel_are_refused(tmp_path):
+    posterior = submodel("numbers", ("c", "a"))[-1].posterior_
+    refused(altered("numbers", tau=posterior.sigma), "its tau is not None", tmp_path)
+    refused(altered("numbers", divergent=posterior.sigma > 0), "its divergent is not None", tmp_path)
+    refused(altered("numbers", sigma=None), "its sigma is not", tmp_path)
+    refused(altered("numbers", coef=posterior.coef[..., :1]), "its coef is not", tmp_path)
+    refused(altered("numbers", intercept=posterior.intercept[:, :0]), "no posterior draws", tmp_path)
+    refused(altered("poisson", family="cox"), "not those of a poisson model", tmp_path)
+    refused(altered("poisson", family="negative-binomial"), "its dispersion is not", tmp_path)
+    refused(altered("survival", hazard=None), "its hazard is not", tmp_path)
+    refused(altered("ordinal", thresholds=None), "its thresholds is not", tmp_path)
+
+
+@pytest.mark.parametrize("columns", [[0, 4], [-1, 0], [2, 2], [1.0, 0.0]])
+def test_panels_with_impossible_columns_are_refused(columns, tmp_path):
+    save_model(submodel("numbers", ("c", "a")), tmp_path / "model")
+
+    def change(description, arrays):
+        put(arrays, description["pipeline"][0][1]["fitted"]["panel_columns_"], columns)
+
+    with pytest.raises(ModelFileError, match="panel_columns_ is not a list of distinct indices in range"):
+        load_model(forged(tmp_path / "model", change))
+
+
+def test_a_panel_of_another_width_is_refused(tmp_path):
+    panel, model = submodel("numbers", ("c",))[0], submodel("numbers", ("c", "a"))[-1]
+    refused(make_pipeline(panel, model), "do not fit together", tmp_path)
+
+
+def test_only_submodels_may_have_no_features(tmp_path):
+    X, _ = problem("numbers")
+    panel = FeaturePanel([]).fit(X)
+    panel.n_features_in_ = 0
+    refused(panel, "n_features_in_ is not an integer of at least 1", tmp_path)
