@@ -40,11 +40,12 @@ from .suggestion import (
     suggest_unvalidated_size,
     weighted_mean,
 )
-from .tables import alternatives_table, groups_table, path_table
+from .tables import alternatives_table, groups_table, panel_table, path_table
 from .time_estimate import estimated_time
 from .validated_path import (
     FoldEvaluation,
     FoldPath,
+    HeldOut,
     Search,
     Searcher,
     ordered_density,
@@ -93,11 +94,12 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     path_ : recarray
-        One row for each size: ``size``, ``feature`` (the one added), ``divergence`` from the reference in the
+        One row for each size: ``size``, ``feature`` (what the panel has that the smaller one does not have),
+        ``dropped`` (what only the smaller one has, usually nothing), ``divergence`` from the reference in the
         training samples (nats per sample); after validation ``density`` (mean held-out log density),
         ``difference`` from the reference, ``difference_error`` (standard error of the mean of the paired
-        differences) and ``fraction`` (of the folds whose first ``size`` features contain the feature); ``cost``
-        (of all features so far) if there are costs.
+        differences) and ``fraction`` (of the folds whose panel of this size contains a feature, averaged over
+        the features of the panel); ``cost`` (of all features of the panel) if there are costs.
     n_features_ : int
         Suggested size: the smallest within one standard error of the reference, or 0 if the reference predicts no
         better than chance.
@@ -105,8 +107,9 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         Why this size is suggested, and what to change if no submodel matches the reference.
     validated_ : bool
         Whether the suggestion comes from held-out samples. It is False while, or if, the validation is not done.
-    features_ : ndarray of int
-        All features of the path in order of entry.
+    panels_ : list of ndarray of int
+        Features of the submodel of each size, in order of entry. They need not be nested: among correlated
+        features, one that entered early may become superfluous when others have followed.
     groups_ : recarray
         For each suggested ``feature`` the features that it ``stands_for``: those whose exchange costs less than a
         tenth of a standard error, with their ``correlation`` and ``cost`` (nats per sample).
@@ -221,7 +224,7 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def submodel(self, size: int | None = None) -> Pipeline:
-        """Return the submodel with the first features of the path.
+        """Return the submodel of a size.
 
         Parameters
         ----------
@@ -234,12 +237,34 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             Takes tables with all features; its last step takes tables with the features of the panel.
         """
         check_is_fitted(self)
-        chosen = self.features_[: self._checked_size(size)]
+        chosen = self.panels_[self._checked_size(size)]
         names, X = known_names(self), self._data.samples.X
         panel = FeaturePanel(chosen if names is None else names[chosen]).fit(X)
         model = submodel_for(self._data.target.kind)()
         model.fit(panel.transform(X), self._found.draws, classes=self._data.labels)
         return Pipeline([("panel", panel), ("model", model)])
+
+    def panel(self, size: int | None = None) -> np.recarray:
+        """Return the features of the submodel of a size, with their coefficients.
+
+        Parameters
+        ----------
+        size : int, optional
+            Number of features; by default the suggested one.
+
+        Returns
+        -------
+        table : recarray
+            One row per feature in order of entry (and class, where there are more than two): ``feature``,
+            ``target_class``, the coefficient as in `ispca.original_coefficients` (``mean``, ``sd``, ``q5``,
+            ``q95``, ``p_sign``), and the ``fraction`` of the folds whose panel of this size contains the feature
+            (NaN without validation).
+        """
+        check_is_fitted(self)
+        chosen = self.panels_[self._checked_size(size)]
+        unknown = np.full(len(chosen), np.nan)
+        fractions = unknown if self._held_out is None else self._held_out.fractions(chosen)
+        return panel_table(self.submodel(len(chosen)), fractions)
 
     def alternatives(self, feature: Any, size: int | None = None) -> np.recarray:
         """Return the features that could take the place of one in a submodel, cheapest first.
@@ -260,7 +285,7 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         size = self._checked_size(size)
-        panel, names = self.features_[:size], self._names()
+        panel, names = self.panels_[size], self._names()
         known = [names[place] for place in panel]
         chosen = names[int(feature)] if isinstance(feature, Integral) else str(feature)
         if chosen not in known:
@@ -306,21 +331,23 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.features_[: self.n_features_]] = True
+        mask[self.panels_[self.n_features_]] = True
         return mask
 
     def _search(self) -> None:
         """Search on all samples, and set the attributes without validation."""
         self._found: Search = self._searcher.search(self.reference_, self._data.samples, self._data.target)
         path, costs = self._found.path, self._searcher.settings.costs
-        self.features_, self.validated_ = path.features, False
+        self._held_out: HeldOut | None = None
+        self.panels_, self.validated_ = list(path.sets), False
         self.reference_density_: float | None = None
         self.path_ = path_table(path, self._names(), costs, None)
         self._conclude(suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
         if _talks():
             tell(self.message_)
-            order = ", ".join(self.path_.feature[1:])
-            tell(f"Features in order of entry, not validated: {order}" if order else "No feature was chosen.")
+            names = self._names()
+            largest = ", ".join(names[feature] for feature in self.panels_[-1])
+            tell(f"Features in order of entry, not validated: {largest}" if largest else "No feature was chosen.")
 
     def _validate(self, splits: Sequence[Split], seed: int) -> None:
         """Repeat everything in the folds, and set the attributes with validation."""
@@ -331,16 +358,16 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         found = validated_paths(work, self.resume, self.n_jobs)
         weight = None if samples.sample_weight is None else samples.sample_weight[found.samples]
         path, settings = self._found.path, self._searcher.settings
-        differences = paired_differences(found.log_density[: len(self.features_) + 1], found.reference, weight)
+        differences = paired_differences(found.log_density[: len(self.panels_)], found.reference, weight)
         self.reference_density_ = float(weighted_mean(found.reference, weight))
         self.path_ = path_table(path, self._names(), settings.costs, (found, differences, weight))
         n_allowed = self.n_features_in_ - len(settings.never)
-        more = len(self.features_) == settings.max_features < n_allowed
+        more = len(self.panels_) - 1 == settings.max_features < n_allowed
         verdict = suggest_size(differences, len(settings.always), more)
         if found.halves is not None:
             advice = draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight)
             verdict = verdict._replace(message=f"{verdict.message} {advice}".strip())
-        self.validated_ = True
+        self.validated_, self._held_out = True, found
         self._conclude(verdict)
 
     def _conclude(self, suggested: Suggestion) -> None:
@@ -350,13 +377,13 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         size = self.n_features_
         found = [self._exchange(size, place) for place in range(size)]
         error = self._error(size) if size else 0.0
-        self.groups_ = groups_table(self.features_[:size], found, error, self._names())
+        self.groups_ = groups_table(self.panels_[size], found, error, self._names())
 
     def _exchange(self, size: int, place: int) -> Exchange:
         """Return the exchanges of a feature in the submodel of a size, computed once."""
         if (size, place) not in self._exchanges:
             never, width = self._searcher.settings.never, self.n_features_in_
-            panel = self.features_[:size]
+            panel = self.panels_[size]
             clusters = self._found.clusters
             self._exchanges[size, place] = exchanges(self._values, clusters, panel, place, never, width)
         return self._exchanges[size, place]
@@ -366,8 +393,8 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if self.validated_:
             return float(self.path_.difference_error[size])
         samples, target, _ = self._data
-        part = columns(self._values, self.features_)
-        density = submodel_density((part, part), self._found.draws, size, samples, target, target.classes)
+        part = columns(self._values, self.panels_[size])
+        density = submodel_density((part, part), self._found.draws, samples, target, target.classes)
         # A reference fitted before knows ordered classes by their labels, not by their numbers.
         find = ordered_density if target.kind == "ordinal" else reference_density
         reference = find(self.reference_, samples, target)
@@ -376,7 +403,7 @@ class ProjectionSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def _checked_size(self, size: int | None) -> int:
         if size is None:
             return self.n_features_
-        sizes = range(len(self.features_) + 1)
+        sizes = range(len(self.panels_))
         if size not in sizes:
             raise ValueError(f"size={size!r}, but the path has sizes from 0 to {sizes[-1]}.")
         return int(size)

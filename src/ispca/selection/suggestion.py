@@ -58,7 +58,7 @@ def suggest_size(differences: Differences, n_always: int, more_features: bool) -
         return Suggestion(
             0,
             "The reference predicts held-out samples no better than a submodel without features (difference "
-            f"{_nats(-mean[0], error[0])}), so no features are suggested.",
+            f"{_nats(-mean[0], error[0])}), so no features are suggested.{_better_panel(differences)}",
         )
     smallest = min(n_always, len(mean) - 1)
     matching = np.flatnonzero(mean[smallest:] >= -MATCH_ERRORS * error[smallest:]) + smallest
@@ -80,6 +80,18 @@ def suggest_size(differences: Differences, n_always: int, more_features: bool) -
         size,
         f"No submodel of up to {count(len(mean) - 1, 'feature')} predicts held-out samples as well as the "
         f"reference; the best one has {size} (difference {_nats(mean[size], error[size])}). {advice}",
+    )
+
+
+def _better_panel(differences: Differences) -> str:
+    """Return advice if panels predict although the reference does not: it is not a good one."""
+    mean, error = differences
+    size = int(np.argmax(mean))
+    if size == 0 or mean[size] <= CHANCE_ERRORS * error[size] or mean[size] <= mean[0]:
+        return ""
+    return (
+        f" Submodels of {count(size, 'feature')} predict better than the reference (difference "
+        f"{_nats(mean[size], error[size])}): use a better reference, such as a stack."
     )
 
 

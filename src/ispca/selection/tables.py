@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from .._array_types import Floats, Indices
 from .._recarray import as_table
+from ..models import original_coefficients
 from .exchange import Exchange
 from .search import SearchPath
 from .suggestion import Differences, are_equivalent, weighted_mean
@@ -22,19 +24,42 @@ def path_table(
     validation: tuple[HeldOut, Differences, Floats | None] | None,
 ) -> np.recarray:
     """Return one row per size; ``validation`` has the held-out densities, differences and sample weights."""
-    features = path.features
+    sets = path.sets
+    before = (sets[0], *sets[:-1])
     table: dict[str, Any] = {
-        "size": np.arange(len(features) + 1),
-        "feature": np.array(["", *(names[feature] for feature in features)], dtype=np.str_),
+        "size": np.arange(len(sets)),
+        "feature": _only_in(sets, before, names),
+        "dropped": _only_in(before, sets, names),
         "divergence": path.divergence,
     }
     if validation is not None:
         held_out, differences, weight = validation
-        table["density"] = weighted_mean(held_out.log_density[: len(features) + 1], weight)
+        table["density"] = weighted_mean(held_out.log_density[: len(sets)], weight)
         table["difference"], table["difference_error"] = differences
-        table["fraction"] = np.concatenate([[np.nan], held_out.fractions(features)])
+        table["fraction"] = np.array([np.nan, *(held_out.fractions(chosen).mean() for chosen in sets[1:])])
     if costs is not None:
-        table["cost"] = np.concatenate([[0.0], np.cumsum(costs[features])])
+        table["cost"] = np.array([costs[chosen].sum() for chosen in sets])
+    return as_table(table)
+
+
+def _only_in(sets: Sequence[Indices], others: Sequence[Indices], names: Sequence[str]) -> np.ndarray:
+    """Return the names of the features that are in each set but not in the other one, joined by commas."""
+    texts = [
+        ", ".join(names[feature] for feature in chosen if feature not in other)
+        for chosen, other in zip(sets, others, strict=True)
+    ]
+    return np.array(texts, dtype=np.str_)
+
+
+def panel_table(submodel: Pipeline, fractions: Floats) -> np.recarray:
+    """Return one row per feature of a submodel, and class if there are several, with its coefficient."""
+    coefficients = original_coefficients(submodel[-1])
+    size = len(fractions)
+    # Every class starts with its intercept.
+    rows = coefficients[np.arange(len(coefficients)) % (size + 1) > 0]
+    columns = ("feature", "target_class", "mean", "sd", "q5", "q95", "p_sign")
+    table: dict[str, Any] = {name: rows[name] for name in columns}
+    table["fraction"] = np.tile(fractions, len(rows) // size if size else 0)
     return as_table(table)
 
 

@@ -37,8 +37,8 @@ class FoldPath:
 
     Attributes
     ----------
-    features : ndarray of int
-        Features in order of entry.
+    sets : tuple of list of int
+        Features of the submodel of each size.
     log_density : ndarray of shape (max_features + 1, n_test)
         Of the submodels of each size; a shorter path repeats its last submodel.
     reference : ndarray of shape (n_test,)
@@ -51,7 +51,7 @@ class FoldPath:
         Warnings of the fit.
     """
 
-    features: Any
+    sets: tuple[list[int], ...]
     log_density: Any
     reference: Any
     halves: Any
@@ -114,20 +114,17 @@ class FoldEvaluation:
             known = target if target.classes is None else target._replace(classes=np.unique(train.y))
             found = self.searcher.search(estimator, train, known)
             middle = time.perf_counter()
-            features = found.path.features
-            parts = columns(numeric_values(train.X), features), columns(numeric_values(test.X), features)
-            densities = [
-                submodel_density(parts, found.draws, size, test, target, known.classes)
-                for size in range(len(features) + 1)
-            ]
-            repeats = self.searcher.settings.max_features - len(features)
-            densities += densities[-1:] * repeats
-            halves = [
-                submodel_density(parts, half, len(features), test, target, known.classes)
-                for half in halves_of(found.draws)
-            ]
+            sets, values = found.path.sets, (numeric_values(train.X), numeric_values(test.X))
+
+            def density(draws: ReferencePredictions, chosen: Indices) -> Floats:
+                parts = columns(values[0], chosen), columns(values[1], chosen)
+                return submodel_density(parts, draws, test, target, known.classes)
+
+            densities = [density(found.draws, chosen) for chosen in sets]
+            densities += densities[-1:] * (self.searcher.settings.max_features + 1 - len(sets))
+            halves = [density(half, sets[-1]) for half in halves_of(found.draws)]
         return FoldPath(
-            features,
+            tuple(chosen.tolist() for chosen in sets),
             np.array(densities),
             reference,
             np.array(halves) if halves else None,
@@ -154,18 +151,13 @@ def ordered_density(fitted: Any, samples: Samples, target: Target) -> Floats:
 
 
 def submodel_density(
-    parts: tuple[Floats, Floats],
-    draws: ReferencePredictions,
-    size: int,
-    test: Samples,
-    target: Target,
-    classes: Any,
+    parts: tuple[Floats, Floats], draws: ReferencePredictions, test: Samples, target: Target, classes: Any
 ) -> Floats:
-    """Return the log density of test samples under the submodel with the first features of a path.
+    """Return the log density of test samples under a submodel.
 
-    ``parts`` are the features of the path for the training and for the test samples.
+    ``parts`` are the features of the submodel for the training and for the test samples.
     """
-    train_part, test_part = (part[:, :size] for part in parts)
+    train_part, test_part = parts
     model = submodel_for(target.kind)().fit(train_part, draws, classes=classes)
     if target.classes is not None:
         density = predict_classes(model, test_part, test.y, target.classes).log_density
@@ -202,20 +194,21 @@ class HeldOut(NamedTuple):
         The samples; one that was held out several times has the mean of its log densities.
     log_density, reference, halves
         As in `FoldPath`, for these samples.
-    paths : list of ndarray of int
-        The features of each fold.
+    sets : list of tuple of list of int
+        For each fold, the features of the submodel of each size.
     """
 
     samples: Indices
     log_density: Floats
     reference: Floats
     halves: Floats | None
-    paths: list[Indices]
+    sets: list[tuple[list[int], ...]]
 
-    def fractions(self, features: Indices) -> Floats:
-        """Return the fraction of the folds whose first k features contain the k-th feature."""
-        chosen = [[feature in path[: place + 1] for place, feature in enumerate(features)] for path in self.paths]
-        return np.mean(np.array(chosen, dtype=np.float64), axis=0)
+    def fractions(self, panel: Indices) -> Floats:
+        """Return for each feature of a panel the fraction of the folds whose panel of this size contains it."""
+        # A shorter path has no larger panel than its last one.
+        found = [fold[min(len(panel), len(fold) - 1)] for fold in self.sets]
+        return np.array([np.mean([feature in chosen for chosen in found]) for feature in panel])
 
 
 def held_out(folds: Sequence[FoldPath], splits: Sequence[Split]) -> HeldOut:
@@ -235,8 +228,7 @@ def held_out(folds: Sequence[FoldPath], splits: Sequence[Split]) -> HeldOut:
         combined([fold.log_density for fold in folds]),
         combined([fold.reference for fold in folds]),
         combined(halves) if all(half is not None for half in halves) else None,
-        # An empty list in a stored record has no type.
-        [np.asarray(fold.features, dtype=np.intp) for fold in folds],
+        [fold.sets for fold in folds],
     )
 
 
