@@ -1,11 +1,11 @@
 """Panels on simulated data: correlated blocks with five relevant features, and pure noise.
 
-    python -m benchmarks.selection_simulation [--seeds 20] [--noise-seeds 40] [--jobs 2] [blocks|noise ...]
+    python -m benchmarks.selection_simulation [--seeds 20] [--noise-seeds 40] [blocks] [noise]
 
 Blocks: 2,000 features in 200 blocks of 10 with correlation 0.8 inside a block. One feature of each of five blocks
 has an effect of the same size and a random sign. A panel is right if it has five features, one in each of these
-blocks. For the fraction of false blocks, the lasso is taken where its density on 2,000 new samples is nearest to the
-panel's, at its best penalty and at that of one standard error. Noise: no feature has an effect.
+blocks. For the fraction of false blocks, the lasso is taken where its density on 2,000 new samples is nearest to
+the panel's, at its best penalty and at that of one standard error. Noise: no feature has an effect.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import argparse
 import json
 import time
 import warnings
+from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import expit
 
 from ispca.families import FAMILIES
@@ -78,7 +79,7 @@ def references(kind: str) -> dict[str, Any]:
     """Return the references by name."""
     methods = recommended_methods(kind=kind, random_state=0)
     stack = StackedRegressor if kind == "regression" else StackedClassifier
-    named = {"ISPCA": "ISPCA", "SPCA": "SPCA", "ridge": "ridge-best"}
+    named = {"lasso": "lasso-best", "ISPCA": "ISPCA", "ridge": "ridge-best"}
     found = {name: methods[method] for name, method in named.items()}
     return found | {"stack": stack(n_jobs=1, random_state=0)}
 
@@ -110,7 +111,7 @@ def block_trial(kind: str, reference: str, seed: int) -> dict[str, Any]:
     started = time.process_time()
     selector = ProjectionSelector(references(kind)[reference], n_jobs=1, random_state=seed).fit(data.X, data.y)
     seconds = time.process_time() - started
-    panel = selector.features_[: selector.n_features_]
+    panel = selector.panels_[selector.n_features_]
     model = selector.submodel()
     density = float(model[-1].log_predictive_density(model[:-1].transform(data.X_new), data.y_new).mean())
     densities, false, chosen = lasso_points(data, kind)
@@ -131,3 +132,68 @@ def block_trial(kind: str, reference: str, seed: int) -> dict[str, Any]:
         "lasso_one_standard_error": false[chosen["one_standard_error"]],
         "seconds": seconds,
     }
+
+
+def noise_trial(kind: str, reference: str, seed: int) -> dict[str, Any]:
+    """Select a panel where there is nothing to find."""
+    X, y = noise_data(kind, seed)
+    selector = ProjectionSelector(references(kind)[reference], n_jobs=1, random_state=seed).fit(X, y)
+    return {"kind": kind, "reference": reference, "seed": seed, "size": int(selector.n_features_)}
+
+
+def print_blocks(found: list[dict[str, Any]]) -> None:
+    """Print one line for each kind of target and reference."""
+    columns = ["target", "reference", "seeds", "right", "sizes", "false", "density"]
+    columns += ["lasso: equal density", "best", "1 SE", "CPU s"]
+    print("|", " | ".join(columns), "|\n" + "|---" * len(columns) + "|")
+    for kind, reference in dict.fromkeys((trial["kind"], trial["reference"]) for trial in found):
+        trials = [trial for trial in found if (trial["kind"], trial["reference"]) == (kind, reference)]
+
+        def mean(name: str, trials: list[dict[str, Any]] = trials) -> float:
+            return float(np.mean([trial[name] for trial in trials]))
+
+        sizes, counts = np.unique([trial["size"] for trial in trials], return_counts=True)
+        histogram = ", ".join(f"{size}: {count}" for size, count in zip(sizes, counts, strict=True))
+        numbers = [f"{mean(name):.2f}" for name in ("false", "density", "lasso_equal", "lasso_best")]
+        numbers += [f"{mean('lasso_one_standard_error'):.2f}", f"{mean('seconds'):.0f}"]
+        right = sum(trial["right"] for trial in trials)
+        print(f"| {kind} | {reference} | {len(trials)} | {right} | {histogram} |", " | ".join(numbers), "|")
+
+
+def print_noise(found: list[dict[str, Any]]) -> None:
+    """Print how often a panel was suggested."""
+    print("| target | reference | seeds | panels suggested |\n|---|---|---|---|")
+    for kind, reference in dict.fromkeys((trial["kind"], trial["reference"]) for trial in found):
+        sizes = [trial["size"] for trial in found if (trial["kind"], trial["reference"]) == (kind, reference)]
+        print(f"| {kind} | {reference} | {len(sizes)} | {np.count_nonzero(sizes)} |")
+
+
+def main() -> None:
+    """Run the trials that are not yet stored, and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="*", default=["blocks", "noise"])
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--noise-seeds", type=int, default=40)
+    parser.add_argument("--kinds", nargs="+", default=["regression", "classification"])
+    parser.add_argument("--references", nargs="+", default=["lasso", "ISPCA", "ridge", "stack"])
+    parser.add_argument("--store", type=Path, default=Path("build/selection_simulation"), help="finished trials")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    args.store.mkdir(parents=True, exist_ok=True)
+    trials = {
+        "blocks": (block_trial, args.seeds, print_blocks),
+        "noise": (noise_trial, args.noise_seeds, print_noise),
+    }
+    for what in args.what:
+        trial, n_seeds, show = trials[what]
+        found = []
+        for kind, reference, seed in product(args.kinds, args.references, range(n_seeds)):
+            file = args.store / f"{what}-{kind}-{reference}-{seed}.json"
+            if not file.exists():
+                file.write_text(json.dumps(trial(kind, reference, seed)))
+            found.append(json.loads(file.read_text()))
+        show(found)
+
+
+if __name__ == "__main__":
+    main()
