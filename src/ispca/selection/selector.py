@@ -25,6 +25,7 @@ from .plan import check_prefit, fold_splits, read_data, read_features, read_sett
 from .suggestion import (
     Suggestion,
     draws_message,
+    from_best_panel,
     paired_differences,
     suggest_size,
     suggest_unvalidated_size,
@@ -80,8 +81,9 @@ class ProjectionSelector(FoundPanels):
         differences) and ``fraction`` (of the folds whose panel of this size contains a feature, averaged over
         the features of the panel); ``cost`` (of all features of the panel) if there are costs.
     n_features_ : int
-        Suggested size: the smallest within one standard error of the reference, or 0 if the reference predicts no
-        better than chance.
+        Suggested size: the smallest within one standard error of the reference, or of the best panel if that is
+        better than the reference by more than two standard errors; 0 if the reference predicts no better than
+        chance.
     message_ : str
         Why this size is suggested, and what to change if no submodel matches the reference.
     validated_ : bool
@@ -223,12 +225,14 @@ class ProjectionSelector(FoundPanels):
         found = validated_paths(work, self.resume, self.n_jobs)
         weight = None if samples.sample_weight is None else samples.sample_weight[found.samples]
         path, settings = self._found.path, self._searcher.settings
-        differences = paired_differences(found.log_density[: len(self.panels_)], found.reference, weight)
+        densities = found.log_density[: len(self.panels_)]
+        differences = paired_differences(densities, found.reference, weight)
         self.reference_density_ = float(weighted_mean(found.reference, weight))
         self.path_ = path_table(path, self._names(), settings.costs, (found, differences, weight))
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
-        verdict = suggest_size(differences, len(settings.always), more)
+        from_best = from_best_panel(densities, differences, weight)
+        verdict = suggest_size(differences, len(settings.always), more, from_best)
         if found.halves is not None:
             advice = draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight)
             verdict = verdict._replace(message=f"{verdict.message} {advice}".strip())
