@@ -6,6 +6,7 @@ import pytest
 from ispca.selection.suggestion import (
     Differences,
     are_equivalent,
+    better_panel_message,
     draws_message,
     from_best_panel,
     paired_differences,
@@ -44,13 +45,16 @@ def test_chance_gives_no_features():
     assert suggest_size(given([-0.26, -0.05, 0.3], 0.1), 0, True).size == 1
 
 
-def test_a_panel_can_beat_a_bad_reference():
-    suggestion = suggest_size(given([-0.1, 0.1, 0.3], 0.1), 0, True)
-    assert suggestion.size == 0
-    assert "Submodels of 2 features predict better than the reference" in suggestion.message
-    assert "use a better reference, such as a stack" in suggestion.message
-    assert "better reference" not in suggest_size(given([-0.1, 0.1, 0.19], 0.1), 0, True).message
-    assert "better reference" not in suggest_size(given([0.3, 0.1, 0.29], 0.1), 0, True).message
+def test_a_panel_can_beat_chance_where_the_reference_does_not(rng):
+    chance = rng.normal(size=100)
+    noise = rng.normal(size=(3, 100))
+    noise -= noise.mean(axis=1, keepdims=True)
+    noise /= noise.std(axis=1, ddof=1, keepdims=True) / 0.1
+    # The standard error of each mean is 0.01.
+    assert better_panel_message(np.stack([chance, chance + noise[0] + 0.019, chance + noise[1] - 0.5])) == ""
+    message = better_panel_message(np.stack([chance, chance + noise[0], chance + noise[1] + 0.021]))
+    assert message.startswith("But a submodel of 2 features does predict better (difference 0.021")
+    assert message.endswith("use a better reference, such as a stack.")
 
 
 def test_a_panel_that_beats_the_reference_takes_its_place(rng):

@@ -24,6 +24,7 @@ from .found_panels import FoundPanels
 from .plan import check_prefit, fold_splits, read_data, read_features, read_settings, take_names
 from .suggestion import (
     Suggestion,
+    better_panel_message,
     draws_message,
     from_best_panel,
     paired_differences,
@@ -233,9 +234,10 @@ class ProjectionSelector(FoundPanels):
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
         from_best = from_best_panel(densities, differences, weight)
         verdict = suggest_size(differences, len(settings.always), more, from_best)
+        advice = [] if verdict.size else [better_panel_message(densities, weight)]
         if found.halves is not None:
-            advice = draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight)
-            verdict = verdict._replace(message=f"{verdict.message} {advice}".strip())
+            advice.append(draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight))
+        verdict = verdict._replace(message=" ".join(filter(None, [verdict.message, *advice])))
         self.validated_, self._held_out = True, found
         self._conclude(verdict)
 

@@ -13,7 +13,7 @@ from ..validation.stacking_base import mean_error
 # The reference is better than chance if it beats the submodel without features by this many standard errors: more
 # than 2, because folds share training samples, so that the errors are somewhat too small.
 CHANCE_ERRORS = 2.5
-# A panel is clearly better than the reference if it beats it by this many standard errors.
+# A panel is clearly better than the reference or than no features if it beats them by this many standard errors.
 BETTER_ERRORS = 2.0
 # A submodel matches the reference if it is at most this many standard errors worse.
 MATCH_ERRORS = 1.0
@@ -78,7 +78,7 @@ def suggest_size(
         return Suggestion(
             0,
             "The reference predicts held-out samples no better than a submodel without features (difference "
-            f"{_nats(-mean[0], error[0])}), so no features are suggested.{_better_panel(differences)}",
+            f"{_nats(-mean[0], error[0])}), so no features are suggested.",
         )
     smallest = min(n_always, len(mean) - 1)
     compared = differences if from_best is None else from_best
@@ -109,18 +109,6 @@ def suggest_size(
     )
 
 
-def _better_panel(differences: Differences) -> str:
-    """Return advice if panels predict although the reference does not: it is not a good one."""
-    mean, error = differences
-    size = int(np.argmax(mean))
-    if size == 0 or mean[size] <= BETTER_ERRORS * error[size] or mean[size] <= mean[0]:
-        return ""
-    return (
-        f" Submodels of {count(size, 'feature')} predict better than the reference (difference "
-        f"{_nats(mean[size], error[size])}): use a better reference, such as a stack."
-    )
-
-
 def suggest_unvalidated_size(divergence: Floats, n_always: int) -> Suggestion:
     """Suggest the smallest size that explains most of the divergence between no features and the reference."""
     smallest = min(n_always, len(divergence) - 1)
@@ -143,6 +131,20 @@ def draws_message(halves: Floats, error: float, n_draws: int, sample_weight: Flo
     return (
         f"Two halves of the draws give the largest submodel different held-out log densities ({first:.3f} and "
         f"{second:.3f}). Raise n_draws above {n_draws}."
+    )
+
+
+def better_panel_message(log_density: Floats, sample_weight: Floats | None = None) -> str:
+    """Return advice for a reference no better than chance, if a panel is (sizes x samples), or ""."""
+    # Panels that merely beat an overfitted reference say nothing.
+    gains = paired_differences(log_density, log_density[0], sample_weight)
+    better = np.flatnonzero(gains.mean > BETTER_ERRORS * gains.error)
+    if not len(better):
+        return ""
+    size = int(better[0])
+    return (
+        f"But a submodel of {count(size, 'feature')} does predict better (difference "
+        f"{_nats(gains.mean[size], gains.error[size])}): use a better reference, such as a stack."
     )
 
 
