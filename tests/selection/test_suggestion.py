@@ -7,6 +7,7 @@ from ispca.selection.suggestion import (
     Differences,
     are_equivalent,
     beats_chance,
+    better_panel_message,
     draws_message,
     overlap_factor,
     paired_differences,
@@ -64,12 +65,16 @@ def test_chance_gives_no_features():
     assert "difference 0.190 nats per sample, standard error 0.100" in suggestion.message
 
 
-def test_a_panel_can_beat_a_bad_reference():
-    suggestion = suggest_nothing(given([-0.1, 0.1, 0.3], 0.1))
-    assert "Submodels of 2 features predict better than the reference" in suggestion.message
-    assert "use a better reference, such as a stack" in suggestion.message
-    assert "better reference" not in suggest_nothing(given([-0.1, 0.1, 0.19], 0.1)).message
-    assert "better reference" not in suggest_nothing(given([0.3, 0.1, 0.29], 0.1)).message
+def test_a_panel_can_beat_chance_where_the_reference_does_not(rng):
+    chance = rng.normal(size=100)
+    noise = rng.normal(size=(3, 100))
+    noise -= noise.mean(axis=1, keepdims=True)
+    noise /= noise.std(axis=1, ddof=1, keepdims=True) / 0.1
+    # The standard error of each mean is 0.01.
+    assert better_panel_message(np.stack([chance, chance + noise[0] + 0.019, chance + noise[1] - 0.5])) == ""
+    message = better_panel_message(np.stack([chance, chance + noise[0], chance + noise[1] + 0.021]))
+    assert message.startswith("But a submodel of 2 features does predict better (difference 0.021")
+    assert message.endswith("use a better reference, such as a stack.")
 
 
 def test_errors_grow_because_folds_share_training_samples():

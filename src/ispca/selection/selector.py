@@ -25,6 +25,7 @@ from .plan import check_prefit, fold_splits, read_data, read_features, read_sett
 from .suggestion import (
     Suggestion,
     beats_chance,
+    better_panel_message,
     draws_message,
     overlap_factor,
     paired_differences,
@@ -236,12 +237,13 @@ class ProjectionSelector(FoundPanels):
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
         if beats_chance(found.reference, densities[0], weight, factor):
-            verdict = suggest_size(differences, len(settings.always), more)
+            verdict, advice = suggest_size(differences, len(settings.always), more), []
         else:
             verdict = suggest_nothing(differences)
+            advice = [better_panel_message(densities, weight, factor)]
         if found.halves is not None:
-            advice = draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight)
-            verdict = verdict._replace(message=f"{verdict.message} {advice}".strip())
+            advice.append(draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight))
+        verdict = verdict._replace(message=" ".join(filter(None, [verdict.message, *advice])))
         self.validated_, self._held_out = True, found
         self._conclude(verdict)
 

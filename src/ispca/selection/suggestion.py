@@ -12,7 +12,7 @@ from ..validation.stacking_base import mean_error
 
 # The reference is better than chance if half a bet on it gains this many standard errors.
 CHANCE_ERRORS = 2.0
-# A panel is clearly better than the reference if it beats it by this many standard errors.
+# A panel is clearly better than no features if it beats them by this many standard errors.
 BETTER_ERRORS = 2.0
 # A submodel matches the reference if it is at most this many standard errors worse.
 MATCH_ERRORS = 1.0
@@ -112,19 +112,21 @@ def suggest_nothing(differences: Differences) -> Suggestion:
     return Suggestion(
         0,
         "The reference predicts held-out samples no better than a submodel without features (difference "
-        f"{_nats(-mean[0], error[0])}), so no features are suggested.{_better_panel(differences)}",
+        f"{_nats(-mean[0], error[0])}), so no features are suggested.",
     )
 
 
-def _better_panel(differences: Differences) -> str:
-    """Return advice if panels predict although the reference does not: it is not a good one."""
-    mean, error = differences
-    size = int(np.argmax(mean))
-    if size == 0 or mean[size] <= BETTER_ERRORS * error[size] or mean[size] <= mean[0]:
+def better_panel_message(log_density: Floats, sample_weight: Floats | None = None, factor: float = 1.0) -> str:
+    """Return advice for a reference no better than chance, if a panel is (sizes x samples), or ""."""
+    # Panels that merely beat an overfitted reference say nothing.
+    gains = paired_differences(log_density, log_density[0], sample_weight, factor)
+    better = np.flatnonzero(gains.mean > BETTER_ERRORS * gains.error)
+    if not len(better):
         return ""
+    size = int(better[0])
     return (
-        f" Submodels of {count(size, 'feature')} predict better than the reference (difference "
-        f"{_nats(mean[size], error[size])}): use a better reference, such as a stack."
+        f"But a submodel of {count(size, 'feature')} does predict better (difference "
+        f"{_nats(gains.mean[size], gains.error[size])}): use a better reference, such as a stack."
     )
 
 
