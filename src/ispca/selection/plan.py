@@ -19,7 +19,6 @@ from ..validation.fitting import check_fit_parameters
 from ..validation.input_checks import named_estimators
 from ..validation.samples import Samples
 from ..validation.target import Target, choose_target, target_form
-from .feature_panel import FeaturePanel
 from .numeric_columns import numeric_mask, numeric_values
 from .settings import SearchSettings
 
@@ -109,15 +108,6 @@ def take_names(selector: Any) -> None:
     first = take_apart(selector.reference).steps[0]
     if known_names(selector) is None and known_names(first) is not None:
         selector.feature_names_in_ = np.asarray(first.feature_names_in_, dtype=object)
-
-
-def named_panel(X: Any, names: Any, chosen: Indices) -> FeaturePanel:
-    """Return the panel of some columns; the names that X does not have are those of the reference."""
-    if names is None or hasattr(X, "columns"):
-        return FeaturePanel(chosen if names is None else names[chosen]).fit(X)
-    panel = FeaturePanel(chosen).fit(X)
-    panel.feature_names_in_ = names
-    return panel
 
 
 def read_settings(
