@@ -252,3 +252,50 @@ def test_compare_survival_and_weighted_classes(survival, capsys):
     weighted = ["compare", str(survival), "--target", "sex", "--drop", "months", "died", "--weights", "weight"]
     assert main([*weighted, "--methods", "PCA", "lasso", *common]) == 0
     assert json.loads(capsys.readouterr().out)["errors"] == []
+
+
+def select(folder, model, data, *options):
+    """Select two features without validation; return them, and the predictions of the panel alone."""
+    quick = ["--folds", "0", "--size", "2", "--max-size", "2", "--draws", "40", "--quiet", *options]
+    assert main(["select", str(model), str(data), "--out", str(folder / "panel"), *quick]) == 0
+    out = folder / "predicted.csv"
+    assert main(["predict", str(folder / "panel" / "panel.ispca"), str(data), "--out", str(out), "--quiet"]) == 0
+    features = [row["feature"] for row in read(folder / "panel" / "panel.csv")]
+    return features, read(out)
+
+
+def test_panels_of_survival_keep_the_covariates(fitted_survival, tmp_path):
+    features, predicted = select(
+        tmp_path, fitted_survival / "out" / "model.ispca", fitted_survival / "survival.csv"
+    )
+    assert features[:5] == ["(intercept)", "age", "sex=male", "batch=B", "batch=C"]
+    assert len(features) == 7, "two features besides the covariates"
+    target = survival_columns()
+    risk = np.array([float(row["risk"]) for row in predicted])
+    assert np.corrcoef(risk, target["months"])[0, 1] < 0
+    details = read_details(tmp_path / "panel" / "panel.ispca")
+    assert details["event"] == "died"
+    assert details["covariates"]["sex"] == ["female", "male"]
+
+
+def test_groups_and_weights_of_the_fit_are_read_again(survival, tmp_path):
+    options = [*SURVIVAL[:-2], "--groups", "patient", "--weights", "weight", "--quiet"]
+    assert main(["fit", str(survival), *options, "--out", str(tmp_path / "out"), *SHORT]) == 0
+    features, _ = select(tmp_path, tmp_path / "out" / "model.ispca", survival)
+    assert len(features) == 7
+    page = (tmp_path / "panel" / "report.html").read_text(encoding="utf-8")
+    assert "ispca__groups=groups, ispca__sample_weight=sample_weight" in page
+
+
+@pytest.mark.parametrize("target", ["relapses", "grade"])
+def test_panels_of_counts_and_ordered_classes(counts, tmp_path, target):
+    ordinal = ["--target", "grade", "--kind", "ordinal", "--drop", "relapses", "log_years"]
+    options = COUNT if target == "relapses" else ordinal
+    assert main(["fit", str(counts), *options, "--out", str(tmp_path / "out"), *SHORT, "--quiet"]) == 0
+    features, predicted = select(tmp_path, tmp_path / "out" / "model.ispca", counts)
+    assert len(features) == (5 if target == "relapses" else 3)
+    if target == "relapses":
+        found = np.array([float(row["mean"]) for row in predicted])
+        assert np.corrcoef(found, count_columns()["relapses"])[0, 1] > 0.3
+    else:
+        assert {row["prediction"] for row in predicted} <= {"1", "2", "3"}
