@@ -7,21 +7,25 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from ispca import HorseshoeClassifier
+from ispca.selection.tables import panel_table
 
 FEATURES = ["gene 7", "gene 3", "gene 12", "gene 5"]
 DIVERGENCE = [0.5, 0.2, 0.06, 0.04, 0.02]
 DIFFERENCE = [-0.45, -0.2, -0.03, -0.01, 0.005]
+FRACTIONS = [1.0, 0.9, 0.6, 0.5]
 ERRORS = [0.08, 0.06, 0.04, 0.03, 0.03]
 SHORT = {"n_warmup": 40, "n_draws": 40, "retry": False, "n_jobs": 1, "random_state": 0}
 
 
-def path(validated=True, names=FEATURES, costs=None):
+def path(validated=True, names=FEATURES, costs=None, dropped=""):
     """Return a path of four features."""
-    columns = {"size": np.arange(5), "feature": np.array(["", *names]), "divergence": np.array(DIVERGENCE)}
+    columns = {"size": np.arange(5), "feature": np.array(["", *names])}
+    columns["dropped"] = np.array(["", "", "", "", dropped])
+    columns["divergence"] = np.array(DIVERGENCE)
     if validated:
         columns["density"] = np.array(DIFFERENCE) - 0.3
         columns |= {"difference": np.array(DIFFERENCE), "difference_error": np.array(ERRORS)}
-        columns["fraction"] = np.array([1.0, 1.0, 0.9, 0.6, 0.5])
+        columns["fraction"] = np.array([np.nan, *np.cumsum(FRACTIONS) / np.arange(1, 5)])
     if costs is not None:
         columns["cost"] = np.cumsum([0.0, *costs])
     return np.rec.fromarrays(list(columns.values()), names=",".join(columns))
@@ -37,6 +41,10 @@ def selector(validated=True, n_features=2, names=FEATURES, costs=None, n_classes
             warnings.simplefilter("ignore")
             return make_pipeline("passthrough", HorseshoeClassifier(**SHORT).fit(X[:, :size], y))
 
+    def panel(size=n_features):
+        fractions = FRACTIONS[:size] if validated else np.full(size, np.nan)
+        return panel_table(submodel(size), names[:size], np.array(fractions))
+
     def alternatives(feature, size=n_features):
         found = (["gene 8", "gene 2"], [0.9, 0.3], [0.001, 0.2], [0.02, 4.0], [True, False])
         return np.rec.fromarrays(found, names="feature,correlation,cost,cost_in_errors,equivalent")
@@ -49,6 +57,9 @@ def selector(validated=True, n_features=2, names=FEATURES, costs=None, n_classes
         reference_density_=-0.3,
         message_="The verdict.",
         groups_=np.rec.fromarrays(groups, names="feature,stands_for,correlation,cost"),
+        costs=costs,
+        panels_=[np.arange(size) for size in range(5)],
         submodel=submodel,
+        panel=panel,
         alternatives=alternatives,
     )

@@ -8,6 +8,7 @@ import ispca
 VALIDATION = "constraints of parameters, as scikit-learn's own estimators declare them, have no public counterpart"
 ALLOWED = {
     "sklearn.base._fit_context": "the decorator that checks the declared constraints before fit",
+    "sklearn.utils._param_validation.HasMethods": VALIDATION,
     "sklearn.utils._param_validation.Interval": VALIDATION,
     "sklearn.utils._param_validation.StrOptions": VALIDATION,
     "sklearn.utils._param_validation.InvalidParameterError": "raised if a constraint is violated",

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import ispca
-from ispca import validation
+from ispca import selection, validation
 
 ESTIMATORS = [
     kind
@@ -18,11 +18,15 @@ ESTIMATORS = [
 def test_records_are_imported_from_where_users_look():
     assert {"Step", "Posterior", "Diagnostics"} <= set(ispca.__all__)
     assert "Comparison" in validation.__all__
-    for package in (ispca, validation):
+    assert "ProjectionSelector" in selection.__all__
+    for package in (ispca, selection, validation):
         assert all(hasattr(package, name) for name in package.__all__)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if hasattr(kind, "predict")])
+SUBMODELS = [getattr(selection, name) for name in selection.__all__ if name.startswith("Projected")]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS + SUBMODELS if hasattr(kind, "predict")])
 def test_every_model_has_a_log_predictive_density(kind):
     parameters = list(inspect.signature(kind.log_predictive_density).parameters.values())
     assert [parameter.name for parameter in parameters[:3]] == ["self", "X", "y"]

@@ -11,10 +11,16 @@ from types import ModuleType
 
 from ._messages import InputError
 from ._terminal import tell
-from .commands import UsageError, compare, datasets, fit, predict
+from .commands import UsageError, compare, datasets, fit, predict, select
 from .commands._console import as_options
 
-COMMANDS: dict[str, ModuleType] = {"fit": fit, "predict": predict, "compare": compare, "datasets": datasets}
+COMMANDS: dict[str, ModuleType] = {
+    "fit": fit,
+    "predict": predict,
+    "select": select,
+    "compare": compare,
+    "datasets": datasets,
+}
 OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
 EPILOG = """example:
   ispca fit expression.csv --target diagnosis --out results

@@ -7,6 +7,7 @@ import textwrap
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -87,6 +88,7 @@ def test_fewer_than_two_samples(kind, Z):
 @BOTH
 def test_no_features(kind, y):
     refused(kind(), np.empty((40, 0)), y, "0 feature")
+    refused(kind(), pd.DataFrame(index=range(40)), y, "0 feature")
 
 
 @BOTH

@@ -47,6 +47,10 @@ def test_the_path_alone_has_no_suggestion():
     assert not panel_table(path()).suggested.any()
 
 
+def test_features_that_become_superfluous_are_named():
+    assert panel_table(path(dropped="gene 7")).feature[-1] == "gene 5 \u2212 gene 7"
+
+
 @pytest.mark.parametrize("validated", [True, False])
 def test_only_size_zero(validated):
     found = selector(validated, n_features=0)

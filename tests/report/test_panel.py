@@ -10,6 +10,7 @@ from ispca.report.charts import HEIGHT, chart_layout
 from ispca.report.input_checks import Context
 from ispca.report.panel import panel_features
 from panels import DIFFERENCE, ERRORS, FEATURES, selector
+from panels import path as made_up_path
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -33,15 +34,15 @@ def test_the_verdict_comes_first_and_the_tables_agree_with_the_selector(two):
     assert section["warnings"] == []
     panel, path = section["tables"]
     assert [row[1] for row in panel["rows"]] == ["(intercept)", *FEATURES[:2]]
-    assert labels(panel)[-2:] == ["Folds, %", "Stands for"]
-    assert panel["rows"][1][-2:] == [100, "sister of gene 7, gene 9"]
-    assert panel["rows"][2][-2:] == [90, None]
+    assert labels(panel)[:3] == ["Order", "Feature", "Stands for"]
+    assert [row[2] for row in panel["rows"]] == [None, "sister of gene 7, gene 9", None]
+    assert [row[labels(panel).index("Folds, %")] for row in panel["rows"]] == [None, 100, 90]
     coef = found.submodel(2)[-1].coef_.ravel()
-    np.testing.assert_allclose([row[2] for row in panel["rows"][1:]], coef, rtol=1e-3)
-    assert all(low <= mean <= high for _, _, mean, low, high, *_ in panel["rows"])
+    np.testing.assert_allclose([row[3] for row in panel["rows"][1:]], coef, rtol=1e-3)
+    assert all(low <= mean <= high for _, _, _, mean, low, high, *_ in panel["rows"])
     assert [row[4] for row in path["rows"]] == DIFFERENCE
     assert [row[5] for row in path["rows"]] == ERRORS
-    assert "-0.3" in path["caption"]
+    assert "\u22120.3" in path["caption"]
 
 
 def test_a_selection_without_validation_is_marked(two):
@@ -62,7 +63,7 @@ def test_a_requested_size(two):
     panel = section["tables"][0]
     assert [row[1] for row in panel["rows"]] == ["(intercept)", *FEATURES[:3]]
     # Groups are those of the requested size, and only equivalent features belong to them.
-    assert panel["rows"][1][-1] == "gene 8"
+    assert panel["rows"][1][2] == "gene 8"
     assert section["charts"][0]["suggested"] == 2
 
 
@@ -75,7 +76,22 @@ def test_costs(two):
     found = selector(costs=[1.0, 4.0, 2.0, 1.0])
     panel, path = panel_of(two, found)["tables"]
     assert [row[labels(panel).index("Cost")] for row in panel["rows"]] == [None, 1, 4]
-    assert [row[labels(path).index("Cost so far")] for row in path["rows"]] == [0, 1, 5, 7, 8]
+    assert [row[labels(path).index("Cost")] for row in path["rows"]] == [0, 1, 5, 7, 8]
+
+
+def test_dropped_features_have_a_column_if_there_are_any(two):
+    found = selector()
+    assert "Dropped" not in labels(panel_of(two, found)["tables"][1])
+    found.path_ = made_up_path(dropped="gene 7")
+    table = panel_of(two, found)["tables"][1]
+    assert labels(table)[1:3] == ["Feature added", "Dropped"]
+    assert [row[2] for row in table["rows"]] == [None] * 4 + ["gene 7"]
+
+
+def test_costs_by_name():
+    found = selector()
+    found.costs = {"gene 3": 4.0}
+    assert panel_features(found)["cost"].tolist()[1:] == [1, 4]
 
 
 def test_each_class_has_its_coefficients(two):
@@ -83,7 +99,7 @@ def test_each_class_has_its_coefficients(two):
     assert features["order"].tolist() == [0, 1, 2] * 3
     assert features["target_class"].tolist() == ["0"] * 3 + ["1"] * 3 + ["2"] * 3
     panel = panel_of(two, selector(n_classes=3))["tables"][0]
-    assert labels(panel)[2] == "Class"
+    assert labels(panel)[3] == "Class"
 
 
 def test_the_chart_is_to_scale(two):

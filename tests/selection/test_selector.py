@@ -55,7 +55,7 @@ def test_the_true_features_are_suggested(selector):
     assert set(selector.path_.feature[1:3]) <= {"GENE3", "TWIN", "GENE7"}
     assert selector.path_.feature[0] == ""
     assert selector.path_.dtype.names == (
-        *("size", "feature", "divergence"),
+        *("size", "feature", "dropped", "divergence"),
         *("density", "difference", "difference_error", "fraction"),
     )
     path = selector.path_
@@ -65,10 +65,16 @@ def test_the_true_features_are_suggested(selector):
 
 
 def test_features_are_counted_in_folds_that_chose_them(selector):
-    first, second = selector.path_.fraction[1:3]
-    assert 0 <= first <= 1
-    assert second == 1
+    table = selector.panel()
+    assert table.feature.tolist() == [selector.feature_names_in_[place] for place in selector.panels_[2]]
+    assert table.fraction[table.feature == "GENE7"] == 1
+    assert ((table.fraction >= 0) & (table.fraction <= 1)).all()
+    np.testing.assert_allclose(selector.path_.fraction[2], table.fraction.mean())
     assert np.isnan(selector.path_.fraction[0])
+    effect = dict(zip(table.feature, table["mean"], strict=True))
+    assert effect.pop("GENE7") == pytest.approx(-1, abs=0.3)
+    assert effect.popitem()[1] == pytest.approx(2, abs=0.3)
+    assert len(selector.panel(0)) == 0
 
 
 def test_a_feature_stands_for_its_twin(selector):
@@ -83,7 +89,7 @@ def test_a_feature_stands_for_its_twin(selector):
     assert table.correlation[0] > 0.99
     assert (np.diff(table.cost) >= 0).all()
     np.testing.assert_allclose(table.cost_in_errors, table.cost / selector.path_.difference_error[2])
-    by_index = selector.alternatives(int(selector.features_[0]), size=1)
+    by_index = selector.alternatives(int(selector.panels_[1][0]), size=1)
     assert by_index.feature.tolist() == selector.alternatives(selector.path_.feature[1], size=1).feature.tolist()
 
 
@@ -109,14 +115,14 @@ def test_other_containers_give_the_same(selector, frame, container):
     labels = np.where(y > 0, "high", "low")
     dense = ProjectionSelector(reference, **QUICK).fit(frame[0], labels)
     other = ProjectionSelector(reference, **QUICK).fit(X, labels)
-    assert other.features_.tolist() == dense.features_.tolist()
-    assert other.path_.feature.tolist() == ["", *map(str, other.features_)]
+    assert [panel.tolist() for panel in other.panels_] == [panel.tolist() for panel in dense.panels_]
+    assert other.path_.feature[1] == str(other.panels_[1][0])
     np.testing.assert_allclose(other.path_.density, dense.path_.density, rtol=1e-6)
     assert other.submodel(2).predict(X).dtype == labels.dtype
 
 
 def test_submodels_predict_and_match(selector, frame):
-    X, y = frame
+    X = frame[0]
     submodel = selector.submodel()
     panel = selector.path_.feature[1:3]
     assert submodel[-1].feature_names_in_.tolist() == panel.tolist()
@@ -181,9 +187,10 @@ def test_no_validation(frame, selector):
     unvalidated = ProjectionSelector(BayesianRidge(), **QUICK | {"cv": None}).fit(*frame)
     assert not unvalidated.validated_
     assert unvalidated.reference_density_ is None
-    assert unvalidated.path_.dtype.names == ("size", "feature", "divergence")
+    assert unvalidated.path_.dtype.names == ("size", "feature", "dropped", "divergence")
     np.testing.assert_array_equal(unvalidated.path_.divergence, selector.path_.divergence)
     assert unvalidated.message_.startswith("Not validated")
+    assert np.isnan(unvalidated.panel(1).fraction).all()
     assert len(unvalidated.alternatives(unvalidated.path_.feature[1]))
 
 

@@ -61,7 +61,7 @@ def test_names_need_a_frame(data, noted):
     X, y = np.asarray(data[0]), data[1]
     with pytest.raises(ValueError, match="always contains names, but X has no feature names"):
         ProjectionSelector(noted, always="age").fit(X, y)
-    with pytest.raises(ValueError, match="X has no feature names: 'age'. Pass X as a data frame"):
+    with pytest.raises(ValueError, match=r"X has no feature names: 'age'\. Pass X as a data frame"):
         ProjectionSelector(noted, costs={"age": 2}).fit(X, y)
 
 
@@ -120,7 +120,7 @@ def test_weights_and_offsets(data, noted):
     X, y = data
     with pytest.raises(ValueError, match="offset applies to counts only"):
         ProjectionSelector(noted).fit(X, y, offset=np.ones(30))
-    with pytest.raises(ValueError, match="cannot use sample_weight, because Noted.fit does not take it"):
+    with pytest.raises(ValueError, match=r"cannot use sample_weight, because Noted\.fit does not take it"):
         ProjectionSelector(noted).fit(X, y, sample_weight=np.arange(30))
     with pytest.raises(ValueError, match="groups has 3 entries"):
         ProjectionSelector(noted).fit(X, y, groups=[1, 2, 3])

@@ -6,7 +6,10 @@ from sklearn.base import clone
 
 from ispca import original_coefficients
 from ispca.selection.projection import project
+from ispca.selection.reference import reference_predictions
 from ispca.selection.submodels import SUBMODELS, submodel_for
+from ispca.validation.samples import Samples
+from ispca.validation.target import Target
 from selected_models import NAMES, REFERENCES, problem, reference, submodel
 
 pytestmark = [
@@ -165,3 +168,13 @@ def test_inputs_that_do_not_belong_together_are_refused():
         model.fit(X, predictions, ["a", "b"])
     with pytest.raises(ValueError, match="Pass classes if"):
         submodel_for("classification")().fit(X, reference("two classes")[1])
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_submodel_can_be_the_reference_of_a_smaller_one(name):
+    X, y = problem(name)
+    kind, larger = REFERENCES[name][0], submodel(name, ("c", "a"))
+    classes = getattr(larger, "classes_", None)
+    drawn = reference_predictions(larger, Samples(X, y), Target(kind, classes), 60)
+    again = submodel_for(kind)().fit(X[["c", "a"]], drawn, classes)
+    np.testing.assert_allclose(again.posterior_.coef, larger[-1].posterior_.coef, atol=1e-6)

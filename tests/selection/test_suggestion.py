@@ -7,6 +7,7 @@ from ispca.selection.suggestion import (
     Differences,
     are_equivalent,
     draws_message,
+    from_best_panel,
     paired_differences,
     suggest_size,
     suggest_unvalidated_size,
@@ -40,7 +41,29 @@ def test_chance_gives_no_features():
     assert suggestion.size == 0
     assert "no better than a submodel without features" in suggestion.message
     assert "difference 0.190 nats per sample, standard error 0.100" in suggestion.message
-    assert suggest_size(given([-0.21, -0.05, 0.3], 0.1), 0, True).size == 1
+    assert suggest_size(given([-0.26, -0.05, 0.3], 0.1), 0, True).size == 1
+
+
+def test_a_panel_can_beat_a_bad_reference():
+    suggestion = suggest_size(given([-0.1, 0.1, 0.3], 0.1), 0, True)
+    assert suggestion.size == 0
+    assert "Submodels of 2 features predict better than the reference" in suggestion.message
+    assert "use a better reference, such as a stack" in suggestion.message
+    assert "better reference" not in suggest_size(given([-0.1, 0.1, 0.19], 0.1), 0, True).message
+    assert "better reference" not in suggest_size(given([0.3, 0.1, 0.29], 0.1), 0, True).message
+
+
+def test_a_panel_that_beats_the_reference_takes_its_place(rng):
+    reference = rng.normal(size=100)
+    noise = 0.1 * rng.normal(size=(4, 100))
+    log_density = reference + np.array([-0.6, -0.01, 0.2, 0.2])[:, None] + noise
+    differences = paired_differences(log_density, reference)
+    assert suggest_size(differences, 0, True).size == 1
+    found = suggest_size(differences, 0, True, from_best_panel(log_density, differences))
+    assert found.size in (2, 3)
+    assert "and predicts better than the reference" in found.message
+    level = log_density - 0.2
+    assert from_best_panel(level, paired_differences(level, reference)) is None
 
 
 def test_the_smallest_size_within_one_standard_error():

@@ -38,7 +38,7 @@ def numbers(rng):
 def test_every_size_is_evaluated_on_held_out_samples(numbers):
     train, test = parts(*numbers, 40)
     found = evaluation(6)(BayesianRidge(), train, test, Target("regression"), None)
-    assert found.features[:2].tolist() == [1, 4]
+    assert found.sets[:3] == ([], [1], [1, 4])
     assert found.log_density.shape == (7, 20)
     fitted = BayesianRidge().fit(train.X, train.y)
     mean, deviation = fitted.predict(test.X, return_std=True)
@@ -58,7 +58,7 @@ def test_a_short_path_repeats_its_last_submodel(numbers):
     constant[1][:, 2] = test.X[:, 1]
     train, test = train._replace(X=constant[0]), test._replace(X=constant[1])
     found = evaluation(4)(BayesianRidge(), train, test, Target("regression"), None)
-    assert found.features.tolist() == [2]
+    assert found.sets == ([], [2])
     assert not np.array_equal(found.log_density[0], found.log_density[1])
     for size in (2, 3, 4):
         np.testing.assert_array_equal(found.log_density[size], found.log_density[1])
@@ -115,13 +115,13 @@ def test_halves_agree_with_the_whole(name):
     assert found.log_density[-1].mean() > found.log_density[0].mean()
 
 
-def fold(features, log_density, reference, halves=None):
-    return FoldPath(features, np.array(log_density), np.array(reference), halves, 0.0, 0.0, 0.0)
+def fold(sets, log_density, reference, halves=None):
+    return FoldPath(sets, np.array(log_density), np.array(reference), halves, 0.0, 0.0, 0.0)
 
 
 def test_folds_are_combined_by_sample():
-    first = fold([3, 1], [[1.0, 2.0], [3.0, 4.0]], [0.0, 1.0])
-    second = fold([1, 2], [[5.0, 6.0], [7.0, 8.0]], [2.0, 3.0])
+    first = fold(([], [3], [3, 1]), [[1.0, 2.0], [3.0, 4.0]], [0.0, 1.0])
+    second = fold(([], [1]), [[5.0, 6.0], [7.0, 8.0]], [2.0, 3.0])
     splits = [Split(np.array([0]), np.array([4, 2])), Split(np.array([0]), np.array([2, 1]))]
     found = held_out([first, second], splits)
     assert found.samples.tolist() == [1, 2, 4]
@@ -129,7 +129,9 @@ def test_folds_are_combined_by_sample():
     np.testing.assert_array_equal(found.log_density, [[6, 3.5, 1], [8, 5.5, 3]])
     np.testing.assert_array_equal(found.reference, [3, 1.5, 0])
     assert found.halves is None
-    np.testing.assert_array_equal(found.fractions(np.array([1, 3])), [0.5, 0.5])
+    np.testing.assert_array_equal(found.fractions(np.array([1])), [0.5])
+    # The second fold has no larger panel than its first.
+    np.testing.assert_array_equal(found.fractions(np.array([1, 3])), [1, 0.5])
     np.testing.assert_array_equal(found.fractions(np.array([0, 1])), [0, 1])
 
 

@@ -60,6 +60,7 @@ def write_files(
     _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))
     details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     details |= {"covariates": table.covariates, "offset": args.offset}
+    details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
     save_model(model, folder / MODEL, details)
     context = Context(
         target_name=target_name,

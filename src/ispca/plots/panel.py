@@ -27,10 +27,11 @@ def panel_table(selector: Any) -> np.recarray:
     Returns
     -------
     table : recarray
-        ``size``, ``feature`` (the one added), ``suggested`` (whether this is the suggested size), and the
-        ``difference`` of the held-out mean log density from that of the reference, with ``low`` and ``high`` one
-        standard error away. A path that was not validated has ``explained`` instead: the fraction of the
-        divergence of size 0 that the submodel removes, in the samples of the fit.
+        ``size``, ``feature`` (the one added, and after a minus sign those that it makes superfluous),
+        ``suggested`` (whether this is the suggested size), and the ``difference`` of the held-out mean log density
+        from that of the reference, with ``low`` and ``high`` one standard error away. A path that was not
+        validated has ``explained`` instead: the fraction of the divergence of size 0 that the submodel removes, in
+        the samples of the fit.
 
     Examples
     --------
@@ -48,7 +49,10 @@ def panel_table(selector: Any) -> np.recarray:
         name = type(selector).__name__
         raise ValueError(f"This plot needs a fitted ProjectionSelector or its path_; got {name}.")
     suggested = path["size"] == getattr(selector, "n_features_", -1)
-    columns: dict[str, Any] = {"size": path["size"], "feature": path["feature"], "suggested": suggested}
+    dropped = path["dropped"] if "dropped" in fields else [""] * len(path)
+    pairs = zip(path["feature"], dropped, strict=True)
+    changes = [f"{new} \u2212 {old}" if old else str(new) for new, old in pairs]
+    columns: dict[str, Any] = {"size": path["size"], "feature": changes, "suggested": suggested}
     if "difference" in fields:
         difference, error = path["difference"], path["difference_error"]
         return make_table(

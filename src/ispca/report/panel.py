@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ from ..models.coefficients import INTERCEPT
 from ..plots.panel import panel_table
 from .formatting import clean, clean_all, number, numbers, section, table
 from .input_checks import Inputs
+from .prediction import MINUS
 
 UNVALIDATED = (
     "Not validated: the same samples chose and evaluated the features, so the size is a first impression. "
     "Cross-validate the search before you rely on it."
 )
 SEARCH = (
-    "Features are added one at a time, each time the one that brings the predictions closest to those of the "
-    "reference, the model with all features."
+    "The search adds one feature at a time, the one that brings the predictions closest to those of the "
+    "reference, the model with all features, and drops a feature that later ones make superfluous."
 )
 HOW_TO_READ = (
     "In every fold, the reference is fitted and the features are chosen again without the held-out samples. The "
@@ -35,7 +37,10 @@ COEFFICIENT_TEXT = (
     "for” lists features that could take its place: the exchange costs less than a tenth of a standard error, so "
     "the data do not say which of them to prefer."
 )
-FOLDS_TEXT = "“Folds” is the percentage of folds in which the feature is chosen at this size or earlier."
+FOLDS_TEXT = (
+    "“Folds” is the percentage of folds whose panel of this size contains the feature; for each size, it is the "
+    "mean over the panel."
+)
 
 
 def panel_features(selector: Any, size: int | None = None) -> np.recarray:
@@ -56,21 +61,26 @@ def panel_features(selector: Any, size: int | None = None) -> np.recarray:
         feature (NaN without costs) and ``stands_for`` (a list of names).
     """
     size = selector.n_features_ if size is None else size
-    # The last step takes the panel alone, in its order.
-    found = original_coefficients(selector.submodel(size)[-1])
-    order, path = np.arange(len(found)) % (size + 1), selector.path_
-    names = np.array([INTERCEPT, *map(str, path["feature"][1:])], dtype=object)
-    columns: dict[str, Any] = {"order": order, "feature": names[order]}
+    # Each class has its intercept and then the features in order of entry.
+    found, features = original_coefficients(selector.submodel(size)[-1]), selector.panel(size)[:size]
+    order, names = np.arange(len(found)) % (size + 1), features["feature"].tolist()
+    columns: dict[str, Any] = {"order": order, "feature": np.array([INTERCEPT, *names], dtype=object)[order]}
     columns |= {name: found[name] for name in ("target_class", "mean", "q5", "q95", "p_sign")}
-    missing = np.full(len(path), np.nan)
-    fraction = path["fraction"] if "fraction" in path.dtype.names else missing
-    cost = np.diff(path["cost"], prepend=0.0) if "cost" in path.dtype.names else missing
-    for name, values in (("fraction", fraction), ("cost", cost)):
-        columns[name] = np.where(order > 0, values[order], np.nan)
-    groups = [[], *(stands_for(selector, name, size) for name in names[1 : size + 1])]
-    members = np.empty(len(found), dtype=object)
-    members[:] = [groups[place] for place in order]
-    return as_table(columns | {"stands_for": members})
+    columns["fraction"] = np.array([np.nan, *features["fraction"]])[order]
+    columns["cost"] = np.array([np.nan, *panel_costs(selector, size, names)])[order]
+    groups = [[], *(stands_for(selector, name, size) for name in names)]
+    columns["stands_for"] = np.empty(len(order), dtype=object)
+    columns["stands_for"][:] = [groups[place] for place in order]
+    return as_table(columns)
+
+
+def panel_costs(selector: Any, size: int, names: Sequence[str]) -> np.ndarray:
+    """Return the cost of each feature of a panel, NaN without costs."""
+    if selector.costs is None:
+        return np.full(size, np.nan)
+    if isinstance(selector.costs, Mapping):
+        return np.array([selector.costs.get(name, 1.0) for name in names])
+    return np.asarray(selector.costs, dtype=np.float64)[selector.panels_[size]]
 
 
 def stands_for(selector: Any, feature: str, size: int) -> list[str]:
@@ -104,19 +114,20 @@ def panel_section(inputs: Inputs) -> dict[str, Any] | None:
 def _feature_table(features: np.recarray) -> dict[str, Any]:
     several = len(np.unique(features["target_class"])) > 1
     fractions, costs = (np.isfinite(features[name]).any() for name in ("fraction", "cost"))
-    columns = [("Order", "number"), ("Feature", "text"), *([("Class", "text")] if several else [])]
+    columns = [("Order", "number"), ("Feature", "text"), ("Stands for", "text")]
+    columns += [("Class", "text")] if several else []
     columns += [("Coefficient", "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
     columns += [("Folds, %", "number")] if fractions else []
     columns += [("Cost", "number")] if costs else []
-    columns.append(("Stands for", "text"))
     rows: list[list[Any]] = []
     for row in features:
-        cells: list[Any] = [int(row["order"]) or None, clean(row["feature"])]
+        group = listing(clean_all(row["stands_for"])[0]) if row["stands_for"] else None
+        cells: list[Any] = [int(row["order"]) or None, clean(row["feature"]), group]
         cells += [clean(row["target_class"])] if several else []
         cells += [number(row[name]) for name in ("mean", "q5", "q95")] + [number(100 * row["p_sign"], 3)]
         cells += [number(100 * row["fraction"], 3)] if fractions else []
         cells += [number(row["cost"])] if costs else []
-        rows.append([*cells, listing(clean_all(row["stands_for"])[0]) if row["stands_for"] else None])
+        rows.append(cells)
     return table("panel", f"The panel: {count(int(features['order'].max()), 'feature')}", columns, rows)
 
 
@@ -126,25 +137,30 @@ PATH_COLUMNS = (
     ("difference", "Difference from the reference", 1, 3),
     ("difference_error", "Standard error", 1, 3),
     ("fraction", "Folds, %", 100, 3),
-    ("cost", "Cost so far", 1, 4),
+    ("cost", "Cost", 1, 4),
 )
 
 
 def _path_table(selector: Any) -> dict[str, Any]:
     path = selector.path_
     shown = [column for column in PATH_COLUMNS if column[0] in path.dtype.names]
+    changes = {"feature": "Feature added"}
+    if "dropped" in path.dtype.names and any(path["dropped"]):
+        changes["dropped"] = "Dropped"
     start = float(path["divergence"][0])
     explained = 100 * (1 - path["divergence"] / start) if start > 0 else np.full(len(path), 100.0)
     rows = [
-        [int(row["size"]), clean(row["feature"]) if row["size"] else None, number(value, 3)]
+        [int(row["size"]), *(clean(row[name]) if row[name] else None for name in changes), number(value, 3)]
         + [number(factor * row[field], digits) for field, _, factor, digits in shown]
         for row, value in zip(path, explained, strict=True)
     ]
-    columns = [("Size", "number"), ("Feature added", "text"), ("Divergence explained, %", "number")]
+    columns = [("Size", "number"), *((label, "text") for label in changes.values())]
+    columns.append(("Divergence explained, %", "number"))
     columns += [(label, "number") for _, label, *_ in shown]
     caption = "Performance at each size"
     if selector.validated_:
-        caption += f"; held-out log density of the reference: {selector.reference_density_:.4g}"
+        density = f"{selector.reference_density_:.4g}".replace("-", MINUS)
+        caption += f"; held-out log density of the reference: {density}"
     return table("panel-path", caption, columns, rows)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._array_types import Floats, Indices, Mask
-from .._checks import check_values, checked_offset, checked_weights, column_mask, read_training_data
+from .._checks import check_values, checked_offset, checked_weights, column_mask, known_names, read_training_data
 from .._messages import count, listing, suggestion
 from .._splits import Split, checked_groups, make_fold_splits
 from ..families.ordinal import ordinal_target
@@ -101,6 +101,13 @@ def check_prefit(reference: Any, data: Data) -> None:
             f"The reference was fitted to the classes {listing(known)}, but y contains {listing(data.labels)}. "
             "Pass the samples that the reference was fitted to."
         )
+
+
+def take_names(selector: Any) -> None:
+    """Give a selector the names that its fitted reference knows, if X has none, as on the command line."""
+    first = take_apart(selector.reference).steps[0]
+    if known_names(selector) is None and known_names(first) is not None:
+        selector.feature_names_in_ = np.asarray(first.feature_names_in_, dtype=object)
 
 
 def read_settings(

@@ -13,7 +13,7 @@ from ..families import COX, FAMILIES, GAUSSIAN, NEGATIVE_BINOMIAL, ORDINAL, POIS
 from ..families.poisson import mean as expected_count
 from ..families.survival_curves import breslow, step_values
 from ..fitted_parts import take_apart
-from ..models.base import Horseshoe
+from ..models.posterior_model import PosteriorModel
 from ..validation.samples import Samples
 from ..validation.stacking_base import Stacked
 from ..validation.stacking_weights import tempered
@@ -170,7 +170,7 @@ def _sharpened(stack: Any, draws: _Draws, target: Target) -> _Draws:
 def _draws(fitted: Any, samples: Samples, target: Target, n_draws: int) -> _Draws:
     parts = take_apart(fitted)
     Z = parts.model_input(samples.X)
-    find = _posterior_draws if isinstance(parts.model, Horseshoe) else _single_draw
+    find = _posterior_draws if isinstance(parts.model, PosteriorModel) else _single_draw
     return find(parts.model, Z, samples, target, n_draws)
 
 

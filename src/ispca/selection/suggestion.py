@@ -10,8 +10,11 @@ from .._array_types import Floats, Mask
 from .._messages import count
 from ..validation.stacking_base import mean_error
 
-# The reference is better than chance if it beats the submodel without features by this many standard errors.
-CHANCE_ERRORS = 2.0
+# The reference is better than chance if it beats the submodel without features by this many standard errors: more
+# than 2, because folds share training samples, so that the errors are somewhat too small.
+CHANCE_ERRORS = 2.5
+# A panel is clearly better than the reference if it beats it by this many standard errors.
+BETTER_ERRORS = 2.0
 # A submodel matches the reference if it is at most this many standard errors worse.
 MATCH_ERRORS = 1.0
 # A feature can replace another one if the exchange costs less than this fraction of a standard error.
@@ -48,10 +51,27 @@ def paired_differences(log_density: Floats, reference: Floats, sample_weight: Fl
     return Differences(mean, mean_error(differences.T, mean, sample_weight))
 
 
-def suggest_size(differences: Differences, n_always: int, more_features: bool) -> Suggestion:
+def from_best_panel(
+    log_density: Floats, differences: Differences, sample_weight: Floats | None = None
+) -> Differences | None:
+    """Compare all sizes with the best one if that is clearly better than the reference, otherwise return None.
+
+    A reference that shrinks its coefficients, such as the lasso, is easily matched by panels that lack something.
+    """
+    mean, error = differences
+    best = int(np.argmax(mean))
+    if mean[best] <= BETTER_ERRORS * error[best]:
+        return None
+    return paired_differences(log_density, log_density[best], sample_weight)
+
+
+def suggest_size(
+    differences: Differences, n_always: int, more_features: bool, from_best: Differences | None = None
+) -> Suggestion:
     """Suggest the smallest size that matches the reference, or say why there is none.
 
-    ``more_features`` says whether a larger ``max_features`` would make larger submodels possible.
+    ``more_features`` says whether a larger ``max_features`` would make larger submodels possible. If there are
+    differences ``from_best``, the best panel takes the place of the reference.
     """
     mean, error = differences
     if -mean[0] <= CHANCE_ERRORS * error[0]:
@@ -61,14 +81,20 @@ def suggest_size(differences: Differences, n_always: int, more_features: bool) -
             f"{_nats(-mean[0], error[0])}), so no features are suggested.{_better_panel(differences)}",
         )
     smallest = min(n_always, len(mean) - 1)
-    matching = np.flatnonzero(mean[smallest:] >= -MATCH_ERRORS * error[smallest:]) + smallest
+    compared = differences if from_best is None else from_best
+    matching = np.flatnonzero(compared.mean[smallest:] >= -MATCH_ERRORS * compared.error[smallest:]) + smallest
     if len(matching):
         size = int(matching[0])
         verb = "predicts" if size == 1 else "predict"
+        if from_best is None:
+            other = "the reference, within one standard error"
+        else:
+            best = int(np.argmax(mean))
+            other = f"the best panel, which has {count(best, 'feature')} and predicts better than the reference"
         return Suggestion(
             size,
-            f"{count(size, 'feature')} {verb} held-out samples as well as the reference, within one standard "
-            f"error (difference {_nats(mean[size], error[size])}).",
+            f"{count(size, 'feature')} {verb} held-out samples as well as {other} (difference "
+            f"{_nats(compared.mean[size], compared.error[size])}).",
         )
     size = int(np.argmax(mean[smallest:])) + smallest
     advice = (
@@ -87,7 +113,7 @@ def _better_panel(differences: Differences) -> str:
     """Return advice if panels predict although the reference does not: it is not a good one."""
     mean, error = differences
     size = int(np.argmax(mean))
-    if size == 0 or mean[size] <= CHANCE_ERRORS * error[size] or mean[size] <= mean[0]:
+    if size == 0 or mean[size] <= BETTER_ERRORS * error[size] or mean[size] <= mean[0]:
         return ""
     return (
         f" Submodels of {count(size, 'feature')} predict better than the reference (difference "

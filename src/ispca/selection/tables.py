@@ -51,15 +51,17 @@ def _only_in(sets: Sequence[Indices], others: Sequence[Indices], names: Sequence
     return np.array(texts, dtype=np.str_)
 
 
-def panel_table(submodel: Pipeline, fractions: Floats) -> np.recarray:
+def panel_table(submodel: Pipeline, names: Sequence[str], fractions: Floats) -> np.recarray:
     """Return one row per feature of a submodel, and class if there are several, with its coefficient."""
     coefficients = original_coefficients(submodel[-1])
     size = len(fractions)
     # Every class starts with its intercept.
     rows = coefficients[np.arange(len(coefficients)) % (size + 1) > 0]
-    columns = ("feature", "target_class", "mean", "sd", "q5", "q95", "p_sign")
-    table: dict[str, Any] = {name: rows[name] for name in columns}
-    table["fraction"] = np.tile(fractions, len(rows) // size if size else 0)
+    n_classes = len(rows) // size if size else 0
+    # The last step of a submodel for arrays does not know names.
+    table: dict[str, Any] = {"feature": np.tile(np.array(names, dtype=np.str_), n_classes)}
+    table |= {name: rows[name] for name in ("target_class", "mean", "sd", "q5", "q95", "p_sign")}
+    table["fraction"] = np.tile(fractions, n_classes)
     return as_table(table)
 
 

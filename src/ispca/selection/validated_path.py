@@ -17,10 +17,8 @@ from ..reduction.reuse import Reuse
 from ..validation.fit_store import Failure
 from ..validation.fitting import fit_timed
 from ..validation.prediction import PREDICT, log_density, predict_classes
-from ..validation.prediction_checks import possible_probabilities
 from ..validation.runner import Work, run
 from ..validation.samples import Samples
-from ..validation.stacking_weights import SMALLEST_PROBABILITY
 from ..validation.target import Target
 from .candidates import columns
 from .clusters import clustered
@@ -141,13 +139,6 @@ def reference_density(fitted: Any, samples: Samples, target: Target) -> Floats:
     if density is None:
         raise ValueError("The reference predicts no distribution of the target.")
     return density
-
-
-def ordered_density(fitted: Any, samples: Samples, target: Target) -> Floats:
-    """Return the log density of ordered classes, whatever labels the reference gives them."""
-    probabilities = possible_probabilities(fitted.predict_proba(samples.X), len(samples.y), target.n_classes)
-    observed = probabilities[np.arange(len(samples.y)), samples.y]
-    return np.asarray(np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0)))
 
 
 def submodel_density(

@@ -1,0 +1,76 @@
+"""Write the output files of ``ispca select``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._csv import open_csv, write_table
+from ..fitted_parts import take_apart
+from ..persistence import read_details, save_model
+from ..readers import Table
+from ..report import write_report
+from ..report.input_checks import Context
+from ..report.panel import panel_features
+from ..selection import ProjectionSelector
+from ._options import sample_options
+
+PANEL, PATH, MODEL, REPORT = "panel.csv", "path.csv", "panel.ispca", "report.html"
+FILES = (PANEL, PATH, MODEL, REPORT)
+# What the report does not describe: models without a reduction, such as a stack.
+NO_REPORT = f"{REPORT} is not written: it describes only models on components, such as those of ispca fit."
+COLUMNS = ("order", "feature", "target_class", "mean", "q5", "q95", "p_sign", "fraction", "cost")
+
+
+def written_files(model: Any) -> tuple[str, ...]:
+    """Return the names of the files that a selection for this model writes."""
+    parts = take_apart(model)
+    described = parts.reduction is not None and not parts.between and hasattr(parts.model, "coef_")
+    return FILES if described else (PANEL, PATH, MODEL)
+
+
+def write_files(
+    folder: Path, selector: ProjectionSelector, size: int, table: Table, args: Namespace
+) -> np.recarray:
+    """Write all files of a selection into a folder; return the features of the panel."""
+    features = panel_features(selector, size)
+    rows = [[*(row[name] for name in COLUMNS), "; ".join(row["stands_for"])] for row in features]
+    _write(folder / PANEL, [*COLUMNS, "stands_for"], rows)
+    _write(folder / PATH, selector.path_.dtype.names, selector.path_)
+    submodel = selector.submodel(size)[-1]
+    details = read_details(args.model, max_bytes=args.max_memory)
+    details |= {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
+    save_model(submodel, folder / MODEL, details)
+    if REPORT in written_files(selector.reference_):
+        _write_report(folder, selector, size, table, args)
+    return features
+
+
+def _write_report(folder: Path, selector: ProjectionSelector, size: int, table: Table, args: Namespace) -> None:
+    context = Context(
+        target_name=table.target_name or "target",
+        data_name=args.data.name,
+        notes=table.notes,
+        left_out=table.left_out,
+        validation_hint="Run “ispca fit” with --cv 5",
+        sampling_hint="Run “ispca fit” again with more --draws",
+        fit_parameters=tuple(sample_options(table)),
+        panel_size=size,
+    )
+    options: dict[str, Any] = {"sample_names": table.ids, "context": context, "panel": selector}
+    write_report(selector.reference_, table.X, table.target, folder / REPORT, **options)
+
+
+def _write(path: Path, header: Any, rows: Any) -> None:
+    with open_csv(path) as file:
+        write_table(file, header, ([_cell(value) for value in row] for row in rows))
+
+
+def _cell(value: Any) -> Any:
+    """Return a number with eight digits, and nothing for one that does not apply."""
+    if isinstance(value, float):
+        return None if np.isnan(value) else float(f"{value:.8g}")
+    return value

@@ -1,0 +1,252 @@
+"""``ispca select``: find the few features that predict as well as a model."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._messages import count, suggestion
+from .._progress import waiting
+from ..fitted_parts import take_apart
+from ..persistence import ModelFileError, read_details
+from ..readers import Table, TableError, read_table
+from ..report.html import load_templates
+from ..selection import ProjectionSelector
+from . import UsageError
+from ._console import KIND_WORDS, Console
+from ._options import add_options, check_splits, integer, names, reading, sample_options
+from ._output import output_folder
+from ._panel_files import FILES, NO_REPORT, REPORT, write_files, written_files
+from ._panel_summary import summary_text, summary_values
+from .predict import described_samples, load_predictor, matched
+
+SUMMARY = "find the few features that predict as well as a model written by ispca fit"
+USAGE = "ispca select MODEL DATA [options]"
+EXAMPLE = """example:
+  ispca select results/model.ispca expression.csv --always TP53
+writes report.html, panel.csv, path.csv and panel.ispca, a model of the panel alone, into
+results/panel. DATA are those of the fit. After an interruption, the same command continues."""
+# What a model file says about the columns of DATA.
+COLUMNS = ("target", "event", "groups", "weights")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("model", metavar="MODEL", type=Path, help="model.ispca, written by ispca fit")
+    parser.add_argument("data", metavar="DATA", type=Path, help="data file that the model was fitted to")
+    size = "features in the panel (default auto: as many as needed)"
+    parser.add_argument("--size", type=panel_size, metavar="N", help=size)
+    always = "features that are in every panel"
+    parser.add_argument("--always", type=names, default=(), metavar="A,B", help=always)
+    parser.add_argument("--never", type=names, default=(), metavar="A,B", help="features to leave out")
+    costs = "table of features and their costs (default: 1 each)"
+    parser.add_argument("--costs", type=Path, metavar="FILE", help=costs)
+    largest = "size of the largest panel to examine (default 20)"
+    parser.add_argument("--max-size", type=integer(1), default=20, metavar="N", help=largest)
+    folds = "folds of the validation (default 10; 0 for none)"
+    parser.add_argument("--folds", type=number_of_folds, default=10, metavar="N", help=folds)
+    draws = "posterior draws to project (default 400)"
+    parser.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
+    target = "target, if its name is not that of the fit"
+    parser.add_argument("--target", metavar="COLUMN", help=target)
+    add_options(parser, "--id", "--transpose", "--max-memory")
+    missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
+    parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
+    out = "folder for the results (default: panel, beside MODEL)"
+    parser.add_argument("--out", metavar="DIR", type=Path, help=out)
+    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
+    add_options(parser, "--seed", "--json", "--quiet")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, select, write, and print a summary."""
+    console = Console(args)
+    start = time.perf_counter()
+    args.out = args.model.parent / "panel" if args.out is None else args.out
+    # A missing package is reported before the search.
+    load_templates()
+    with console.silence():
+        # A wrong model file is reported before a folder is made for the results.
+        model = load_predictor(args.model, args.max_memory)
+        if REPORT not in written_files(model):
+            console.note(NO_REPORT)
+        with output_folder(args.out, args.force, FILES) as folder:
+            table = read_samples(args, model, console)
+            selector, size = selected(args, model, table, console)
+            with waiting("Writing"):
+                features = write_files(folder, selector, size, table, args)
+    forget_folds(args.out)
+    values = summary_values(selector, size, features, table, args.out, time.perf_counter() - start)
+    console.result(summary_text(values), values)
+    return 0
+
+
+def panel_size(text: str) -> int | None:
+    """Parse a number of features; None for "auto"."""
+    try:
+        return None if text == "auto" else integer(0)(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"must be auto or an integer of at least 0, got {text!r}") from None
+
+
+def number_of_folds(text: str) -> int:
+    """Parse a number of folds: 0, or 2 and more."""
+    folds = integer(0)(text)
+    if folds == 1:
+        raise argparse.ArgumentTypeError("must be 0 or an integer of at least 2, got '1'")
+    return folds
+
+
+def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
+    """Read DATA as the model was fitted to it, with the features of the model in its order."""
+    parts = take_apart(model)
+    known = tuple(parts.feature_names_in())
+    columns, categories = described_samples(args.model, args.max_memory)
+    found = described_target(args)
+    timed = found["kind"] == "survival"
+    columns = replace(columns, groups=found["groups"], weights=found["weights"])
+    if timed:
+        columns = replace(columns, time=found["target"], event=found["event"])
+    with reading(args.data) as update:
+        table = read_table(
+            args.data,
+            target=None if timed else found["target"],
+            kind=None if timed else found["kind"],
+            id=args.id,
+            transpose=args.transpose,
+            known=known,
+            columns=columns,
+            categories=categories,
+            max_bytes=args.max_memory,
+            progress=update,
+        )
+    console.notes(table.notes)
+    X, kept = matched(table, known, parts, args, console)
+    if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
+        raise TableError("The data contain missing values, and a panel needs all of them.", "Pass missing='mean'.")
+    of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
+    of_kept: dict[str, Any] = {name: None if item is None else item[kept] for name, item in of_samples.items()}
+    return replace(table, X=X, features=np.array(known, dtype=object), ids=table.ids[kept], **of_kept)
+
+
+def described_target(args: argparse.Namespace) -> dict[str, str | None]:
+    """Return the kind of target and the columns of the fit by their role."""
+    details = read_details(args.model, max_bytes=args.max_memory)
+    found = {name: details.get(name) for name in ("kind", *COLUMNS)}
+    usable = all(isinstance(name, str | None) for name in found.values())
+    if not usable or found["kind"] not in (*KIND_WORDS, None):
+        raise ModelFileError(f"{args.model} is damaged: its description is unusable.", "Fit the model again.")
+    if args.target is not None:
+        found["target"] = args.target
+    elif found["target"] is None:
+        raise ModelFileError(f"{args.model} does not contain the name of its target.", "Pass target='COLUMN'.")
+    if found["kind"] == "survival" and found["event"] is None:
+        advice = "Write it again with ispca fit."
+        raise ModelFileError(f"{args.model} does not contain the name of its event column.", advice)
+    return found
+
+
+def selected(
+    args: argparse.Namespace, model: Any, table: Table, console: Console
+) -> tuple[ProjectionSelector, int]:
+    """Return the fitted selector and the size of the panel."""
+    covariates = np.arange(table.n_features, len(table.features))
+    always = [*covariates, *places(args.always, table, "--always")]
+    never = places(args.never, table, "--never")
+    for name in args.always:
+        if name in args.never:
+            raise UsageError(f"{name!r} is given to --always and to --never. Leave out one of them.")
+    if args.size is not None and args.size > table.n_features - len(never):
+        most = count(table.n_features - len(never), "feature")
+        raise UsageError(f"--size {args.size} is too large: there are {most} to choose from.")
+    if args.folds:
+        check_splits(table)
+    selector = ProjectionSelector(
+        model,
+        prefit=True,
+        kind=table.kind,
+        # Covariates are in every submodel and do not count.
+        max_features=max(args.max_size, args.size or 0, len(args.always)) + len(covariates),
+        always=always or None,
+        never=never or None,
+        costs=None if args.costs is None else read_costs(args.costs, table, args.max_memory),
+        cv=args.folds or None,
+        n_draws=args.draws,
+        resume=fold_store(args.out),
+        random_state=args.seed,
+    )
+    try:
+        with warnings.catch_warnings():
+            # The names were already compared.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            selector.fit(table.X, table.target, **sample_options(table))
+    except KeyboardInterrupt:
+        if any(kept_folds(args.out)):
+            console.note("The finished folds are kept. The same command continues with the others.")
+        raise
+    selector.message_ = as_options(selector.message_)
+    if args.size is None:
+        return selector, int(selector.n_features_)
+    return selector, min(args.size + len(covariates), len(selector.path_) - 1)
+
+
+def as_options(message: str) -> str:
+    """Return a verdict in the words of the command line."""
+    return message.replace("max_features", "--max-size").replace("n_draws", "--draws")
+
+
+def places(wanted: Sequence[str], table: Table, option: str) -> list[int]:
+    """Return the columns of some features, or say which of them do not exist."""
+    known = {name: place for place, name in enumerate(table.features[: table.n_features])}
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"The model has no feature {name!r} ({option}). {suggestion(name, list(known))}")
+    return list(dict.fromkeys(known[name] for name in wanted))
+
+
+def read_costs(path: Path, table: Table, max_bytes: int | None) -> np.ndarray:
+    """Return the cost of each feature from a table with names in the first column and costs in the second."""
+    found = read_table(path, supervised=False, max_bytes=max_bytes)
+    if found.X.shape[1] != 1:
+        columns = count(found.X.shape[1], "numeric column")
+        raise TableError(f"{path.name} has {columns}. It needs two columns: names of features and their costs.")
+    given = np.asarray(found.X if isinstance(found.X, np.ndarray) else found.X.toarray())[:, 0]
+    named = dict(zip(map(str, found.ids), given.tolist(), strict=True))
+    known = table.features[: table.n_features].tolist()
+    for name, cost in named.items():
+        if not cost > 0:
+            raise TableError(f"The cost of {name!r} in {path.name} is {cost:g}. Costs are positive numbers.")
+    if not set(named) & set(known):
+        raise TableError(f"{path.name} names no feature of the model. {suggestion(next(iter(named)), known)}")
+    return np.array([named.get(name, 1.0) for name in table.features.tolist()])
+
+
+def fold_store(out: Path) -> Path | None:
+    """Return the folder of finished folds, beside the results; None if it cannot be written."""
+    parent = out.resolve().parent
+    return parent / f".{out.resolve().name}.folds" if os.access(parent, os.W_OK) else None
+
+
+def kept_folds(out: Path) -> list[Path]:
+    """Return the files of finished folds."""
+    store = fold_store(out)
+    return [] if store is None else list(store.glob("*.json"))
+
+
+def forget_folds(out: Path) -> None:
+    """Remove the finished folds once the results are in place."""
+    store = fold_store(out)
+    with suppress(OSError):
+        for fold in kept_folds(out):
+            fold.unlink()
+        if store is not None:
+            store.rmdir()

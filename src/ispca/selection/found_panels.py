@@ -1,0 +1,171 @@
+"""What a selector tells about the panels it found: submodels, coefficients, exchanges and the selected columns."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._array_types import Indices, Mask
+from .._checks import known_names
+from .._messages import suggestion
+from ..plots.panel import plot_panel
+from .candidates import columns
+from .exchange import Exchange, exchanges
+from .fitted_submodel import fitted_submodel, training_error
+from .plan import Data
+from .tables import alternatives_table, panel_table
+from .validated_path import HeldOut, Search, Searcher
+
+
+class FoundPanels(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
+    """Base class of the selector: everything that follows from a search."""
+
+    panels_: list[Indices]
+    n_features_: int
+    validated_: bool
+    path_: np.recarray
+    reference_: Any
+    _data: Data
+    _values: Any
+    _searcher: Searcher
+    _found: Search
+    _held_out: HeldOut | None
+
+    def submodel(self, size: int | None = None) -> Pipeline:
+        """Return the submodel of a size.
+
+        Parameters
+        ----------
+        size : int, optional
+            Number of features; by default the suggested one.
+
+        Returns
+        -------
+        submodel : Pipeline
+            Takes tables with all features; its last step takes tables with the features of the panel.
+        """
+        check_is_fitted(self)
+        chosen = self.panels_[self._checked_size(size)]
+        return fitted_submodel(self._data, self._values, self._found.draws, chosen, known_names(self))
+
+    def panel(self, size: int | None = None) -> np.recarray:
+        """Return the features of the submodel of a size, with their coefficients.
+
+        Parameters
+        ----------
+        size : int, optional
+            Number of features; by default the suggested one.
+
+        Returns
+        -------
+        table : recarray
+            One row per feature in order of entry (and class, where there are more than two): ``feature``,
+            ``target_class``, the coefficient as in `ispca.original_coefficients` (``mean``, ``sd``, ``q5``,
+            ``q95``, ``p_sign``), and the ``fraction`` of the folds whose panel of this size contains the feature
+            (NaN without validation).
+        """
+        check_is_fitted(self)
+        chosen, names = self.panels_[self._checked_size(size)], self._names()
+        unknown = np.full(len(chosen), np.nan)
+        fractions = unknown if self._held_out is None else self._held_out.fractions(chosen)
+        return panel_table(self.submodel(len(chosen)), [names[feature] for feature in chosen], fractions)
+
+    def alternatives(self, feature: Any, size: int | None = None) -> np.recarray:
+        """Return the features that could take the place of one in a submodel, cheapest first.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name or index of a feature of the submodel.
+        size : int, optional
+            Size of the submodel; by default the suggested one.
+
+        Returns
+        -------
+        table : recarray
+            ``feature``, its ``correlation`` with the replaced one, the ``cost`` of the exchange (rise of the
+            divergence from the reference, nats per sample), the same in standard errors of the difference from the
+            reference (``cost_in_errors``), and whether it is below a tenth of a standard error (``equivalent``).
+        """
+        check_is_fitted(self)
+        size = self._checked_size(size)
+        panel, names = self.panels_[size], self._names()
+        known = [names[place] for place in panel]
+        chosen = names[int(feature)] if isinstance(feature, Integral) else str(feature)
+        if chosen not in known:
+            advice = suggestion(chosen, known) if known else "It has no features."
+            raise ValueError(f"{feature!r} is not in the submodel of size {size}. {advice}")
+        return alternatives_table(self._exchange(size, known.index(chosen)), self._error(size), names)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how close submodels of each size come to the reference; see `ispca.plots.plot_panel`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; new ones by default.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        check_is_fitted(self)
+        return plot_panel(self, ax)
+
+    def transform(self, X: Any) -> Any:
+        """Return the suggested features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The same features as in ``fit``.
+
+        Returns
+        -------
+        panel : ndarray, sparse matrix or data frame of shape (n_samples, n_features_)
+            The suggested features in the order of X.
+        """
+        check_is_fitted(self)
+        if not hasattr(X, "columns"):
+            return super().transform(X)
+        # Other columns of a data frame may contain text or missing values.
+        X = validate_data(self, X, reset=False, skip_check_array=True)
+        return columns(X, self.get_support(indices=True))
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.panels_[self.n_features_]] = True
+        return mask
+
+    def _exchange(self, size: int, place: int) -> Exchange:
+        """Return the exchanges of a feature in the submodel of a size."""
+        never, width = self._searcher.settings.never, self.n_features_in_
+        return exchanges(self._values, self._found.clusters, self.panels_[size], place, never, width)
+
+    def _error(self, size: int) -> float:
+        """Return the standard error of the difference from the reference; of training samples if not validated."""
+        if self.validated_:
+            return float(self.path_.difference_error[size])
+        return training_error(self._data, self._values, self._found.draws, self.panels_[size], self.reference_)
+
+    def _checked_size(self, size: int | None) -> int:
+        if size is None:
+            return self.n_features_
+        sizes = range(len(self.panels_))
+        if size not in sizes:
+            raise ValueError(f"size={size!r}, but the path has sizes from 0 to {sizes[-1]}.")
+        return int(size)
+
+    def _names(self) -> list[str]:
+        known = known_names(self)
+        return [str(name) for name in (range(self.n_features_in_) if known is None else known)]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_")
