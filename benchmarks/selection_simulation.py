@@ -4,9 +4,9 @@
 
 Blocks: 2,000 features in 200 blocks of 10 with correlation 0.8 inside a block. One feature of each of five blocks
 has an effect of the same size and a random sign. A panel is right if it has five features, one in each of these
-blocks. For the fraction of false blocks, the lasso is taken at the largest penalty whose density on 2,000 new samples
-reaches the panel's (where none does, at its highest density), at its best penalty and at that of one standard error.
-Noise: no feature has an effect.
+blocks. For the fraction of false blocks, the lasso is taken at the largest penalty whose density on 2,000 new
+samples reaches the panel's (where none does, at its highest density), at its best penalty and at that of one
+standard error. Noise: no feature has an effect.
 """
 
 from __future__ import annotations
