@@ -4,7 +4,7 @@
 
 All methods are evaluated on the same ten folds, in which everything is refitted: the reference, the search, the
 lasso with its own folds, the subsamples. The suggested size comes from the same held-out densities. Finished
-methods are kept in --store. Needs Rscript with projpred (apt install r-cran-projpred) for --projpred. Seconds are CPU
+methods are kept in --store. --projpred needs Rscript with projpred (apt install r-cran-projpred). Seconds are CPU
 seconds of one run; those of projpred leave out the reference, so "search" is what to compare them with.
 """
 
