@@ -24,9 +24,11 @@ from .found_panels import FoundPanels
 from .plan import check_prefit, fold_splits, read_data, read_features, read_settings, take_names
 from .suggestion import (
     Suggestion,
+    beats_chance,
     draws_message,
-    from_best_panel,
+    overlap_factor,
     paired_differences,
+    suggest_nothing,
     suggest_size,
     suggest_unvalidated_size,
     weighted_mean,
@@ -78,12 +80,12 @@ class ProjectionSelector(FoundPanels):
         ``dropped`` (what only the smaller one has, usually nothing), ``divergence`` from the reference in the
         training samples (nats per sample); after validation ``density`` (mean held-out log density),
         ``difference`` from the reference, ``difference_error`` (standard error of the mean of the paired
-        differences) and ``fraction`` (of the folds whose panel of this size contains a feature, averaged over
-        the features of the panel); ``cost`` (of all features of the panel) if there are costs.
+        differences, corrected for what the folds' training samples have in common) and ``fraction`` (of the folds
+        whose panel of this size contains a feature, averaged over the features of the panel); ``cost`` (of all
+        features of the panel) if there are costs.
     n_features_ : int
-        Suggested size: the smallest within one standard error of the reference, or of the best panel if that is
-        better than the reference by more than two standard errors; 0 if the reference predicts no better than
-        chance.
+        Suggested size: the smallest within one standard error of the reference, or 0 if the reference predicts no
+        better than chance.
     message_ : str
         Why this size is suggested, and what to change if no submodel matches the reference.
     validated_ : bool
@@ -226,13 +228,17 @@ class ProjectionSelector(FoundPanels):
         weight = None if samples.sample_weight is None else samples.sample_weight[found.samples]
         path, settings = self._found.path, self._searcher.settings
         densities = found.log_density[: len(self.panels_)]
-        differences = paired_differences(densities, found.reference, weight)
+        test_to_train = np.mean([len(split.test) / len(split.train) for split in splits])
+        factor = overlap_factor(len(splits), float(test_to_train))
+        differences = paired_differences(densities, found.reference, weight, factor)
         self.reference_density_ = float(weighted_mean(found.reference, weight))
         self.path_ = path_table(path, self._names(), settings.costs, (found, differences, weight))
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
-        from_best = from_best_panel(densities, differences, weight)
-        verdict = suggest_size(differences, len(settings.always), more, from_best)
+        if beats_chance(found.reference, densities[0], weight, factor):
+            verdict = suggest_size(differences, len(settings.always), more)
+        else:
+            verdict = suggest_nothing(differences)
         if found.halves is not None:
             advice = draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight)
             verdict = verdict._replace(message=f"{verdict.message} {advice}".strip())

@@ -10,9 +10,8 @@ from .._array_types import Floats, Mask
 from .._messages import count
 from ..validation.stacking_base import mean_error
 
-# The reference is better than chance if it beats the submodel without features by this many standard errors: more
-# than 2, because folds share training samples, so that the errors are somewhat too small.
-CHANCE_ERRORS = 2.5
+# The reference is better than chance if half a bet on it gains this many standard errors.
+CHANCE_ERRORS = 2.0
 # A panel is clearly better than the reference if it beats it by this many standard errors.
 BETTER_ERRORS = 2.0
 # A submodel matches the reference if it is at most this many standard errors worse.
@@ -44,57 +43,55 @@ def weighted_mean(values: Floats, sample_weight: Floats | None = None) -> Floats
     return np.asarray(np.average(values, axis=-1, weights=sample_weight))
 
 
-def paired_differences(log_density: Floats, reference: Floats, sample_weight: Floats | None = None) -> Differences:
-    """Compare the log densities of submodels, sizes x samples, with those of the reference, sample by sample."""
+def overlap_factor(n_folds: int, test_to_train: float) -> float:
+    """Return by how much the standard error of held-out samples grows, because folds share training samples.
+
+    It is the correction of Nadeau and Bengio (2003), as in comparisons: 1 / k becomes 1 / k + test / train.
+    """
+    return float(np.sqrt(1 + n_folds * test_to_train))
+
+
+def paired_differences(
+    log_density: Floats, reference: Floats, sample_weight: Floats | None = None, factor: float = 1.0
+) -> Differences:
+    """Compare the log densities of submodels, sizes x samples, with those of the reference, sample by sample.
+
+    ``factor`` corrects the standard errors of held-out samples.
+    """
     differences = log_density - reference
     mean = weighted_mean(differences, sample_weight)
-    return Differences(mean, mean_error(differences.T, mean, sample_weight))
+    return Differences(mean, factor * mean_error(differences.T, mean, sample_weight))
 
 
-def from_best_panel(
-    log_density: Floats, differences: Differences, sample_weight: Floats | None = None
-) -> Differences | None:
-    """Compare all sizes with the best one if that is clearly better than the reference, otherwise return None.
+def beats_chance(
+    reference: Floats, nothing: Floats, sample_weight: Floats | None = None, factor: float = 1.0
+) -> bool:
+    """Return whether the reference predicts held-out samples better than the submodel without features.
 
-    A reference that shrinks its coefficients, such as the lasso, is easily matched by panels that lack something.
+    A few samples that a confident reference gets wrong make its mean log density very uncertain. So the equal
+    mixture of both predictions is compared with chance: what it loses with any sample is at most log 2, and
+    without information it loses on average.
+    """
+    hedged = np.logaddexp(reference, nothing) - np.log(2)
+    gain = paired_differences(hedged[None], nothing, sample_weight, factor)
+    return bool(gain.mean[0] > CHANCE_ERRORS * gain.error[0])
+
+
+def suggest_size(differences: Differences, n_always: int, more_features: bool) -> Suggestion:
+    """Suggest the smallest size that matches a reference that predicts, or say why there is none.
+
+    ``more_features`` says whether a larger ``max_features`` would make larger submodels possible.
     """
     mean, error = differences
-    best = int(np.argmax(mean))
-    if mean[best] <= BETTER_ERRORS * error[best]:
-        return None
-    return paired_differences(log_density, log_density[best], sample_weight)
-
-
-def suggest_size(
-    differences: Differences, n_always: int, more_features: bool, from_best: Differences | None = None
-) -> Suggestion:
-    """Suggest the smallest size that matches the reference, or say why there is none.
-
-    ``more_features`` says whether a larger ``max_features`` would make larger submodels possible. If there are
-    differences ``from_best``, the best panel takes the place of the reference.
-    """
-    mean, error = differences
-    if -mean[0] <= CHANCE_ERRORS * error[0]:
-        return Suggestion(
-            0,
-            "The reference predicts held-out samples no better than a submodel without features (difference "
-            f"{_nats(-mean[0], error[0])}), so no features are suggested.{_better_panel(differences)}",
-        )
     smallest = min(n_always, len(mean) - 1)
-    compared = differences if from_best is None else from_best
-    matching = np.flatnonzero(compared.mean[smallest:] >= -MATCH_ERRORS * compared.error[smallest:]) + smallest
+    matching = np.flatnonzero(mean[smallest:] >= -MATCH_ERRORS * error[smallest:]) + smallest
     if len(matching):
         size = int(matching[0])
         verb = "predicts" if size == 1 else "predict"
-        if from_best is None:
-            other = "the reference, within one standard error"
-        else:
-            best = int(np.argmax(mean))
-            other = f"the best panel, which has {count(best, 'feature')} and predicts better than the reference"
         return Suggestion(
             size,
-            f"{count(size, 'feature')} {verb} held-out samples as well as {other} (difference "
-            f"{_nats(compared.mean[size], compared.error[size])}).",
+            f"{count(size, 'feature')} {verb} held-out samples as well as the reference, within one standard "
+            f"error (difference {_nats(mean[size], error[size])}).",
         )
     size = int(np.argmax(mean[smallest:])) + smallest
     advice = (
@@ -106,6 +103,16 @@ def suggest_size(
         size,
         f"No submodel of up to {count(len(mean) - 1, 'feature')} predicts held-out samples as well as the "
         f"reference; the best one has {size} (difference {_nats(mean[size], error[size])}). {advice}",
+    )
+
+
+def suggest_nothing(differences: Differences) -> Suggestion:
+    """Suggest no features, because the reference predicts no better than chance."""
+    mean, error = differences
+    return Suggestion(
+        0,
+        "The reference predicts held-out samples no better than a submodel without features (difference "
+        f"{_nats(-mean[0], error[0])}), so no features are suggested.{_better_panel(differences)}",
     )
 
 
