@@ -4,8 +4,9 @@
 
 Blocks: 2,000 features in 200 blocks of 10 with correlation 0.8 inside a block. One feature of each of five blocks
 has an effect of the same size and a random sign. A panel is right if it has five features, one in each of these
-blocks. For the fraction of false blocks, the lasso is taken where its density on 2,000 new samples is nearest to
-the panel's, at its best penalty and at that of one standard error. Noise: no feature has an effect.
+blocks. For the fraction of false blocks, the lasso is taken at the largest penalty whose density on 2,000 new
+samples reaches the panel's (where none does, at its highest density), at its best penalty and at that of one
+standard error. Noise: no feature has an effect.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ N_BLOCKS, BLOCK_SIZE, CORRELATION, N_RELEVANT = 200, 10, 0.8, 5
 N_SAMPLES = {"regression": 150, "classification": 300}  # a class tells less than a number
 N_NOISE_SAMPLES, N_NOISE_FEATURES = 80, 1000
 N_NEW = 2000
+# The rules for the suggested size were chosen on smaller seeds.
+FIRST_SEED = 1000
 EXPLAINED = 0.8  # fraction of the variance of a quantity
 SPREAD = 4.0  # standard deviation of the log odds
 
@@ -115,7 +118,8 @@ def block_trial(kind: str, reference: str, seed: int) -> dict[str, Any]:
     model = selector.submodel()
     density = float(model[-1].log_predictive_density(model[:-1].transform(data.X_new), data.y_new).mean())
     densities, false, chosen = lasso_points(data, kind)
-    nearest = int(np.abs(densities - density).argmin())
+    reached = densities >= density
+    equal = int(reached.argmax() if reached.any() else densities.argmax())
     blocks = set((panel // BLOCK_SIZE).tolist())
     return {
         "kind": kind,
@@ -126,8 +130,8 @@ def block_trial(kind: str, reference: str, seed: int) -> dict[str, Any]:
         "right": len(panel) == N_RELEVANT and blocks == data.relevant,
         "false": false_fraction(panel, data.relevant),
         "density": density,
-        "lasso_equal": false[nearest],
-        "lasso_equal_density": densities[nearest],
+        "lasso_equal": false[equal],
+        "lasso_equal_density": densities[equal],
         "lasso_best": false[chosen["best"]],
         "lasso_one_standard_error": false[chosen["one_standard_error"]],
         "seconds": seconds,
@@ -137,8 +141,13 @@ def block_trial(kind: str, reference: str, seed: int) -> dict[str, Any]:
 def noise_trial(kind: str, reference: str, seed: int) -> dict[str, Any]:
     """Select a panel where there is nothing to find."""
     X, y = noise_data(kind, seed)
-    selector = ProjectionSelector(references(kind)[reference], n_jobs=1, random_state=seed).fit(X, y)
-    return {"kind": kind, "reference": reference, "seed": seed, "size": int(selector.n_features_)}
+    # Whether a panel is suggested at all does not depend on the largest size.
+    selector = ProjectionSelector(references(kind)[reference], max_features=3, n_jobs=1, random_state=seed)
+    selector.fit(X, y)
+    return {"kind": kind, "reference": reference, "seed": seed, "size": int(selector.n_features_)} | {
+        "gain": float(-selector.path_.difference[0]),
+        "gain_error": float(selector.path_.difference_error[0]),
+    }
 
 
 def print_blocks(found: list[dict[str, Any]]) -> None:
@@ -187,7 +196,7 @@ def main() -> None:
     for what in args.what:
         trial, n_seeds, show = trials[what]
         found = []
-        for kind, reference, seed in product(args.kinds, args.references, range(n_seeds)):
+        for kind, reference, seed in product(args.kinds, args.references, range(FIRST_SEED, FIRST_SEED + n_seeds)):
             file = args.store / f"{what}-{kind}-{reference}-{seed}.json"
             if not file.exists():
                 file.write_text(json.dumps(trial(kind, reference, seed)))
