@@ -183,7 +183,8 @@ def _posterior_draws(model: Any, Z: Any, samples: Samples, target: Target, n_dra
         hazard = model.cumulative_hazard_
         log_hazard = _log_hazard(hazard.times, hazard.log_values[places], samples.y["time"])
         eta = _predictor(posterior, Z, hazard.draws[places], samples.offset)
-        return _Draws(expected_count(eta + log_hazard), None, log_hazard)
+        given = 0.0 if samples.offset is None else samples.offset[:, None]
+        return _Draws(expected_count(eta + log_hazard), None, log_hazard + given)
     eta = _predictor(posterior, Z, places, samples.offset)
     extra = posterior.extra()
     extra = None if extra is None else extra[places]
