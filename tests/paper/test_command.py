@@ -64,13 +64,13 @@ def test_failing_posteriors_are_refitted(simulate, tmp_path):
 def counted(monkeypatch):
     """Count the fits that are done in this process."""
     done = []
-    original = runner.fit_and_predict
+    original = runner.prepared
 
-    def fit(estimator, *arguments):
+    def prepared(estimator, seed):
         done.append(estimator)
-        return original(estimator, *arguments)
+        return original(estimator, seed)
 
-    monkeypatch.setattr(runner, "fit_and_predict", fit)
+    monkeypatch.setattr(runner, "prepared", prepared)
     return done
 
 

@@ -57,7 +57,8 @@ def read_features(selector: Any, X: Any) -> Any:
 def read_data(reference: Any, X: Any, y: Any, kind: str | None, given: dict[str, Any]) -> Data:
     """Return the samples and the target; ``given`` contains groups, weights and offset, which may be None."""
     named = named_estimators({"reference": reference})
-    labels = ordinal_target(y)[1] if (kind or target_form(y)) == "ordinal" else None
+    kind = kind or target_form(y)
+    labels = ordinal_target(y)[1] if kind == "ordinal" else None
     X, y, target = choose_target(named, X, y, kind)
     offset = checked_offset(given["offset"], len(y))
     if offset is not None and target.kind != "count":
