@@ -100,7 +100,8 @@ def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
 def _command(args: Namespace) -> str:
     """Return a command that reproduces the results."""
     words = ["ispca", "fit", str(args.data)]
-    for name in ("target", "time", "event", "kind", "groups", "weights", "offset", "id", "components"):
+    names = ("samples", "on", "target", "time", "event", "kind", "groups", "weights", "offset", "id", "components")
+    for name in names:
         if getattr(args, name) is not None:
             words += [f"--{name}", str(getattr(args, name))]
     words += ["--covariates", ",".join(args.covariates)] if args.covariates else []

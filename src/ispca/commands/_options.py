@@ -67,6 +67,8 @@ KINDS = {word: kind for kind, word in KIND_WORDS.items()}
 OPTIONS: dict[str, dict[str, Any]] = {
     "data": dict(metavar="DATA", type=Path, help="data file: one row per sample, one column per feature"),
     "--target": dict(metavar="COLUMN", help="what to predict (optional for .npz and svmlight)"),
+    "--samples": dict(metavar="FILE", type=Path, help="sample sheet: one row per sample, with the target"),
+    "--on": dict(metavar="COLUMN", help="column of the sample sheet with sample names"),
     "--id": dict(metavar="COLUMN", help="column with sample names"),
     "--drop": dict(metavar="NAME", nargs="+", default=[], help="columns that are not features"),
     "--transpose": dict(action="store_true", help="DATA has features in rows and samples in columns"),
@@ -90,7 +92,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 DATA_OPTIONS = (
     *("data", "--target", "--time", "--event", "--kind", "--covariates", "--groups", "--weights", "--offset"),
-    *("--id", "--drop", "--transpose", "--missing", "--max-memory"),
+    *("--samples", "--on", "--id", "--drop", "--transpose", "--missing", "--max-memory"),
 )
 
 
@@ -139,6 +141,8 @@ def read_supervised(args: argparse.Namespace) -> Table:
         table = read_table(
             args.data,
             target=args.target,
+            samples=args.samples,
+            on=args.on,
             id=args.id,
             drop=tuple(args.drop),
             transpose=args.transpose,

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path, help="model.ispca, written by ispca fit")
     features = "data file with the features of the model, in any order"
     parser.add_argument("data", metavar="DATA", type=Path, help=features)
-    add_options(parser, "--id", "--transpose", "--max-memory")
+    add_options(parser, "--samples", "--on", "--id", "--transpose", "--max-memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
     parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
@@ -83,6 +83,7 @@ def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         with reading(args.data) as update:
             options: dict[str, Any] = {"id": args.id, "transpose": args.transpose, "known": names}
             options |= {"columns": columns, "categories": categories, "progress": update}
+            options |= {"samples": args.samples, "on": args.on}
             table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
         console.notes(table.notes)
         X, kept = matched(table, names, parts, args, console)

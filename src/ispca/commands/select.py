@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
     target = "target, if its name is not that of the fit"
     parser.add_argument("--target", metavar="COLUMN", help=target)
-    add_options(parser, "--id", "--transpose", "--max-memory")
+    add_options(parser, "--samples", "--on", "--id", "--transpose", "--max-memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
     parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     out = "folder for the results (default: panel, beside MODEL)"
@@ -121,6 +121,8 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             args.data,
             target=None if timed else found["target"],
             kind=None if timed else found["kind"],
+            samples=args.samples,
+            on=args.on,
             id=args.id,
             transpose=args.transpose,
             known=known,

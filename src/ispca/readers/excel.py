@@ -10,7 +10,7 @@ from typing import Any
 
 from .._extras import load_extra
 from .files import ZIP, check_magic, zip_members
-from .limits import CELL, Limit
+from .limits import CELL, TEXT, Limit
 from .orientation import from_fields
 from .records import Raw, Request, TableError
 
@@ -19,8 +19,6 @@ MAX_ROWS = 2**20
 # Bytes of memory per byte of XML: for cells and their texts, and for styles and properties, which become large
 # objects.
 CELLS_EXPANSION, PROPERTIES_EXPANSION = 4, 128
-# Overhead of a string in memory, in bytes.
-TEXT = 56
 _CONTENT_TYPES = "[Content_Types].xml"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,16 @@ from .limits import Limit, limit_for
 from .missing import check_treatment, treat_missing
 from .npz import read_npz
 from .parquet import read_parquet
-from .records import Raw, Request, SampleColumns, Table, TableError, covariate_width, ignore_progress, unique_names
+from .records import (
+    Raw,
+    Request,
+    SampleColumns,
+    Table,
+    TableError,
+    ignore_progress,
+    n_covariate_columns,
+    unique_names,
+)
 from .sample_columns import (
     Categories,
     add_covariates,
@@ -29,6 +39,7 @@ from .sample_columns import (
     offset_of,
     weights_of,
 )
+from .sample_sheet import SheetIds, read_with_sheet
 from .svmlight import read_svmlight
 from .target import classify, survival
 
@@ -67,6 +78,8 @@ def read_table(
     columns: SampleColumns = NO_COLUMNS,
     max_bytes: int | None = None,
     progress: Callable[[float], None] = ignore_progress,
+    samples: Any = None,
+    on: str | None = None,
 ) -> Table:
     r"""Read a data file into numbers, names and a target.
 
@@ -104,6 +117,12 @@ def read_table(
         of the file, but at least 256 MB and at most 8 GB.
     progress : callable, optional
         Called with the fraction of the file that has been read.
+    samples : path, optional
+        A sample sheet: a table with one row per sample, which may contain the target and other columns that
+        describe the samples. Samples are matched by name, and whether they are rows or columns of ``path`` is
+        found out from the side that matches.
+    on : str, optional
+        Column of the sample sheet with the sample names. By default the one that matches best.
 
     Returns
     -------
@@ -132,6 +151,8 @@ def read_table(
     timed = columns.time is not None
     if supervised and target is None and not timed and reader not in OWN_TARGET:
         raise TableError(f"The target column of {path.name} is not specified.", "Pass target='COLUMN'.")
+    if on is not None and samples is None:
+        raise TableError("on names a column of a sample sheet, but there is none.", "Pass samples='FILE'.")
     if transpose and reader in MATRICES:
         raise TableError(
             f"{path.name} cannot be transposed: {path.suffix} files have samples in rows.",
@@ -142,9 +163,23 @@ def read_table(
     with _as_table_error(path):
         limit = limit_for(path, max_bytes)
         request = Request(limit, target, id, drop, transpose, known, progress, columns)
-        raw = reader(path, request)
+        if samples is None:
+            raw = reader(path, request)
+        else:
+            sheet = _read_texts(Path(samples), max_bytes)
+            ids = SheetIds(sheet, Path(samples).name, on)
+            raw = read_with_sheet(partial(reader, path), request, sheet, ids)
         progress(1.0)
         return _table(path, raw, request, kind, missing, supervised, categories)
+
+
+def _read_texts(path: Path, max_bytes: int | None) -> dict[str, list[str]]:
+    """Return all columns of a table as text."""
+    reader = _reader(path)
+    if reader in MATRICES:
+        raise TableError(f"{path.name} is not a table of text. Use .csv, .tsv, .txt, .parquet or .xlsx.")
+    with _as_table_error(path):
+        return reader(path, Request(limit_for(path, max_bytes), as_text=True)).sheet
 
 
 def _table(
@@ -187,7 +222,16 @@ def _table(
         role: None if values is None else values[kept] for role, values in of_samples.items()
     }
     found = (X, features, ids[kept], target_values, target_name, kind_found, notes, raw.left_out)
-    return Table(*found, covariates=covariates, **of_kept)
+    described: dict[str, Any] = {
+        "annotation": _texts_at(raw.annotation, columns[: X.shape[1] - n_covariate_columns(covariates)]),
+        "sheet": _texts_at(raw.sheet, kept),
+    }
+    return Table(*found, covariates=covariates, **of_kept, **described)
+
+
+def _texts_at(columns: dict[str, list[str]], places: np.ndarray) -> dict[str, np.ndarray]:
+    """Return some items of columns of text."""
+    return {name: np.array([*texts, None], dtype=object)[places] for name, texts in columns.items()}
 
 
 def _target(path: Path, raw: Raw, request: Request, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:
@@ -284,7 +328,7 @@ def _ids(raw: Raw, notes: list[str]) -> np.ndarray:
 
 
 def _check_size(path: Path, X: Any, raw: Raw, supervised: bool, covariates: Categories) -> None:
-    if X.shape[1] == sum(map(covariate_width, covariates.values())):
+    if X.shape[1] == n_covariate_columns(covariates):
         text = sum(why.startswith("text") for why in raw.left_out.values())
         reason = f" ({count(text, 'column')} with text)" if text else ""
         raise TableError(
