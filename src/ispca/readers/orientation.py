@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from .blocks import Block, Layout, parse
 from .cells import number
 from .dialect import SNIFFED_LINES
 from .limits import CELL, TEXT
+from .messy_cells import Tally, almost_number, features_in_words
 from .records import Raw, Request, TableError, unique_names, unknown_column
 from .rows import Row, pieces
 
@@ -30,11 +32,12 @@ def assemble(
     header: Sequence[str], sample: Iterable[Sequence[str]], rows: Iterable[Row], request: Request, layout: Layout
 ) -> Raw:
     """Parse rows into a table, a block at a time; a column with text in the first rows (``sample``) is text."""
+    comma = layout.decimal_comma
     text = {
         j
         for fields in sample
         for j, item in enumerate(fields[: layout.width])
-        if number(item.replace(",", ".") if layout.decimal_comma else item) is None
+        if number(item.replace(",", ".") if comma else item) is None and almost_number(item, comma) is None
     }
     collector = collector_for(header, text, request, layout)
     n_rows = 0
@@ -92,7 +95,7 @@ class Collector(ABC):
         self._header, self._request, self.layout = header, request, layout
         self._names = [name or f"column {j + 1}" for j, name in enumerate(header)]
         self._blocks: list[tuple[list[int], np.ndarray]] = []
-        self._text_bytes = 0
+        self._tally, self._text_bytes = Tally(), 0
 
     @abstractmethod
     def add(self, block: Block) -> None:
@@ -106,6 +109,16 @@ class Collector(ABC):
         """Count text that is kept, and refuse too much of it."""
         self._text_bytes += sum(len(item) + TEXT + CELL for item in items)
         self._request.limit.check(self._text_bytes, "The text")
+
+    def _repair(self, block: Block, i: int, j: int, column: int) -> bool:
+        """Replace a field that is almost a number, and count it for a column; return whether it was one."""
+        item = block.odd[i][1][j]
+        found = almost_number(item, self.layout.decimal_comma)
+        if found is None:
+            return False
+        block.numbers[i, bisect_left(self.layout.numbers, j)] = found.value
+        self._tally.add(column, found.kind, item)
+        return True
 
     def _joined(self) -> np.ndarray:
         """Return the columns that are numbers in all blocks, which are released."""
@@ -156,7 +169,11 @@ class SamplesInRows(Collector):
         self.layout = replace(self.layout, texts=tuple(texts))
 
     def add(self, block: Block) -> None:
-        """Add a block; a column with anything but numbers is left out from here on."""
+        """Add a block; a column with text is left out from here on."""
+        for i, (positions, fields) in block.odd.items():
+            for j in positions:
+                if j not in self._left_out and not self._repair(block, i, j, j):
+                    self._left_out[j] = f"text such as {shortened(fields[j])!r}"
         empty = np.isnan(block.numbers).all(axis=1)
         empty &= np.array([not any(map(str.strip, row)) for row in block.texts], dtype=bool)
         n_kept = len(self._asked) + len(self._describing)
@@ -164,18 +181,31 @@ class SamplesInRows(Collector):
         self._check_texts(item for row in kept for item in row)
         self._kept += kept
         self._blocks.append((self.layout.numbers, block.numbers[~empty] if empty.any() else block.numbers))
-        for positions, fields in block.odd.values():
-            for j in positions:
-                if j not in self._left_out:
-                    self._left_out[j] = f"text such as {shortened(fields[j])!r}"
         self._set_texts()
+
+    def _values(self) -> np.ndarray:
+        """Return the numeric columns, without those that are too messy to be numbers."""
+        positions, values = self.layout.numbers, self._joined()
+        known = self._request.known or ()
+        for j in self._tally.first:
+            if j not in self._left_out and self._names[j] not in known:
+                n_numbers = np.count_nonzero(~np.isnan(values[:, bisect_left(positions, j)]))
+                reason = self._tally.too_messy(j, n_numbers)
+                if reason is not None:
+                    self._left_out[j] = reason
+        self._set_texts()
+        if len(self.layout.numbers) < len(positions):
+            values = values[:, np.searchsorted(positions, self.layout.numbers)]
+        return values
 
     def finish(self) -> Raw:
         """Assemble the blocks."""
         if not self._kept:
             raise TableError(f"{self.layout.where} has a header but no rows of data.")
+        values = self._values()
         left_out = {self._names[j]: why for j, why in self._left_out.items()}
-        raw = Raw(self._joined(), [self._names[j] for j in self.layout.numbers], left_out=left_out)
+        raw = Raw(values, [self._names[j] for j in self.layout.numbers], left_out=left_out)
+        raw.notes += self._tally.note(features_in_words(self._names), set(self._left_out))
         kept = [*self._asked, *self._describing]
         columns = dict(zip(kept, map(list, zip(*self._kept, strict=True)), strict=False))
         if self._target is not None:
@@ -220,18 +250,25 @@ class SamplesInColumns(Collector):
         self._blocks.append((self.layout.numbers, block.numbers))
         self._features += [row[0].strip() or f"row {start + i + 1}" for i, row in enumerate(block.texts)]
         for i, (positions, fields) in block.odd.items():
-            value = next((fields[j] for j in positions if j not in describing), None)
-            if value is not None:
-                self._odd[start + i] = f"text such as {shortened(value)!r}"
-                if self._features[start + i] in self._wanted:
-                    self._rows[start + i] = fields
+            if self._features[start + i] in self._wanted:
+                self._rows[start + i] = fields
+            for j in positions:
+                if j not in describing and not self._repair(block, i, j, start + i):
+                    self._odd[start + i] = f"text such as {shortened(fields[j])!r}"
+                    break
         for j in describing:
             self._keep_text(j, self._as_text(j, start, block))
         self.layout = replace(self.layout, texts=(0, *self._annotation))
 
     def _describing(self, block: Block) -> list[int]:
         """Return the columns that describe the features: mostly text, or any text where the samples are known."""
-        often = Counter(j for positions, _ in block.odd.values() for j in positions)
+        comma = self.layout.decimal_comma
+        often = Counter(
+            j
+            for positions, fields in block.odd.values()
+            for j in positions
+            if almost_number(fields[j], comma) is None
+        )
         if self._samples is not None:
             return sorted(j for j in often if self._header[j] not in self._samples)
         n_rows = len(block.texts)
@@ -265,12 +302,17 @@ class SamplesInColumns(Collector):
         asked = {target, named, *extra.values()}
         left_out = {places.of(name, "drop"): "requested" for name in request.drop}
         left_out |= {i: why for i, why in self._odd.items() if i not in asked}
+        for i in sorted(self._tally.first.keys() - left_out.keys() - asked):
+            reason = self._tally.too_messy(i, np.count_nonzero(~np.isnan(values[i])))
+            if reason is not None and self._features[i] not in (request.known or ()):
+                left_out[i] = reason
         kept = [i for i in range(len(values)) if i not in left_out and i not in asked]
         raw = Raw(
             values.T if len(kept) == len(values) else values[kept].T,
             [self._features[i] for i in kept],
             [self._names[j] for j in samples],
             left_out={self._features[i]: why for i, why in left_out.items()},
+            notes=self._tally.note(features_in_words(self._features), set(left_out) | asked),
         )
         if self._annotation:
             names, _ = unique_names([self._names[j] for j in self._annotation])

@@ -42,6 +42,7 @@ from .sample_columns import (
 from .sample_sheet import SheetIds, read_with_sheet
 from .svmlight import read_svmlight
 from .target import classify, survival
+from .target_words import similar_classes, tidy_target
 
 READERS: dict[str, Callable[[Path, Request], Raw]] = {
     ".csv": read_delimited,
@@ -199,8 +200,8 @@ def _table(
     for name, values in raw.columns.items():
         _check_labels(values, request.limit, f"Column {name!r}")
     if supervised:
-        labels, rows, kind_found, note = _target(path, raw, request, kind)
-        raw.notes.append(note)
+        labels, rows, kind_found, notes = _target(path, raw, request, kind)
+        raw.notes += notes
         if not rows.all():
             gone = count(int(np.count_nonzero(~rows)), "sample")
             raw.notes.append(f"{gone} without a value of {target_name!r} left out.")
@@ -234,18 +235,31 @@ def _texts_at(columns: dict[str, list[str]], places: np.ndarray) -> dict[str, np
     return {name: np.array([*texts, None], dtype=object)[places] for name, texts in columns.items()}
 
 
-def _target(path: Path, raw: Raw, request: Request, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:
-    """Return the target of all samples, which of them have a value, its kind, and a note."""
+def _target(
+    path: Path, raw: Raw, request: Request, kind: str | None
+) -> tuple[np.ndarray, np.ndarray, str, list[str]]:
+    """Return the target of all samples, which of them have a value, its kind, and notes."""
     event, time = request.columns.event, request.columns.time
     if event is not None and time is not None:
-        values, rows, note = survival(raw.columns[event], event, raw.columns[time], time)
-        return values, rows, "survival", note
+        events, of_events = tidy_target(raw.columns[event], event)
+        times, of_times = tidy_target(raw.columns[time], time)
+        values, rows, note = survival(events, event, times, time)
+        return values, rows, "survival", [*of_events, *of_times, note]
     if raw.target is None:
         raise TableError(
             f"{path.name} contains no target.", "Add an array y, or pass target='NAME' to use another array."
         )
     _check_labels(raw.target, request.limit, "The target")
-    return classify(raw.target, str(raw.target_name), kind)
+    name = str(raw.target_name)
+    target, notes = tidy_target(raw.target, name)
+    try:
+        values, rows, found, note = classify(target, name, kind)
+    except TableError as error:
+        # Too few classes may be left because one is called "none" or "unknown".
+        raise TableError(" ".join([error.problem, *notes]), error.advice) from None
+    if found == "classification":
+        notes += similar_classes(target, values[rows], name)
+    return values, rows, found, [*notes, note]
 
 
 def _reader(path: Path) -> Callable[[Path, Request], Raw]:
