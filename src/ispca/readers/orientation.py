@@ -146,9 +146,8 @@ class SamplesInRows(Collector):
         # One column may be several of these.
         asked = (self._id, self._target, *self._extra.values())
         self._asked = list(dict.fromkeys(j for j in asked if j is not None))
-        self._left_out = {places.of(name, "drop"): "requested" for name in request.drop}
-        other = sorted(text - set(self._asked) - set(self._left_out))
-        self._left_out |= dict.fromkeys(other, "text")
+        other = sorted(text - set(self._asked))
+        self._left_out = dict.fromkeys(other, "text")
         self._describing = other[:DESCRIBING_COLUMNS]
         self._kept: list[list[str]] = []
         self._set_texts()
@@ -300,8 +299,7 @@ class SamplesInColumns(Collector):
         named = None if request.id is None else places.of(request.id, "id")
         extra = {name: places.of(name, role) for role, name in request.columns.roles()}
         asked = {target, named, *extra.values()}
-        left_out = {places.of(name, "drop"): "requested" for name in request.drop}
-        left_out |= {i: why for i, why in self._odd.items() if i not in asked}
+        left_out = {i: why for i, why in self._odd.items() if i not in asked}
         for i in sorted(self._tally.first.keys() - left_out.keys() - asked):
             reason = self._tally.too_messy(i, np.count_nonzero(~np.isnan(values[i])))
             if reason is not None and self._features[i] not in (request.known or ()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import numpy as np
 from .._messages import count, listing
 from .delimited import read_delimited
 from .excel import read_excel
+from .feature_annotation import annotate, check_label
+from .feature_choice import choose_features
 from .files import data_suffix, is_gzipped
 from .h5ad import read_h5ad
 from .limits import Limit, limit_for
@@ -41,7 +44,7 @@ from .sample_columns import (
 )
 from .sample_sheet import SheetIds, read_with_sheet
 from .svmlight import read_svmlight
-from .target import classify, survival
+from .target import check_positive, classify, survival
 from .target_words import similar_classes, tidy_target
 
 READERS: dict[str, Callable[[Path, Request], Raw]] = {
@@ -81,6 +84,11 @@ def read_table(
     progress: Callable[[float], None] = ignore_progress,
     samples: Any = None,
     on: str | None = None,
+    annotation: Any = None,
+    label: str | None = None,
+    features: tuple[str, ...] = (),
+    sheet: str | None = None,
+    positive: str | None = None,
 ) -> Table:
     r"""Read a data file into numbers, names and a target.
 
@@ -94,7 +102,7 @@ def read_table(
         Column with sample names. By default the first column, if it has no name, contains unique text, or is
         called something like "id" or "sample".
     drop : tuple of str
-        Columns that are not features.
+        Names or shell patterns, such as "clin_*", of columns that are not features.
     transpose : bool, default=False
         Whether features are in rows and samples in columns.
     kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
@@ -124,6 +132,16 @@ def read_table(
         found out from the side that matches.
     on : str, optional
         Column of the sample sheet with the sample names. By default the one that matches best.
+    annotation : path, optional
+        A table with one row per feature that describes the features. One of its columns has their names.
+    label : str, optional
+        The column that describes features, of ``annotation`` or of ``path``, to show beside their names.
+    features : tuple of str
+        Names or shell patterns of the features to use. By default all.
+    sheet : str, optional
+        The sheet of an Excel file to read. By default the first.
+    positive : str, optional
+        The class to call positive.
 
     Returns
     -------
@@ -159,19 +177,24 @@ def read_table(
             f"{path.name} cannot be transposed: {path.suffix} files have samples in rows.",
             "Leave out transpose=True.",
         )
-    if drop and reader in MATRICES:
-        raise TableError(f"Columns of {path.suffix} files cannot be dropped. Remove them from {path.name}.")
+    if sheet is not None and reader is not read_excel:
+        raise TableError(f"{path.name} is not an Excel file, so it has no sheet {sheet!r}.", "Leave out sheet.")
     with _as_table_error(path):
         limit = limit_for(path, max_bytes)
-        request = Request(limit, target, id, drop, transpose, known, progress, columns)
+        request = Request(limit, target, id, drop, transpose, known, progress, columns, excel_sheet=sheet)
         if samples is None:
             raw = reader(path, request)
         else:
-            sheet = _read_texts(Path(samples), max_bytes)
-            ids = SheetIds(sheet, Path(samples).name, on)
-            raw = read_with_sheet(partial(reader, path), request, sheet, ids)
+            rows = _read_texts(Path(samples), max_bytes)
+            raw = read_with_sheet(partial(reader, path), request, rows, SheetIds(rows, Path(samples).name, on))
+        choose_features(raw, features, drop, {name for name in (target, id) if name} | columns.names, path.name)
+        if annotation is not None:
+            annotate(raw, _read_texts(Path(annotation), max_bytes), Path(annotation).name, path.name)
+        check_label(raw, label, path.name)
         progress(1.0)
-        return _table(path, raw, request, kind, missing, supervised, categories)
+        table = _table(path, raw, request, kind, missing, supervised, categories)
+        check_positive(table, positive)
+        return replace(table, label=label, positive=positive)
 
 
 def _read_texts(path: Path, max_bytes: int | None) -> dict[str, list[str]]:
@@ -223,11 +246,14 @@ def _table(
         role: None if values is None else values[kept] for role, values in of_samples.items()
     }
     found = (X, features, ids[kept], target_values, target_name, kind_found, notes, raw.left_out)
-    described: dict[str, Any] = {
-        "annotation": _texts_at(raw.annotation, columns[: X.shape[1] - n_covariate_columns(covariates)]),
-        "sheet": _texts_at(raw.sheet, kept),
-    }
-    return Table(*found, covariates=covariates, **of_kept, **described)
+    n_features = X.shape[1] - n_covariate_columns(covariates)
+    return Table(
+        *found,
+        covariates=covariates,
+        annotation=_texts_at(raw.annotation, columns[:n_features]),
+        sheet=_texts_at(raw.sheet, kept),
+        **of_kept,
+    )
 
 
 def _texts_at(columns: dict[str, list[str]], places: np.ndarray) -> dict[str, np.ndarray]:

@@ -58,11 +58,11 @@ class SampleColumns:
 class Request:
     """What to read from a file.
 
-    ``target``, ``id`` and ``columns`` name columns, ``drop`` lists columns that are not features, and
+    ``target``, ``id`` and ``columns`` name columns, ``drop`` lists columns that are not sample names either, and
     ``transpose`` says that features are in rows. ``known`` contains the features of a fitted model, if any.
     ``progress`` is called with the fraction of the file that has been read. ``limit`` bounds the memory that the
     file may take. ``sheet_ids`` are the sample names of a sample sheet, which tell where the samples are. With
-    ``as_text``, all columns are read as text, whatever they contain.
+    ``as_text``, all columns are read as text, whatever they contain. ``excel_sheet`` names a sheet of a workbook.
     """
 
     limit: Limit
@@ -75,6 +75,7 @@ class Request:
     columns: SampleColumns = SampleColumns()
     sheet_ids: SheetIds | None = None
     as_text: bool = False
+    excel_sheet: str | None = None
 
     def samples_in_columns(self, header: Sequence[str]) -> bool:
         """Return whether a file with this header has one column per sample and one row per feature."""

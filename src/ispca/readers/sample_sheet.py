@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._messages import count, listing, suggestion
+from .feature_choice import keep_features
 from .records import Raw, Request, TableError, UnknownColumnError, unknown_column
 
 # A match of fewer samples, or of a smaller fraction of the smaller file, is likely an accident.
@@ -68,7 +69,7 @@ def read_with_sheet(
     try:
         raw = _read_best_side(read, asked, ids)
     except UnknownColumnError as error:
-        if error.role in ("id", "drop"):
+        if error.role == "id":
             raise
         problem = f"Neither {ids.where} nor {request.limit.file} has a column {error.name!r} ({error.role})."
         raise TableError(f"{problem} {suggestion(error.name, list(sheet))}") from None
@@ -160,8 +161,6 @@ def _set_aside(raw: Raw, names: set[str], where: str) -> None:
     """Leave out features that are also a column of the sheet that has a role, such as the target."""
     both = [name for name in raw.features if name in names]
     if both:
-        kept = [j for j, name in enumerate(raw.features) if name not in names]
-        raw.X, raw.features = raw.X[:, kept], [raw.features[j] for j in kept]
-        raw.annotation = {name: [texts[j] for j in kept] for name, texts in raw.annotation.items()}
+        keep_features(raw, [j for j, name in enumerate(raw.features) if name not in names])
         raw.left_out |= dict.fromkeys(both, f"taken from {where}")
         raw.notes.append(f"Both files contain {listing(both)}; the values of {where} are used.")
