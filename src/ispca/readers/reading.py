@@ -31,6 +31,7 @@ from .sample_columns import (
 )
 from .svmlight import read_svmlight
 from .target import classify, survival
+from .transforms import apply_transform, check_transform
 
 READERS: dict[str, Callable[[Path, Request], Raw]] = {
     ".csv": read_delimited,
@@ -61,6 +62,7 @@ def read_table(
     transpose: bool = False,
     kind: str | None = None,
     missing: str = "error",
+    transform: str = "none",
     supervised: bool = True,
     known: tuple[str, ...] | None = None,
     categories: Categories | None = None,
@@ -89,6 +91,9 @@ def read_table(
     missing : {"error", "mean", "columns", "rows"}, default="error"
         Treatment of missing values: raise an error, replace them by the column mean, or leave out the affected
         columns or samples.
+    transform : {"none", "log1p", "log2", "cpm-log", "binary"}, default="none"
+        Transformation of the features, never of covariates: log(x + 1), log2(x + 1), log2(1 + counts per million),
+        or 1 for positive values. With a fitted model (``known``), the caller applies it to the model's features.
     supervised : bool, default=True
         Whether to read a target.
     known : tuple of str, optional
@@ -127,6 +132,7 @@ def read_table(
     """
     path = Path(path)
     check_treatment(missing)
+    check_transform(transform)
     reader = _reader(path)
     check_roles(columns, target)
     timed = columns.time is not None
@@ -144,7 +150,7 @@ def read_table(
         request = Request(limit, target, id, drop, transpose, known, progress, columns)
         raw = reader(path, request)
         progress(1.0)
-        return _table(path, raw, request, kind, missing, supervised, categories)
+        return _table(path, raw, request, kind, missing, transform, supervised, categories)
 
 
 def _table(
@@ -153,6 +159,7 @@ def _table(
     request: Request,
     kind: str | None,
     missing: str,
+    transform: str,
     supervised: bool,
     categories: Categories | None,
 ) -> Table:
@@ -176,10 +183,16 @@ def _table(
     }
     notes = raw.notes
     ids = _ids(raw, notes)
+    # Missing values are replaced by the mean on the new scale; otherwise, library sizes are those of the columns
+    # that remain.
+    early, late = (transform, "none") if missing == "mean" else ("none", transform)
+    raw.X = apply_transform(raw.X, early)
     covariates = add_covariates(raw, asked.covariates, rows, categories)
     raw.features = _unique(raw.features, notes)
     X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
     check_covariates_kept(raw, columns, covariates)
+    n_features = X.shape[1] - sum(map(covariate_width, covariates.values()))
+    X = apply_transform(X, late, np.arange(X.shape[1]) >= n_features)
     _check_size(path, X, raw, supervised, covariates)
     target_values = None if labels is None else labels[kept]
     features = np.array(raw.features, dtype=object)[columns]
@@ -187,7 +200,7 @@ def _table(
         role: None if values is None else values[kept] for role, values in of_samples.items()
     }
     found = (X, features, ids[kept], target_values, target_name, kind_found, notes, raw.left_out)
-    return Table(*found, covariates=covariates, **of_kept)
+    return Table(*found, covariates=covariates, transform=transform, **of_kept)
 
 
 def _target(path: Path, raw: Raw, request: Request, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:

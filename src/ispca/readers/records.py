@@ -111,6 +111,8 @@ class Table:
         Group of each sample.
     weights, offset : ndarray of float or None
         Weight and offset of each sample.
+    transform : str
+        The transformation that was applied to the features, or "none".
     """
 
     X: Any
@@ -125,6 +127,7 @@ class Table:
     groups: np.ndarray | None = None
     weights: np.ndarray | None = None
     offset: np.ndarray | None = None
+    transform: str = "none"
 
     @property
     def n_covariate_columns(self) -> int:
