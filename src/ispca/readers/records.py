@@ -111,8 +111,16 @@ class Table:
         Group of each sample.
     weights, offset : ndarray of float or None
         Weight and offset of each sample.
+    annotation : dict of str to ndarray of str
+        Columns that describe the features, by name, one entry per feature; empty where nothing is known.
+    label : str or None
+        The column of ``annotation`` to show beside the names of the features.
+    sheet : dict of str to ndarray of str
+        Further columns that describe the samples, by name, one entry per sample.
     transform : str
-        The transformation that was applied to the features, or "none".
+        The transformation that was applied to the features, "none" if there was none.
+    positive : str or None
+        The class to call positive; it is shown last.
     """
 
     X: Any
@@ -127,7 +135,11 @@ class Table:
     groups: np.ndarray | None = None
     weights: np.ndarray | None = None
     offset: np.ndarray | None = None
+    annotation: dict[str, np.ndarray] = field(default_factory=dict)
+    label: str | None = None
+    sheet: dict[str, np.ndarray] = field(default_factory=dict)
     transform: str = "none"
+    positive: str | None = None
 
     @property
     def n_covariate_columns(self) -> int:
