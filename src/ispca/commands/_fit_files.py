@@ -21,6 +21,7 @@ from ..report.input_checks import Context
 from ..report.report_file import SUFFIXES
 from ..validation import Comparison
 from ._options import check_covariates, sample_options
+from ._scale_check import sample_quartiles
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
@@ -58,10 +59,7 @@ def write_files(
     coefficients = original_coefficients(model)
     rows, n_intercepts = coefficient_rows(model, coefficients)
     _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))
-    details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
-    details |= {"covariates": table.covariates, "offset": args.offset}
-    details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
-    save_model(model, folder / MODEL, details)
+    save_model(model, folder / MODEL, model_details(table, args))
     context = Context(
         target_name=target_name,
         data_name=args.data.name,
@@ -83,6 +81,14 @@ def write_files(
         row for row in rows[n_intercepts : n_intercepts + 5 + len(covariates)] if row[0] not in covariates
     ]
     return [dict(zip(COLUMNS, row, strict=True)) for row in strongest[:5]]
+
+
+def model_details(table: Table, args: Namespace) -> dict[str, Any]:
+    """Return what a model file says about the data of the fit."""
+    details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
+    details |= {"covariates": table.covariates, "offset": args.offset}
+    details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
+    return details | {"transform": table.transform, **sample_quartiles(table.X[:, : table.n_features])}
 
 
 def _target_columns(table: Table, args: Namespace) -> tuple[list[str], list[np.ndarray]]:
@@ -107,6 +113,7 @@ def _command(args: Namespace) -> str:
     words += ["--covariates", ",".join(args.covariates)] if args.covariates else []
     words += ["--transpose"] if args.transpose else []
     words += ["--missing", args.missing] if args.missing != "error" else []
+    words += ["--transform", args.transform] if args.transform else []
     words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
     words += ["--paper"] if args.paper else []
     words += ["--permutations", str(args.permutations)] if args.permutations else []

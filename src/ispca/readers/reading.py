@@ -46,6 +46,7 @@ from .sample_sheet import SheetIds, read_with_sheet
 from .svmlight import read_svmlight
 from .target import check_positive, classify, survival
 from .target_words import similar_classes, tidy_target
+from .transforms import apply_transform, check_transform
 
 READERS: dict[str, Callable[[Path, Request], Raw]] = {
     ".csv": read_delimited,
@@ -76,6 +77,7 @@ def read_table(
     transpose: bool = False,
     kind: str | None = None,
     missing: str = "error",
+    transform: str = "none",
     supervised: bool = True,
     known: tuple[str, ...] | None = None,
     categories: Categories | None = None,
@@ -111,6 +113,9 @@ def read_table(
     missing : {"error", "mean", "columns", "rows"}, default="error"
         Treatment of missing values: raise an error, replace them by the column mean, or leave out the affected
         columns or samples.
+    transform : {"none", "log1p", "log2", "cpm-log", "binary"}, default="none"
+        Transformation of the features, never of covariates: log(x + 1), log2(x + 1), log2(1 + counts per million),
+        or 1 for positive values. With a fitted model (``known``), the caller applies it to the model's features.
     supervised : bool, default=True
         Whether to read a target.
     known : tuple of str, optional
@@ -165,6 +170,7 @@ def read_table(
     """
     path = Path(path)
     check_treatment(missing)
+    check_transform(transform)
     reader = _reader(path)
     check_roles(columns, target)
     timed = columns.time is not None
@@ -192,7 +198,7 @@ def read_table(
             annotate(raw, _read_texts(Path(annotation), max_bytes), Path(annotation).name, path.name)
         check_label(raw, label, path.name)
         progress(1.0)
-        table = _table(path, raw, request, kind, missing, supervised, categories)
+        table = _table(path, raw, request, kind, missing, transform, supervised, categories)
         check_positive(table, positive)
         return replace(table, label=label, positive=positive)
 
@@ -212,6 +218,7 @@ def _table(
     request: Request,
     kind: str | None,
     missing: str,
+    transform: str,
     supervised: bool,
     categories: Categories | None,
 ) -> Table:
@@ -235,10 +242,16 @@ def _table(
     }
     notes = raw.notes
     ids = _ids(raw, notes)
+    # Missing values are replaced by the mean on the new scale; otherwise, library sizes are those of the columns
+    # that remain.
+    early, late = (transform, "none") if missing == "mean" else ("none", transform)
+    raw.X = apply_transform(raw.X, early)
     covariates = add_covariates(raw, asked.covariates, rows, categories)
     raw.features = _unique(raw.features, notes)
     X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
     check_covariates_kept(raw, columns, covariates)
+    n_features = X.shape[1] - n_covariate_columns(covariates)
+    X = apply_transform(X, late, np.arange(X.shape[1]) >= n_features)
     _check_size(path, X, raw, supervised, covariates)
     target_values = None if labels is None else labels[kept]
     features = np.array(raw.features, dtype=object)[columns]
@@ -246,12 +259,12 @@ def _table(
         role: None if values is None else values[kept] for role, values in of_samples.items()
     }
     found = (X, features, ids[kept], target_values, target_name, kind_found, notes, raw.left_out)
-    n_features = X.shape[1] - n_covariate_columns(covariates)
     return Table(
         *found,
         covariates=covariates,
         annotation=_texts_at(raw.annotation, columns[:n_features]),
         sheet=_texts_at(raw.sheet, kept),
+        transform=transform,
         **of_kept,
     )
 
