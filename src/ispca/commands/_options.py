@@ -77,7 +77,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--samples": dict(metavar="FILE", type=Path, help="sample sheet: one row per sample, with the target"),
     "--on": dict(metavar="COLUMN", help="column of the sample sheet with sample names"),
     "--id": dict(metavar="COLUMN", help="column with sample names"),
-    "--drop": dict(metavar="NAME", nargs="+", default=[], help="columns that are not features"),
+    "--features": dict(metavar="NAME", nargs="+", default=[], help="features to use, such as 'g*' (default: all)"),
+    "--drop": dict(metavar="NAME", nargs="+", default=[], help="columns that are not features, such as 'clin_*'"),
+    "--annotation": dict(metavar="FILE", type=Path, help="table that describes features, such as gene symbols"),
+    "--label": dict(metavar="COLUMN", help="description to show beside feature names, such as 'Gene Symbol'"),
+    "--positive": dict(metavar="CLASS", help="class to call positive"),
+    "--sheet": dict(metavar="NAME", help="sheet of an Excel file (default: the first)"),
+    "--threads": dict(metavar="N", type=integer(1), help="threads and processes to use (default: all cores)"),
     "--transpose": dict(action="store_true", help="DATA has features in rows and samples in columns"),
     "--kind": dict(metavar="KIND", choices=tuple(KINDS), help=f"{'|'.join(KINDS)} (default: detected)"),
     "--time": dict(metavar="COLUMN", help="survival: time of the event or of censoring"),
@@ -100,7 +106,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 DATA_OPTIONS = (
     *("data", "--target", "--time", "--event", "--kind", "--covariates", "--groups", "--weights", "--offset"),
-    *("--samples", "--on", "--id", "--drop", "--transpose", "--missing", "--transform", "--max-memory"),
+    *("--samples", "--on", "--id", "--sheet", "--positive", "--features", "--drop", "--annotation", "--label"),
+    *("--transpose", "--missing", "--transform", "--max-memory"),
 )
 
 
@@ -152,7 +159,12 @@ def read_supervised(args: argparse.Namespace) -> Table:
             samples=args.samples,
             on=args.on,
             id=args.id,
+            sheet=args.sheet,
+            positive=args.positive,
+            features=tuple(args.features),
             drop=tuple(args.drop),
+            annotation=args.annotation,
+            label=args.label,
             transpose=args.transpose,
             kind=None if args.kind is None else KINDS[args.kind],
             columns=columns,

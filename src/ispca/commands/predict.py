@@ -45,12 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
     features = "data file with the features of the model, in any order"
     parser.add_argument("data", metavar="DATA", type=Path, help=features)
-    add_options(parser, "--samples", "--on", "--id", "--transpose", "--max-memory")
+    add_options(parser, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
     parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    add_options(parser, "--json", "--quiet")
+    add_options(parser, "--threads", "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,7 +84,7 @@ def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         with reading(args.data) as update:
             options: dict[str, Any] = {"id": args.id, "transpose": args.transpose, "known": names}
             options |= {"columns": description.columns, "categories": description.categories, "progress": update}
-            options |= {"samples": args.samples, "on": args.on}
+            options |= {"samples": args.samples, "on": args.on, "sheet": args.sheet}
             table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
         console.notes(table.notes)
         X, kept = matched(table, model, description, args, console, replace_absent=True)

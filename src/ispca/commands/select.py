@@ -58,13 +58,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
     target = "target, if its name is not that of the fit"
     parser.add_argument("--target", metavar="COLUMN", help=target)
-    add_options(parser, "--samples", "--on", "--id", "--transpose", "--max-memory")
+    add_options(parser, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
     parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     out = "folder for the results (default: panel, beside MODEL)"
     parser.add_argument("--out", metavar="DIR", type=Path, help=out)
     parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_options(parser, "--seed", "--json", "--quiet")
+    add_options(parser, "--seed", "--threads", "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -126,6 +126,7 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             samples=args.samples,
             on=args.on,
             id=args.id,
+            sheet=args.sheet,
             transpose=args.transpose,
             known=known,
             columns=columns,
