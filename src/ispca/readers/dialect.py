@@ -9,8 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from .cells import number
 from .files import data_suffix, open_bytes
 from .limits import NAME, Limit
+from .messy_cells import GROUPED
 from .records import TableError
 from .rows import QuoteError, rows
 
@@ -22,7 +24,7 @@ SNIFFED_BYTES = 2**20
 EMPTY_LINES = 10_000
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".txt": "\t,;| "}
 WESTERN = "cp1252"
-_DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?\s*")
+_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?")
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -88,9 +90,16 @@ def sniff(lines: list[str], path: Path, limit: Limit) -> Dialect:
         raise TableError(f"{path.name} has only one column. Separate columns by commas, semicolons or tabs.")
     if width == len(header) + 1:
         header = ["", *header]
-    with_comma = (item for fields in sample for item in fields if "," in item)
-    comma = delimiter != "," and any(map(_DECIMAL_COMMA.fullmatch, with_comma))
+    comma = delimiter != "," and _has_decimal_comma([item.strip() for fields in sample for item in fields])
     return Dialect(delimiter, comma, skip, [name.strip() for name in header], sample)
+
+
+def _has_decimal_comma(items: list[str]) -> bool:
+    """Return whether commas are decimal marks; beside decimal points, those of 1,234 separate thousands."""
+    found = [item for item in items if _DECIMAL_COMMA.fullmatch(item)]
+    if any("." in item and number(item) is not None for item in items) and all(map(GROUPED.fullmatch, found)):
+        return False
+    return bool(found)
 
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
