@@ -157,7 +157,7 @@ class SamplesInRows(Collector):
         known = self._request.known or ()
         for j in self._tally.first:
             if j not in self._left_out and self._names[j] not in known:
-                n_numbers = np.count_nonzero(~np.isnan(values[:, bisect_left(positions, j)]))
+                n_numbers = int(np.count_nonzero(~np.isnan(values[:, bisect_left(positions, j)])))
                 reason = self._tally.too_messy(j, n_numbers)
                 if reason is not None:
                     self._left_out[j] = reason
@@ -245,7 +245,7 @@ class SamplesInColumns(Collector):
         left_out = {places.of(name, "drop"): "requested" for name in request.drop}
         left_out |= {i: why for i, why in self._odd.items() if i not in asked}
         for i in sorted(self._tally.first.keys() - left_out.keys() - asked):
-            reason = self._tally.too_messy(i, np.count_nonzero(~np.isnan(values[i])))
+            reason = self._tally.too_messy(i, int(np.count_nonzero(~np.isnan(values[i]))))
             if reason is not None and self._features[i] not in (request.known or ()):
                 left_out[i] = reason
         self._notes += self._tally.note(features_in_words(self._features), set(left_out) | asked)

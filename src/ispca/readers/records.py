@@ -69,7 +69,8 @@ class Request:
 class Raw:
     """What a reader found. Values may be missing (NaN); ``left_out`` maps skipped columns to the reason.
 
-    ``columns`` holds the columns that describe the samples, by name.
+    ``columns`` holds the columns that describe the samples, by name, as requested; ``sheet`` holds others, and
+    ``annotation`` those that describe the features.
     """
 
     X: Any
@@ -80,6 +81,8 @@ class Raw:
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     columns: dict[str, list[str] | np.ndarray] = field(default_factory=dict)
+    sheet: dict[str, list[str]] = field(default_factory=dict)
+    annotation: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
