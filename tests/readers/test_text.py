@@ -128,10 +128,18 @@ def test_repeated_names_and_ids(read):
     assert table.ids.tolist() == ["a", "a", "b", "c"]
 
 
+def test_repeated_names_in_a_first_column_of_names(read):
+    table = read(PLAIN.replace("b,3", "a,3"))
+    assert table.ids.tolist() == ["a", "a", "c", "d"]
+    assert table.left_out == {}
+    assert any("sample names appear more than once: a." in note for note in table.notes)
+
+
 def test_a_first_column_of_repeated_text_names_no_samples(read):
     table = read(PLAIN.replace("b,3", "a,3").replace("sample", "sex"))
     assert table.ids.tolist() == ["1", "2", "3", "4"]
     assert table.left_out == {"sex": "text"}
+    assert table.sheet["sex"].tolist() == ["a", "a", "c", "d"]
 
 
 def test_numbers_as_ids_do_not_become_a_feature(read):

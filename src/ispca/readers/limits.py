@@ -11,6 +11,8 @@ from .records import TableError
 SMALLEST, LARGEST, EXPANSION = 256 * 10**6, 8 * 10**9, 200
 # Bytes per cell, per entry of a sparse matrix, and per row and per column.
 CELL, ENTRY, NAME = 8, 16, 256
+# Overhead of a string in memory, in bytes.
+TEXT = 56
 
 
 class Limit(NamedTuple):
