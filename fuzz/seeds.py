@@ -91,6 +91,20 @@ def _transposed(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> bytes:
     return "".join(",".join(row) + "\n" for row in rows).encode()
 
 
+def _tenx(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
+    """Return the three files of a folder as one, separated by zero bytes."""
+    cells, features = np.nonzero(X)
+    entries = "".join(
+        f"{j + 1} {i + 1} {X[i, j]}\n" for i, j in zip(cells.tolist(), features.tolist(), strict=True)
+    )
+    matrix = (
+        f"%%MatrixMarket matrix coordinate real general\n%\n{len(FEATURES)} {N_SAMPLES} {len(cells)}\n{entries}"
+    )
+    named = "".join(f"{name}\tsymbol {name}\tGene Expression\n" for name in FEATURES)
+    texts = (matrix, "".join(f"{name}\n" for name in ids), named)
+    return [Seed(".10x", "\0".join(texts).encode(), {"supervised": False})]
+
+
 def _svmlight(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
     lines = [
         f"{i % 2} " + " ".join(f"{j + 1}:{value}" for j, value in enumerate(row) if value) + f" # s{i}\n"
@@ -210,6 +224,7 @@ _MAKERS: dict[str, Maker] = {
     "txt": _delimited(".txt", ";"),
     "csv.gz": _delimited(".csv.gz", ","),
     "geo": _series_matrix,
+    "10x": _tenx,
     "xlsx": _workbook,
     "parquet": _parquet,
     "h5ad": _annotated,

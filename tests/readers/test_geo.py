@@ -42,6 +42,7 @@ def test_sample_lines_become_the_sample_sheet(tmp_path, name):
     # The sheet lists the samples in reverse.
     assert table.target.tolist() == TISSUES
     np.testing.assert_array_equal(table.X[:, 1], [2 * i + (i % 2) * 5 for i in range(8)])
+    assert list(table.sheet) == ["sex", "age", "title", "geo_accession"]
     assert any("is a series matrix of GEO; 5 columns describe its samples" in note for note in table.notes)
 
 
@@ -50,6 +51,15 @@ def test_characteristics_are_found_by_their_keys(tmp_path):
     sex = read_table(path, target="sex").target
     assert sex.tolist() == ["m", "f", "m", "f", "f", "f", "m", "f"]
     assert read_table(path, target="tissue", id="title").ids[0] == "liver of GSM8"
+
+
+def test_a_series_matrix_without_values_is_a_sample_sheet(tmp_path):
+    series = write(tmp_path / "series_matrix.txt", [*LINES[:11], LINES[-1]])
+    counts = ["gene," + ",".join(IDS), *(f"g{j}," + ",".join(str(i + j) for i in range(8)) for j in range(6))]
+    (tmp_path / "counts.csv").write_text("\n".join(counts))
+    table = read_table(tmp_path / "counts.csv", samples=series, target="tissue")
+    assert table.target.tolist() == TISSUES
+    assert table.features.tolist() == [f"g{j}" for j in range(6)]
 
 
 def test_an_unknown_target_lists_the_columns_that_vary(tmp_path):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from .._messages import count
 from .blocks import Layout
-from .limits import CELL, Limit
+from .limits import CELL, TEXT, Limit
 from .orientation import assemble
 from .records import Raw, Request, SampleColumns, TableError, unknown_column
 from .rows import Row, rows
@@ -15,8 +17,8 @@ from .rows import Row, rows
 SAMPLE, BEGIN, END = "!Sample_", "!series_matrix_table_begin", "!series_matrix_table_end"
 CHARACTERISTICS = "characteristics_ch"
 ACCESSION = "geo_accession"
-# Bytes of memory per cell of text, besides its characters, and columns that an error lists.
-TEXT_CELL, LISTED = 64, 25
+# Columns that an error lists.
+LISTED = 25
 
 
 def is_series_matrix(comments: Iterable[str]) -> bool:
@@ -27,12 +29,15 @@ def is_series_matrix(comments: Iterable[str]) -> bool:
 def read_series_matrix(comments: Sequence[str], following: Iterable[str], where: str, request: Request) -> Raw:
     """Read a series matrix: the lines before the table (``comments``) and those of the table."""
     sheet = _sample_sheet(comments, where, request.limit)
+    if request.as_text:
+        n_samples = len(next(iter(sheet.values()), ()))
+        return Raw(np.empty((n_samples, 0)), [], sheet=sheet)
     found = rows(following, "\t", where, len(comments) + 1)
     header = _fields(next(found, (0, END, None)))
     if header[0].startswith(END):
         raise TableError(
             f"{where} describes its samples but contains no values, as is usual for sequencing. "
-            "Download the supplementary file with the counts."
+            "Download the supplementary file with the counts, and use this one as its sample sheet."
         )
     # Target and other columns are those of the sample sheet.
     asked = replace(request, target=None, id=None, columns=SampleColumns(), transpose=True)
@@ -56,7 +61,9 @@ def _until_end(found: Iterator[Row], where: str) -> Iterator[Row]:
 def _sample_sheet(comments: Sequence[str], where: str, limit: Limit) -> dict[str, list[str]]:
     """Return the columns that describe the samples; characteristics such as "tissue: lung" come first."""
     lines = [line for line in comments if line.startswith(SAMPLE)]
-    limit.check(sum(len(line) + TEXT_CELL * line.count("\t") for line in lines), "The description of the samples")
+    limit.check(
+        sum(len(line) + (TEXT + CELL) * line.count("\t") for line in lines), "The description of the samples"
+    )
     described = [_fields(row) for row in rows(lines, "\t", where)]
     n_samples = len(described[0]) - 1 if described else 0
     characteristics: dict[str, list[str]] = {}
