@@ -39,7 +39,8 @@ class Limit(NamedTuple):
 def limit_for(path: Path, max_bytes: int | None = None) -> Limit:
     """Return the limit for a file: the one given, or one that depends on the file's size."""
     if max_bytes is None:
-        max_bytes = min(LARGEST, max(SMALLEST, EXPANSION * path.stat().st_size))
+        files = [file for file in path.iterdir() if file.is_file()] if path.is_dir() else [path]
+        max_bytes = min(LARGEST, max(SMALLEST, EXPANSION * sum(file.stat().st_size for file in files)))
     return Limit(max_bytes, path.name)
 
 

@@ -46,6 +46,7 @@ from .sample_sheet import SheetIds, read_with_sheet
 from .svmlight import read_svmlight
 from .target import check_positive, classify, survival
 from .target_words import similar_classes, tidy_target
+from .tenx import is_tenx_folder, read_tenx
 from .transforms import apply_transform, check_transform
 
 READERS: dict[str, Callable[[Path, Request], Raw]] = {
@@ -65,7 +66,7 @@ GZIPPED = (read_delimited, read_svmlight)
 OWN_TARGET = (read_npz, read_svmlight)
 NO_COLUMNS = SampleColumns()
 # Formats that store a matrix, samples in rows, instead of a table.
-MATRICES = (read_h5ad, read_npz, read_svmlight)
+MATRICES = (read_h5ad, read_npz, read_svmlight, read_tenx)
 
 
 def read_table(
@@ -97,7 +98,8 @@ def read_table(
     Parameters
     ----------
     path : path
-        A .csv, .tsv, .txt (any of them gzipped), .parquet, .xlsx, .h5ad, .npz, .svm, .svmlight or .libsvm file.
+        A .csv, .tsv, .txt (any of them gzipped), .parquet, .xlsx, .h5ad, .npz, .svm, .svmlight or .libsvm file,
+        or a folder with matrix.mtx, barcodes.tsv and features.tsv of 10x Genomics.
     target : str, optional
         Column of the target; not needed for .npz (``y``) and svmlight files.
     id : str, optional
@@ -179,10 +181,8 @@ def read_table(
     if on is not None and samples is None:
         raise TableError("on names a column of a sample sheet, but there is none.", "Pass samples='FILE'.")
     if transpose and reader in MATRICES:
-        raise TableError(
-            f"{path.name} cannot be transposed: {path.suffix} files have samples in rows.",
-            "Leave out transpose=True.",
-        )
+        what = "a 10x folder has" if path.is_dir() else f"{path.suffix} files have"
+        raise TableError(f"{path.name} cannot be transposed: {what} samples in rows.", "Leave out transpose=True.")
     if sheet is not None and reader is not read_excel:
         raise TableError(f"{path.name} is not an Excel file, so it has no sheet {sheet!r}.", "Leave out sheet.")
     with _as_table_error(path):
@@ -200,7 +200,7 @@ def read_table(
         progress(1.0)
         table = _table(path, raw, request, kind, missing, transform, supervised, categories)
         check_positive(table, positive)
-        return replace(table, label=label, positive=positive)
+        return replace(table, label=label or raw.label, positive=positive)
 
 
 def _read_texts(path: Path, max_bytes: int | None) -> dict[str, list[str]]:
@@ -303,7 +303,9 @@ def _target(
 
 def _reader(path: Path) -> Callable[[Path, Request], Raw]:
     if path.is_dir():
-        raise TableError(f"{path} is a directory, not a file.")
+        if is_tenx_folder(path):
+            return read_tenx
+        raise TableError(f"{path} is a directory without a matrix.mtx of 10x Genomics, not a file.")
     if not path.exists():
         raise TableError(f"There is no file {path}.")
     if not path.is_file():
@@ -344,7 +346,7 @@ def _as_table_error(path: Path) -> Iterator[None]:
             raise
         what = ": ".join(filter(None, [type(error).__name__, str(error)[:200]]))
         raise TableError(
-            f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). "
+            f"Could not read {path.name} as {data_suffix(path)[1:] or '10x'} ({what}). "
             "If its extension is correct, the file is damaged: download or save it again."
         ) from error
 

@@ -87,7 +87,7 @@ class Raw:
     """What a reader found. Values may be missing (NaN); ``left_out`` maps skipped columns to the reason.
 
     ``columns`` holds the columns that describe the samples, by name, as requested; ``sheet`` holds others, and
-    ``annotation`` those that describe the features.
+    ``annotation`` those that describe the features; ``label`` is the one to show by default.
     """
 
     X: Any
@@ -100,6 +100,7 @@ class Raw:
     columns: dict[str, list[str] | np.ndarray] = field(default_factory=dict)
     sheet: dict[str, list[str]] = field(default_factory=dict)
     annotation: dict[str, list[str]] = field(default_factory=dict)
+    label: str | None = None
 
 
 @dataclass(frozen=True)
