@@ -17,7 +17,7 @@ from .findings import Finding, as_classes, as_quantity
 
 # Names of columns that record how samples were processed.
 NAMES = re.compile(
-    r"(^|[^a-z])(batch|plate|run|scan|scanner|date|lane|chip|slide|flowcell|center|centre|site|hospital|lab|laboratory"
+    r"(^|[^a-z])(batch|plate|run|scan|scanner|date|lane|chip|slide|flowcell|cent(er|re)|site|hospital|lab|laboratory"
     r"|operator|technician|machine|instrument|platform|cohort|study|shipment|freezer|sequencer|library)"
     r"(s|es)?([^a-z]|$)"
 )

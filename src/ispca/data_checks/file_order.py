@@ -24,9 +24,9 @@ def find_file_order(products: Floats, classes: Indices | None) -> list[Finding]:
     """
     if classes is None or not sorted_by_class(classes):
         return []
-    scores = leading_scores(products)
+    # The leading components within the classes, because differences between these are no drift.
+    scores = leading_scores(_within(_within(products, classes).T, classes))
     position = _within(np.arange(len(classes), dtype=np.float64)[:, None], classes)[:, 0]
-    scores = _within(scores, classes)
     lengths = np.linalg.norm(scores, axis=0) * np.linalg.norm(position)
     correlations = np.divide(position @ scores, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     freedom = len(classes) - len(np.unique(classes)) - 2

@@ -13,6 +13,8 @@ KINDS = (
     *("leak", "odd_features", "outliers", "duplicates", "batch", "file_order", "small_class", "borderline"),
     "scale",
 )
+# Kinds of targets that consist of classes.
+CLASS_KINDS = ("classification", "ordinal")
 # Blocks of columns that are copied at a time.
 BLOCK = 4096
 
@@ -42,9 +44,9 @@ def named(what: str, names: Sequence[str] | None, places: Any) -> str:
 
 def as_classes(y: Any, kind: str) -> np.ndarray | None:
     """Return the number of each sample's class, or None if the target does not consist of classes."""
-    return (
-        np.unique(np.asarray(y), return_inverse=True)[1].ravel() if kind in ("classification", "ordinal") else None
-    )
+    if kind not in CLASS_KINDS:
+        return None
+    return np.unique(np.asarray(y), return_inverse=True)[1].ravel()
 
 
 def as_quantity(y: Any) -> np.ndarray:

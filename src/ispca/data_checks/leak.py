@@ -19,7 +19,7 @@ EXPLAINED, AHEAD = 0.8, 0.75
 REPEATS = 5
 # Alone enough, without comparison.
 COMPLETE = 0.999
-# A feature of few values is a finer coding of the classes if its values name the class of this many samples of each.
+# A feature of few values codes the classes if its values name the class of this fraction of each class.
 VALUES, NAMED_CORRECTLY = 10, 0.95
 # Fewer samples are separated by chance.
 FEWEST, FEWEST_CODED = 8, 20
@@ -60,8 +60,8 @@ def _sentence(who: str, number: int, least: float, rest: float) -> str:
         strength = f" ({bound}{_percent(least)} of its variation; every other feature: at most {_percent(rest)})"
     if number == 1:
         return (
-            f"{who} nearly determines the target{strength}. Check whether it was derived from the target, and drop "
-            "it if so."
+            f"{who} nearly determines the target{strength}. Check whether it was derived from the target, and "
+            "drop it if so."
         )
     return (
         f"{who} each nearly determine the target{strength}. Check whether they were derived from the target, and "

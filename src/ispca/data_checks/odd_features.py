@@ -30,7 +30,7 @@ def find_odd_features(
     n_features = X.shape[1]
     if n_features < FEWEST or X.shape[0] < VALUES:
         return []
-    median, spread, integer = _columns(X)
+    mean, spread, integer = _columns(X)
     varies = n_distinct > 1
     most = min(MOST, max(3, int(MOST_FRACTION * n_features)))
     n_rows = min(X.shape[0], ROWS)
@@ -39,7 +39,7 @@ def find_odd_features(
     odd = {
         "take only integer values, unlike nearly all others": _rare(integer & varies, most),
         f"take at most {VALUES} different values, unlike all others": _rare(few & single, most),
-        "have values of another magnitude than all others": _far(median, most),
+        "have values of another magnitude than all others": _far(mean, most),
         "vary far more than all others": _apart(
             np.log(spread, where=spread > 0, out=np.full(n_features, -np.inf)), most, SPREAD_RANGES, SPREAD_GAP
         ),
@@ -65,25 +65,25 @@ def count_distinct(X: Floats) -> Indices:
 
 
 def _columns(X: Floats) -> tuple[Floats, Floats, Mask]:
-    """Return the median and the standard deviation of each feature, and whether it has integer values only."""
-    median, spread, integer = np.empty(X.shape[1]), np.empty(X.shape[1]), np.empty(X.shape[1], dtype=bool)
+    """Return the mean and the standard deviation of each feature, and whether it has integer values only."""
+    mean, spread, integer = np.empty(X.shape[1]), np.empty(X.shape[1]), np.empty(X.shape[1], dtype=bool)
     for start in range(0, X.shape[1], BLOCK):
         part, here = X[:, start : start + BLOCK], slice(start, start + BLOCK)
-        median[here], spread[here] = np.median(part, axis=0), part.std(axis=0)
+        mean[here], spread[here] = part.mean(axis=0), part.std(axis=0)
         integer[here] = (part == np.rint(part)).all(axis=0)
-    return median, spread, integer
+    return mean, spread, integer
 
 
 def _rare(mask: Mask, most: int) -> Mask:
     return mask if mask.sum() <= most else np.zeros_like(mask)
 
 
-def _far(median: Floats, most: int) -> Mask:
-    """Return which features have medians beyond a gap, above or below those of all others."""
-    mask = _apart(median, most, LOCATION_GAP) | _apart(-median, most, LOCATION_GAP)
-    if median.min() > 0:
+def _far(mean: Floats, most: int) -> Mask:
+    """Return which features have means beyond a gap, above or below those of all others."""
+    mask = _apart(mean, most, LOCATION_GAP) | _apart(-mean, most, LOCATION_GAP)
+    if mean.min() > 0:
         # Raw intensities spread over decades: a large value is odd only if its logarithm is.
-        log = np.log(median)
+        log = np.log(mean)
         mask &= _apart(log, most, LOG_LOCATION_GAP) | _apart(-log, most, LOG_LOCATION_GAP)
     return mask
 
