@@ -41,11 +41,13 @@ def write_files(
     scores: np.ndarray,
     args: Namespace,
     validation: Comparison | None,
+    judgment: dict[str, Any] | None,
     unadjusted: Any = None,
 ) -> list[dict[str, Any]]:
     """Write all files of a fit into a folder; return the strongest features.
 
-    ``unadjusted`` is the reduction without adjustment for the covariates, which the report compares.
+    ``judgment`` is the verdict of the cross-validation, and ``unadjusted`` the reduction without adjustment
+    for the covariates, which the report compares.
     """
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
@@ -68,12 +70,13 @@ def write_files(
         command=_command(args),
         notes=table.notes,
         left_out=table.left_out,
-        validation_hint="Run “ispca fit” again with --cv 5",
+        validation_hint="Run “ispca fit” again without --cv 0",
         sampling_hint="Run “ispca fit” again with more --draws",
         scores=scores,
         coefficients=coefficients,
         fit_parameters=tuple(sample_options(table)),
         unadjusted=unadjusted,
+        verdict=judgment,
         confounding=check_covariates(table),
     )
     report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
@@ -109,7 +112,7 @@ def _command(args: Namespace) -> str:
     words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
     words += ["--paper"] if args.paper else []
     words += ["--permutations", str(args.permutations)] if args.permutations else []
-    words += ["--cv", str(args.cv)] if args.cv else []
+    words += ["--cv", str(args.cv)]
     words += ["--drop", *args.drop] if args.drop else []
     return shlex.join([*words, "--out", "results"])
 

@@ -16,13 +16,13 @@ from .._progress import waiting
 from ..ispca_transformer import ISPCA
 from ..readers import Table
 from ..report.html import load_templates
-from ..validation import compare_with_baselines, paper_methods, recommended_methods
+from ..validation import Comparison, compare_with_baselines, paper_methods, recommended_methods, verdict
 from ..validation.methods import MODELS
 from . import UsageError
 from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
-from ._options import DATA_OPTIONS, add_options, check_splits, integer, read_supervised, sample_options
+from ._options import DATA_OPTIONS, add_options, integer, possible_folds, read_supervised, sample_options
 from ._output import output_folder
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
@@ -35,6 +35,9 @@ DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlig
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
 PAPER_KINDS = ("classification", "regression")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
+N_FOLDS = 5
+# Starting worker processes takes as long as several fits of a model that takes less than this.
+SECONDS_WORTH_WORKERS = 3.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--paper", "--components", "--draws")
     tests = "permutations per test (default auto: until it is safe)"
     parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
-    cv = "cross-validate in N splits for the report"
-    parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
+    cv = f"folds of the cross-validation (default {N_FOLDS}; 0: none)"
+    parser.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
     add_options(parser, "--seed", "--json", "--quiet")
@@ -60,29 +63,30 @@ def run(args: argparse.Namespace) -> int:
     start = time.perf_counter()
     if args.paper and args.method not in paper_methods():
         raise UsageError(f"--method {args.method} is not one of the paper's methods. Leave out --paper.")
+    if args.cv == 1:
+        raise UsageError("--cv 1 leaves nothing to fit. Pass at least 2 folds, or 0 for no cross-validation.")
     if args.format == "html":
         # A missing package is reported before the fit, which can take minutes.
         load_templates()
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
         table = read_supervised(args)
         console.notes(table.notes)
-        if args.cv:
-            check_splits(table)
+        args.cv, fewer = possible_folds(table, args.cv)
+        console.notes(fewer)
         methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
         if args.method not in methods:
             known = ", ".join(name for name in METHODS if name in methods)
             raise UsageError(f"--method {args.method} does not apply to this kind of target. Choose from {known}.")
+        began = time.perf_counter()
         model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
-        validation = None
-        if args.cv:
-            options = sample_options(table) | {"cv": args.cv, "random_state": args.seed}
-            validation = compare_with_baselines(model, table.X, table.target, kind=table.kind, **options)
+        validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
         unadjusted = without_adjustment(table, model[0])
         with waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, args, validation, unadjusted)
+            strongest = write_files(folder, model, table, scores, args, validation, judgment, unadjusted)
     seconds = time.perf_counter() - start
-    values = summary_values(model, table, args.out, seconds, strongest, args.format)
+    values = {"verdict": judgment}
+    values |= summary_values(model, table, args.out, seconds, strongest, args.format)
     console.result(summary_text(values), values)
     return 0
 
@@ -116,6 +120,23 @@ def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
             pipeline[1].fit(scores, table.target, **options)
     reduction.feature_names_in_ = table.features
     return pipeline, scores
+
+
+def cross_validate(
+    table: Table, model: Pipeline, args: argparse.Namespace, seconds: float
+) -> tuple[Comparison | None, dict[str, Any] | None]:
+    """Return the comparison with the baselines and the verdict; None without folds.
+
+    ``seconds`` is the time of the fit to all samples.
+    """
+    if not args.cv:
+        return None, None
+    options, target = sample_options(table), table.target
+    n_jobs = 1 if seconds < SECONDS_WORTH_WORKERS else -1
+    folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
+    validation = compare_with_baselines(model, table.X, target, **options, **folds)
+    options.pop("offset", None)
+    return validation, verdict(validation, target, **options)
 
 
 def without_adjustment(table: Table, reduction: Any) -> Any:
