@@ -16,9 +16,9 @@ def column(page, table, place):
 
 def test_it_opens_from_disk_and_hostile_names_are_text(open_page):
     page = open_page()
-    assert page.title() == "Supervised components for tumour"
+    assert page.title() == "Predicting tumour from 900 features in 60 samples"
     assert page.evaluate("window.broken") is None
-    assert page.locator("main section").count() == 10
+    assert page.locator("main section").count() == 11
     assert HOSTILE in page.locator("#legend").inner_text()
     assert page.locator("#plot svg .points path").count() == 60
 

@@ -9,9 +9,9 @@ import numpy as np
 from .._messages import borderline_text, count, p_value_text
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
-from .features import leading
 from .formatting import clean, number, numbers, section, table
 from .input_checks import Inputs, column
+from .ranked_features import leading
 from .target_words import WORDS
 
 # Kinds of targets that features are correlated with directly.
@@ -27,7 +27,7 @@ def components_section(inputs: Inputs) -> dict[str, Any]:
     reduction = inputs.reduction
     return section(
         "Number of components",
-        [_count_text(reduction), *_test_text(reduction, bool(inputs.adjusted.any()))],
+        [_count_text(reduction), *_test_text(inputs)],
         n_components=int(reduction.n_components_),
         n_supervised=int(reduction.n_supervised_),
         tables=[*([_steps_table(inputs)] if reduction.steps_ else []), _components_table(inputs)],
@@ -44,7 +44,19 @@ def _count_text(reduction: Any) -> str:
     return text
 
 
-def _test_text(reduction: Any, adjusted: bool) -> list[str]:
+def _although_predicted(inputs: Inputs) -> str:
+    """Return what to make of a test without result if the held-out samples are predicted nevertheless."""
+    verdict = inputs.context.verdict
+    if not verdict or not verdict["better_than_baseline"]:
+        return ""
+    return (
+        " The held-out samples are predicted better than by the baseline nevertheless: many weak features can "
+        "predict together although none of them stands out alone."
+    )
+
+
+def _test_text(inputs: Inputs) -> list[str]:
+    reduction, adjusted = inputs.reduction, bool(inputs.adjusted.any())
     if hasattr(reduction, "selected_"):
         passed = count(len(reduction.selected_), "feature")
         return [f"SPCA screens each feature separately: {passed} passed and determine the components."]
@@ -63,7 +75,7 @@ def _test_text(reduction: Any, adjusted: bool) -> list[str]:
     last = reduction.steps_[-1]
     p_value = p_value_text(last.p_value, last.n_permutations, last.borderline)
     if reduction.n_supervised_ == 0:
-        text.append(f"No feature is associated with the target beyond chance ({p_value}).")
+        text.append(f"No single feature passed the test ({p_value}).{_although_predicted(inputs)}")
     elif not last.accepted:
         text.append(
             f"The search stopped after {count(int(reduction.n_supervised_), 'component')}, because no remaining "
@@ -85,7 +97,7 @@ def _steps_table(inputs: Inputs) -> dict[str, Any]:
     columns += [("Outcome", "text"), ("Features", "number"), ("Class separated best", "text")]
     rows: list[list[Any]] = []
     for place, step in enumerate(reduction.steps_, start=1):
-        outcome = "component added" if step.accepted else "undecided" if step.limit_reached else "no signal left"
+        outcome = "component added" if step.accepted else "undecided" if step.limit_reached else "not significant"
         separated = "" if step.target_class is None or not step.accepted else clean(step.target_class)
         used = int(step.n_features) if step.accepted else None
         p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)

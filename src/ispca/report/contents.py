@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._messages import count
 from .components import components_section, score_plot_section
 from .convergence import convergence_section
 from .covariates import covariates_section
-from .data_overview import data_section, question_section
+from .data_overview import data_section, n_features, question_section
 from .features import coefficients_section, features_section
 from .formatting import clean
 from .input_checks import Context, Inputs, check_inputs
+from .overview import overview_section
 from .panel import panel_section
 from .prediction import prediction_section
 from .reproducibility import reproducibility_section
@@ -19,22 +21,24 @@ from .risk_groups import calibration_section, risk_groups_section
 
 # Sections in the order of the report. Those that do not apply to a fit return None.
 SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
-    "question": question_section,
-    "data": data_section,
-    "components": components_section,
+    "overview": overview_section,
     "score_plot": score_plot_section,
-    "features": features_section,
-    "covariates": covariates_section,
     "prediction": prediction_section,
     "risk_groups": risk_groups_section,
     "calibration": calibration_section,
     "panel": panel_section,
+    # The answers end here, and the details begin.
+    "question": question_section,
+    "data": data_section,
+    "components": components_section,
+    "features": features_section,
+    "covariates": covariates_section,
     "coefficients": coefficients_section,
     "convergence": convergence_section,
     "reproducibility": reproducibility_section,
 }
 # Sections of a comparison, which has no fit to describe.
-WITHOUT_FIT = ("question", "data", "prediction", "panel", "reproducibility")
+WITHOUT_FIT = ("overview", "prediction", "panel", "question", "data", "reproducibility")
 FORMAT = 1
 
 
@@ -105,6 +109,8 @@ def _title(inputs: Inputs) -> str:
     target = clean(inputs.context.target_name, 80)
     if inputs.reduction is None:
         return f"Comparison of methods: {target}"
-    if inputs.kind == "survival":
-        return f"Supervised components for survival ({target})"
-    return f"Supervised components for {target}" if inputs.y is not None else "Components"
+    size = f"{count(n_features(inputs), 'feature')} in {count(len(inputs.samples), 'sample')}"
+    if inputs.y is None:
+        return f"Components of {size}"
+    what = f"survival ({target})" if inputs.kind == "survival" else target
+    return f"Components related to {what}: {size}" if inputs.model is None else f"Predicting {what} from {size}"

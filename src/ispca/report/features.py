@@ -7,24 +7,17 @@ from typing import Any
 import numpy as np
 
 from .._messages import count
-from .._ranking import largest_first
 from ..families import FAMILIES
-from ..models.coefficients import feature_spreads, original_coefficients, rank_coefficients
+from ..models.coefficients import feature_spreads, rank_coefficients
 from .formatting import clean, clean_all, number, numbers, section, table
 from .input_checks import Inputs, column
+from .ranked_features import leading
 
 # Limits on the rows of all feature tables together, and of each one.
 MOST_ROWS, MOST_FEATURES = 10_000, 300
 MOST_COEFFICIENTS = 500
 # Wider profiles store the smallest and largest loading of neighboring features.
 PROFILE_POINTS = 400
-
-
-def leading(reduction: Any, component: int, n_features: int) -> np.ndarray:
-    """Return the indices of the features with the largest loadings on a component (components count from 0)."""
-    direction = reduction.directions_[component]
-    order = largest_first(direction, n_features)
-    return order[direction[order] != 0]
 
 
 def features_section(inputs: Inputs) -> dict[str, Any]:
@@ -109,9 +102,7 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
 
 def _largest(inputs: Inputs) -> tuple[Any, list[str], list[float], int]:
     """Return the largest coefficients, their features, the deviations of these, and the number of features."""
-    found = inputs.context.coefficients
-    found = original_coefficients(inputs.fitted) if found is None else found
-    spreads = feature_spreads(inputs.fitted)
+    found, spreads = inputs.context.coefficients, feature_spreads(inputs.fitted)
     n_features = len(spreads)
     order, columns = rank_coefficients(found, spreads)
     if inputs.adjusted.any() and not inputs.before:
