@@ -17,8 +17,8 @@ from ispca.report.contents import SECTIONS
 from ispca.report.input_checks import Context
 from ispca.validation import compare, compare_with_baselines
 
-# Sections on covariates, survival times, counts and a selection.
-OPTIONAL = ("covariates", "risk_groups", "calibration", "panel")
+# Sections on covariates, held-out samples, an external test, survival times, counts and a selection.
+OPTIONAL = ("covariates", "held_out", "external_test", "risk_groups", "calibration", "panel")
 
 
 @pytest.mark.parametrize("which", ["two", "four", "quantity"])

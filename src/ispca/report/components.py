@@ -127,7 +127,7 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
     """Return the scores of the samples and the values they can be colored by."""
     Z = np.asarray(inputs.displayed_Z)
     n = len(Z)
-    shown = np.arange(n)
+    shown = displayed_samples(n)
     text = ["Each point is a sample. Nearby points have similar scores on the two components shown."]
     if inputs.cross_fitted:
         text.append(
@@ -141,7 +141,6 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
             "See “Predictive performance” for performance on new samples."
         )
     if n > MOST_POINTS:
-        shown = np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
         text.append(f"The plot shows {MOST_POINTS:,} of the {n:,} samples, chosen at random.")
     most = int(np.clip(MOST_SCORES // len(shown), 2, Z.shape[1])) if Z.shape[1] > 1 else 1
     if most < Z.shape[1]:
@@ -151,9 +150,24 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
         text,
         samples=[inputs.samples[i] for i in shown],
         components=_axis_labels(inputs)[:most],
+        explained=_explained(inputs)[:most],
         scores=[numbers(Z[shown, k]) for k in range(most)],
         colors=_colors(inputs, shown),
     )
+
+
+def displayed_samples(n: int) -> np.ndarray:
+    """Return the samples that the score plot shows: all, or a random part of them."""
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
+
+
+def _explained(inputs: Inputs) -> list[float | int | None]:
+    """Return the percentage of the variance that each component explains; None for covariates."""
+    ratios = 100 * np.asarray(inputs.reduction.explained_variance_ratio_)
+    others = np.asarray(inputs.displayed_Z).shape[1] - len(ratios)
+    return numbers(ratios, 2) + [None] * others
 
 
 def _axis_labels(inputs: Inputs) -> list[str]:

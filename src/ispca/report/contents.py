@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .._messages import count
-from .components import components_section, score_plot_section
+from .class_predictions import held_out_section, misclassified
+from .components import components_section, displayed_samples, score_plot_section
 from .convergence import convergence_section
 from .covariates import covariates_section
 from .data_overview import data_section, n_features, question_section
+from .external_test import external_test_section
 from .features import coefficients_section, features_section
 from .formatting import clean
 from .input_checks import Context, Inputs, check_inputs
@@ -24,6 +26,8 @@ SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
     "overview": overview_section,
     "score_plot": score_plot_section,
     "prediction": prediction_section,
+    "held_out": held_out_section,
+    "external_test": external_test_section,
     "risk_groups": risk_groups_section,
     "calibration": calibration_section,
     "panel": panel_section,
@@ -38,7 +42,7 @@ SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
     "reproducibility": reproducibility_section,
 }
 # Sections of a comparison, which has no fit to describe.
-WITHOUT_FIT = ("overview", "prediction", "panel", "question", "data", "reproducibility")
+WITHOUT_FIT = ("overview", "prediction", "held_out", "panel", "question", "data", "reproducibility")
 FORMAT = 1
 
 
@@ -102,6 +106,10 @@ def summarize(
     keys = WITHOUT_FIT if inputs.reduction is None else SECTIONS
     sections = {key: SECTIONS[key](inputs) for key in keys}
     found = {key: content for key, content in sections.items() if content is not None}
+    if "score_plot" in found:
+        wrong = set(misclassified(inputs).tolist())
+        shown = displayed_samples(len(inputs.samples)).tolist()
+        found["score_plot"]["misclassified"] = [place for place, sample in enumerate(shown) if sample in wrong]
     return {"format": FORMAT, "title": _title(inputs), **found}
 
 

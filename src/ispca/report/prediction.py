@@ -195,4 +195,5 @@ def _forest(found: Any, measure: str) -> dict[str, Any]:
     for row in found:
         low, high = _ends(row, measure)
         rows.append({"method": _method(row, 60), "mean": number(row[measure]), "low": low, "high": high})
-    return {"measure": measure, "title": TITLES.get(measure, measure), "rows": rows}
+    caption = f"{_title(measure)} on held-out samples: means with 95% intervals."
+    return {"measure": measure, "title": TITLES.get(measure, measure), "caption": caption, "rows": rows}
