@@ -15,6 +15,7 @@ from .external_test import external_test_section
 from .features import coefficients_section, features_section
 from .formatting import clean
 from .input_checks import Context, Inputs, check_inputs
+from .leading_features import leading_features_section
 from .overview import overview_section
 from .panel import panel_section
 from .prediction import prediction_section
@@ -30,6 +31,7 @@ SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
     "external_test": external_test_section,
     "risk_groups": risk_groups_section,
     "calibration": calibration_section,
+    "leading_features": leading_features_section,
     "panel": panel_section,
     # The answers end here, and the details begin.
     "question": question_section,

@@ -13,7 +13,7 @@ from .data_overview import question_section, size_facts
 from .formatting import clean, section
 from .input_checks import Inputs
 from .prediction import MINUS, performance_sentences
-from .ranked_features import Ranked, directions, rank_features
+from .ranked_features import MOST_RANKED, Ranked, directions, rank_features
 
 # Number of leading features, or groups of them, in the summary.
 LEADING = 6
@@ -31,7 +31,7 @@ def overview_section(inputs: Inputs) -> dict[str, Any]:
         verdict=sentences,
         better=None if not inputs.context.verdict else bool(inputs.context.verdict["better_than_baseline"]),
         facts=[*size_facts(inputs)[:2], *_component_fact(inputs), *_verdict_facts(inputs.context.verdict)],
-        leading=[] if inputs.reduction is None else _leading(inputs, rank_features(inputs, 5 * LEADING)),
+        leading=[] if inputs.reduction is None else _leading(inputs, rank_features(inputs, MOST_RANKED)),
         caveats=_caveats(inputs),
         checked=inputs.context.findings is not None,
     )

@@ -14,6 +14,8 @@ from .input_checks import Inputs, column
 
 # Features with a larger absolute correlation, on average, form one group.
 GROUP_CORRELATION = 0.7
+# Number of leading features that are looked at.
+MOST_RANKED = 200
 # Correlations of more samples are those of a random part of them.
 MOST_SAMPLES = 2000
 
@@ -112,6 +114,14 @@ def correlations(values: Floats) -> Floats:
     centered = values - values.mean(axis=0)
     unit = centered / np.maximum(np.linalg.norm(centered, axis=0), 1e-300)
     return np.asarray(unit.T @ unit)
+
+
+def group_names(ranked: Ranked) -> list[str]:
+    """Return a letter for each group of several features, in their order, and an empty text for single ones."""
+    sizes = np.bincount(ranked.groups)
+    places = np.cumsum(sizes > 1) - 1
+    names = [f"{chr(65 + place % 26)}{place // 26 or ''}" for place in places.tolist()]
+    return [name if size > 1 else "" for name, size in zip(names, sizes, strict=True)]
 
 
 def annotation_of(inputs: Inputs, name: str, index: int) -> str:

@@ -12,7 +12,7 @@ function showSample(point) {
   plot?.plot.focus({ preventScroll: true });
   plot?.point(point);
 }
-const profile = data.features ? new Profile(data.features.profiles, data.features.per_point) : null;
+const profile = data.features ? new Profile(data.features) : null;
 const chooser = document.querySelector("[data-group]");
 chooser?.addEventListener("change", () => {
   const key = "features-" + chooser.value;
