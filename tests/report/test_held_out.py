@@ -131,7 +131,7 @@ def test_the_external_test(two):
     found = summary["external_test"]
     facts = dict(found["facts"])
     assert facts["Accuracy"] == "0.875"
-    assert facts["N samples"] == "24"
+    assert facts["Samples"] == "24"
     assert tables_of(found)["test-confusion"]["rows"] == [["a", 10, 2], ["b", 1, 11]]
     assert tables_of(found)["test-calibration"]["rows"][1] == [0.9, 0.8, 12]
     assert 'id="external_test"' in to_html(summary)

@@ -37,6 +37,10 @@ def held_out_section(inputs: Inputs) -> dict[str, Any] | None:
         "predicted while it was held out. The mean of several predictions is often a little better than one of "
         "them, so these numbers can differ slightly from the means over the splits."
     ]
+    missing = len(inputs.y) - len(observed)
+    if missing:
+        verb = "was never held out and is" if missing == 1 else "were never held out and are"
+        text.append(f"{count(missing, 'sample')} {verb} not counted; more splits include all samples.")
     n_classes, tables = len(inputs.labels), []
     if n_classes <= MOST_CLASSES:
         tables.append(_confusion(inputs.labels, observed, predicted))

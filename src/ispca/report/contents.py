@@ -16,6 +16,7 @@ from .features import coefficients_section, features_section
 from .formatting import clean
 from .input_checks import Context, Inputs, check_inputs
 from .leading_features import leading_features_section
+from .methods_text import methods_section
 from .overview import overview_section
 from .panel import panel_section
 from .prediction import prediction_section
@@ -41,6 +42,7 @@ SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
     "covariates": covariates_section,
     "coefficients": coefficients_section,
     "convergence": convergence_section,
+    "methods": methods_section,
     "reproducibility": reproducibility_section,
 }
 # Sections of a comparison, which has no fit to describe.

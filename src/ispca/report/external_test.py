@@ -42,7 +42,7 @@ def number_of(value: Any) -> float | int | None:
 
 
 def _label(key: str) -> str:
-    label = TITLES.get(key, key.replace("_", " "))
+    label = TITLES.get(key, key.removeprefix("n_").replace("_", " "))
     return clean(label[0].upper() + label[1:], 80)
 
 

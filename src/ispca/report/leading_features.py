@@ -116,9 +116,9 @@ def fold_change(base: Floats, other: Floats, values: Floats, transform: str | No
     >>> label, float(change[0])
     ('Log2 fold change', 2.0)
     """
-    if transform == "log2":
+    if transform in ("log2", "cpm-log"):
         return "Log2 fold change", other - base
-    if transform in ("log1p", "cpm-log"):
+    if transform == "log1p":
         return "Log2 fold change", (other - base) / np.log(2)
     if transform in (None, "none") and values.min() >= 0 and values.max() > LARGEST_LOGARITHM:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -63,6 +63,8 @@ def _section(section: dict[str, Any]) -> list[str]:
         blocks += [f"**{escape(table['caption'])}**", _table(table)]
     if len(tables) > MOST_TABLES:
         blocks.append(escape(f"{len(tables) - MOST_TABLES} more tables are in the HTML and JSON reports."))
+    blocks += [escape(section["paragraph"])] if "paragraph" in section else []
+    blocks += [f"{escape(item['label'])}:\n\n{_code(item['text'])}" for item in section.get("lists", [])]
     blocks += [escape(line) for line in section.get("words", [])]
     if section.get("references"):
         blocks.append("\n".join(f"- {escape(line)}" for line in section["references"]))
