@@ -72,7 +72,7 @@ PROGRAM = textwrap.dedent("""
     assert "nowhere.csv" in complaint.getvalue()
     from ispca.report import summarize, to_markdown
 
-    assert to_markdown(summarize(spca, X, y)).startswith("# Supervised components")
+    assert to_markdown(summarize(spca, X, y)).startswith("# Components related to target")
 
     loaded = {name.partition(".")[0] for name in sys.modules} - before
     extra = {name for name in loaded if not name.startswith("_")} - ALLOWED - set(sys.stdlib_module_names)

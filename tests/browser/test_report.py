@@ -16,9 +16,9 @@ def column(page, table, place):
 
 def test_it_opens_from_disk_and_hostile_names_are_text(open_page):
     page = open_page()
-    assert page.title() == "Supervised components for tumour"
+    assert page.title() == "Predicting tumour from 900 features in 60 samples"
     assert page.evaluate("window.broken") is None
-    assert page.locator("main section").count() == 10
+    assert page.locator("main section").count() == 14
     assert HOSTILE in page.locator("#legend").inner_text()
     assert page.locator("#plot svg .points path").count() == 60
 
@@ -194,7 +194,7 @@ def test_nothing_is_wider_than_the_screen(open_page, tmp_path, scheme, size):
 @pytest.mark.parametrize("size", SIZES)
 def test_the_path_to_a_panel(open_page, tmp_path, scheme, size):
     page = open_page(*SIZES[size], scheme)
-    plot = page.locator("#panel svg")
+    plot = page.locator("#panel figure svg")
     plot.scroll_into_view_if_needed()
     frame = plot.bounding_box()
     assert plot.locator("circle.mean").count() == 5

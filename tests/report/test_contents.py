@@ -17,8 +17,8 @@ from ispca.report.contents import SECTIONS
 from ispca.report.input_checks import Context
 from ispca.validation import compare, compare_with_baselines
 
-# Sections on covariates, survival times, counts and a selection.
-OPTIONAL = ("covariates", "risk_groups", "calibration", "panel")
+# Sections on covariates, held-out samples, an external test, survival times, counts and a selection.
+OPTIONAL = ("covariates", "held_out", "external_test", "risk_groups", "calibration", "panel")
 
 
 @pytest.mark.parametrize("which", ["two", "four", "quantity"])
@@ -102,7 +102,7 @@ def test_a_reduction_alone(two):
         assert "not followed by a model" in summary["coefficients"]["text"][0]
         assert "not followed by a model" in summary["convergence"]["text"][0]
     unsupervised = summarize(ISPCA(1, n_supervised=0).fit(X), X)
-    assert unsupervised["title"] == "Components"
+    assert unsupervised["title"] == "Components of 60 features in 48 samples"
     assert len(unsupervised["score_plot"]["scores"]) == 1
     spca = SPCA(3, n_features=10).fit(X, y)
     assert "features passed" in " ".join(summarize(spca, X, y)["components"]["text"])

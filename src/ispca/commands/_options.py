@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .._confounding import check_confounding
-from .._messages import count
 from .._progress import progress
 from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS

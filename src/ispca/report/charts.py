@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .feature_charts import box_layout, heatmap_layout
 from .forest_plot import nice_ticks
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 560, 300, 64, 16, 10, 44
+# Width and height of charts of rates, which both go from 0 to 1.
+SQUARE = 400
 # Height of a line of numbers at risk, and of what precedes them.
 RISK_ROW, RISK_HEAD = 18, 26
 # Longest name at a tick, in characters, and the height that a slanted character needs.
@@ -30,7 +33,7 @@ def nice_times(last: float, most: int) -> list[float]:
 
 def chart_layout(panel: dict[str, Any]) -> dict[str, Any]:
     """Return a chart in pixels, by its kind."""
-    return LAYOUTS[panel["kind"]](panel)
+    return {"caption": panel["caption"], **LAYOUTS[panel["kind"]](panel)}
 
 
 def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
@@ -163,4 +166,65 @@ def _short(name: str) -> str:
     return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1].rstrip() + "…"
 
 
-LAYOUTS = {"curves": _curves, "calibration": _calibration, "path": _path}
+def _rates(panel: dict[str, Any]) -> dict[str, Any]:
+    curves, legend = panel["curves"], SQUARE + 24
+    across, up = _scale(0.0, 1.0, LEFT, SQUARE), _scale(0.0, 1.0, SQUARE - FOOT, TOP)
+    places = [across(x) for x in panel["x"]]
+
+    def line(values: list[float]) -> str:
+        return "L".join(f"{x} {up(y)}" for x, y in zip(places, values, strict=True))
+
+    def band(curve: dict[str, Any]) -> str:
+        back = zip(reversed(places), reversed(curve["low"]), strict=True)
+        return f"M{line(curve['high'])}L{'L'.join(f'{x} {up(y)}' for x, y in back)}Z"
+
+    ticks = (0.0, 0.25, 0.5, 0.75, 1.0)
+    reference = panel.get("reference")
+    return {
+        "kind": "rates",
+        "description": f"{panel['y_label']} over {panel['x_label']}: " + "; ".join(c["name"] for c in curves),
+        **_frame(panel, SQUARE + 10 + RISK_ROW * len(curves)),
+        **{"width": SQUARE + RIGHT, "right": SQUARE, "bottom": SQUARE - FOOT, "label_y": SQUARE - 8},
+        "middle_x": (LEFT + SQUARE) / 2,
+        "middle_y": (TOP + SQUARE - FOOT) / 2,
+        "x_ticks": [{"value": tick, "x": across(tick)} for tick in ticks],
+        "y_ticks": [{"value": tick, "y": up(tick)} for tick in ticks],
+        "reference": None if reference is None else [up(value) for value in reference],
+        "curves": [
+            {
+                "name": curve["name"],
+                "color": curve["color"],
+                "line": ("M" + f"{places[0]} {up(0.0)}L" * bool(panel.get("from_zero"))) + line(curve["y"]),
+                "band": band(curve) if "low" in curve else "",
+                "label_y": legend - 10 + RISK_ROW * place,
+            }
+            for place, curve in enumerate(curves)
+        ],
+    }
+
+
+def _agreement(panel: dict[str, Any]) -> dict[str, Any]:
+    ends = [*panel["predicted"], *panel["observed"]]
+    ticks = nice_ticks(min(ends), max(ends))
+    low, high = min(*ends, ticks[0]), max(*ends, ticks[-1])
+    across, up = _scale(low, high, LEFT, WIDTH - RIGHT), _scale(low, high, HEIGHT - FOOT, TOP)
+    pairs = zip(panel["predicted"], panel["observed"], strict=True)
+    return {
+        "kind": "agreement",
+        "description": f"{panel['y_label']} against {panel['x_label']} of {len(panel['observed'])} samples",
+        **_frame(panel, HEIGHT),
+        "x_ticks": [{"value": tick, "x": across(tick)} for tick in ticks],
+        "y_ticks": [{"value": tick, "y": up(tick)} for tick in ticks],
+        "points": [{"x": across(x), "y": up(y)} for x, y in pairs],
+    }
+
+
+LAYOUTS = {
+    "curves": _curves,
+    "calibration": _calibration,
+    "path": _path,
+    "rates": _rates,
+    "agreement": _agreement,
+    "boxes": box_layout,
+    "heatmap": heatmap_layout,
+}

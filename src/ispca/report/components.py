@@ -10,9 +10,9 @@ from .._messages import borderline_text, count, p_value_text
 from ..data_checks.borderline import reconciliation
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
-from .features import leading
 from .formatting import clean, number, numbers, section, table
 from .input_checks import Inputs, column
+from .ranked_features import leading
 from .target_words import WORDS
 
 # Kinds of targets that features are correlated with directly.
@@ -28,7 +28,7 @@ def components_section(inputs: Inputs) -> dict[str, Any]:
     reduction = inputs.reduction
     return section(
         "Number of components",
-        [_count_text(reduction), *_test_text(reduction, bool(inputs.adjusted.any())), *_agreement(inputs)],
+        [_count_text(reduction), *_test_text(inputs), *_agreement(inputs)],
         n_components=int(reduction.n_components_),
         n_supervised=int(reduction.n_supervised_),
         tables=[*([_steps_table(inputs)] if reduction.steps_ else []), _components_table(inputs)],
@@ -45,7 +45,8 @@ def _count_text(reduction: Any) -> str:
     return text
 
 
-def _test_text(reduction: Any, adjusted: bool) -> list[str]:
+def _test_text(inputs: Inputs) -> list[str]:
+    reduction, adjusted = inputs.reduction, bool(inputs.adjusted.any())
     if hasattr(reduction, "selected_"):
         passed = count(len(reduction.selected_), "feature")
         return [f"SPCA screens each feature separately: {passed} passed and determine the components."]
@@ -128,7 +129,7 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
     """Return the scores of the samples and the values they can be colored by."""
     Z = np.asarray(inputs.displayed_Z)
     n = len(Z)
-    shown = np.arange(n)
+    shown = displayed_samples(n)
     text = ["Each point is a sample. Nearby points have similar scores on the two components shown."]
     if inputs.cross_fitted:
         text.append(
@@ -142,7 +143,6 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
             "See “Predictive performance” for performance on new samples."
         )
     if n > MOST_POINTS:
-        shown = np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
         text.append(f"The plot shows {MOST_POINTS:,} of the {n:,} samples, chosen at random.")
     most = int(np.clip(MOST_SCORES // len(shown), 2, Z.shape[1])) if Z.shape[1] > 1 else 1
     if most < Z.shape[1]:
@@ -152,9 +152,24 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
         text,
         samples=[inputs.samples[i] for i in shown],
         components=_axis_labels(inputs)[:most],
+        explained=_explained(inputs)[:most],
         scores=[numbers(Z[shown, k]) for k in range(most)],
         colors=_colors(inputs, shown),
     )
+
+
+def displayed_samples(n: int) -> np.ndarray:
+    """Return the samples that the score plot shows: all, or a random part of them."""
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
+
+
+def _explained(inputs: Inputs) -> list[float | int | None]:
+    """Return the percentage of the variance that each component explains; None for covariates."""
+    ratios = 100 * np.asarray(inputs.reduction.explained_variance_ratio_)
+    others = np.asarray(inputs.displayed_Z).shape[1] - len(ratios)
+    return numbers(ratios, 2) + [None] * others
 
 
 def _axis_labels(inputs: Inputs) -> list[str]:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .components import components_section, score_plot_section
+from .._messages import count
+from .class_predictions import held_out_section, misclassified
+from .components import components_section, displayed_samples, score_plot_section
 from .convergence import convergence_section
 from .covariates import covariates_section
-from .data_overview import data_section, question_section
+from .data_overview import data_section, n_features, question_section
+from .external_test import external_test_section
 from .features import coefficients_section, features_section
 from .formatting import clean
 from .input_checks import Context, Inputs, check_inputs
+from .leading_features import leading_features_section
+from .methods_text import methods_section
+from .overview import overview_section
 from .panel import panel_section
 from .prediction import prediction_section
 from .reproducibility import reproducibility_section
@@ -19,22 +25,28 @@ from .risk_groups import calibration_section, risk_groups_section
 
 # Sections in the order of the report. Those that do not apply to a fit return None.
 SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
+    "overview": overview_section,
+    "score_plot": score_plot_section,
+    "prediction": prediction_section,
+    "held_out": held_out_section,
+    "external_test": external_test_section,
+    "risk_groups": risk_groups_section,
+    "calibration": calibration_section,
+    "leading_features": leading_features_section,
+    "panel": panel_section,
+    # The answers end here, and the details begin.
     "question": question_section,
     "data": data_section,
     "components": components_section,
-    "score_plot": score_plot_section,
     "features": features_section,
     "covariates": covariates_section,
-    "prediction": prediction_section,
-    "risk_groups": risk_groups_section,
-    "calibration": calibration_section,
-    "panel": panel_section,
     "coefficients": coefficients_section,
     "convergence": convergence_section,
+    "methods": methods_section,
     "reproducibility": reproducibility_section,
 }
 # Sections of a comparison, which has no fit to describe.
-WITHOUT_FIT = ("question", "data", "prediction", "panel", "reproducibility")
+WITHOUT_FIT = ("overview", "prediction", "held_out", "panel", "question", "data", "reproducibility")
 FORMAT = 1
 
 
@@ -98,6 +110,10 @@ def summarize(
     keys = WITHOUT_FIT if inputs.reduction is None else SECTIONS
     sections = {key: SECTIONS[key](inputs) for key in keys}
     found = {key: content for key, content in sections.items() if content is not None}
+    if "score_plot" in found:
+        wrong = set(misclassified(inputs).tolist())
+        shown = displayed_samples(len(inputs.samples)).tolist()
+        found["score_plot"]["misclassified"] = [place for place, sample in enumerate(shown) if sample in wrong]
     return {"format": FORMAT, "title": _title(inputs), **found}
 
 
@@ -105,6 +121,8 @@ def _title(inputs: Inputs) -> str:
     target = clean(inputs.context.target_name, 80)
     if inputs.reduction is None:
         return f"Comparison of methods: {target}"
-    if inputs.kind == "survival":
-        return f"Supervised components for survival ({target})"
-    return f"Supervised components for {target}" if inputs.y is not None else "Components"
+    size = f"{count(n_features(inputs), 'feature')} in {count(len(inputs.samples), 'sample')}"
+    if inputs.y is None:
+        return f"Components of {size}"
+    what = f"survival ({target})" if inputs.kind == "survival" else target
+    return f"Components related to {what}: {size}" if inputs.model is None else f"Predicting {what} from {size}"

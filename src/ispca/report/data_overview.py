@@ -13,6 +13,7 @@ from .input_checks import Inputs
 from .target_words import WORDS, count_facts, survival_facts
 
 FACTS = {"survival": survival_facts, "count": count_facts}
+TITLE = "Question and method"
 # Number of classes and dropped columns that are listed.
 LISTED = 200
 
@@ -26,12 +27,12 @@ def question_section(inputs: Inputs) -> dict[str, Any]:
             f"Which of these methods best predicts “{target}” for new samples: {methods}?",
             "This report compares methods. It describes no single fit, so it shows no components.",
         ]
-        return section("Question", text)
+        return section(TITLE, text)
     words = WORDS[inputs.kind]
     name = type(inputs.reduction).__name__
     if inputs.y is None:
         text = [f"Which combinations of features describe the samples best? The method is {name}."]
-        return section("Question", text)
+        return section(TITLE, text)
     text = [
         f"Which combinations of features are related to “{target}” ({words.short}), and how well do they predict "
         "it?",
@@ -46,7 +47,7 @@ def question_section(inputs: Inputs) -> dict[str, Any]:
             f"A Bayesian regression then predicts {words.model} from the components. Its horseshoe prior assumes "
             "that few components matter and shrinks the coefficients of the others toward zero."
         )
-    return section("Question", text)
+    return section(TITLE, text)
 
 
 def data_section(inputs: Inputs) -> dict[str, Any]:
@@ -55,8 +56,7 @@ def data_section(inputs: Inputs) -> dict[str, Any]:
     if inputs.context.data_name:
         facts.append(["File", clean(inputs.context.data_name)])
     tables = []
-    if inputs.X is not None:
-        facts += _size_facts(inputs)
+    facts += size_facts(inputs)
     kind = "" if inputs.kind == "regression" else f": {WORDS[inputs.kind].short}"
     facts.append(["Target", clean(inputs.context.target_name) + kind])
     if inputs.classes is not None and inputs.y is not None:
@@ -74,12 +74,19 @@ def data_section(inputs: Inputs) -> dict[str, Any]:
     return section("Data", text, facts=facts, tables=tables)
 
 
-def _size_facts(inputs: Inputs) -> list[list[str]]:
+def n_features(inputs: Inputs) -> int:
+    """Return the number of features, covariates not counted."""
+    adjusted = inputs.adjusted
+    n_covariates = len(np.unique(inputs.reduction.source_columns_[adjusted])) if adjusted.any() else 0
+    return int(inputs.original_X.shape[1] - n_covariates)
+
+
+def size_facts(inputs: Inputs) -> list[list[str]]:
+    """Return the numbers of samples and of features first, and then what else there is to count."""
     X = inputs.original_X
-    n_covariates = (
-        len(np.unique(inputs.reduction.source_columns_[inputs.adjusted])) if inputs.adjusted.any() else 0
-    )
-    facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{X.shape[1] - n_covariates:,}"]]
+    if X is None:
+        return []
+    facts = [["Samples", f"{X.shape[0]:,}"], ["Features", f"{n_features(inputs):,}"]]
     if inputs.before:
         steps = ", ".join(type(step).__name__ for step in inputs.before)
         facts.append(["Preprocessing", f"{steps}: {inputs.X.shape[1]:,} features remain"])

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
+from .._array_types import Floats
 from .._messages import count
-from .._ranking import largest_first
 from ..families import FAMILIES
-from ..models.coefficients import feature_spreads, original_coefficients, rank_coefficients
+from ..models.coefficients import feature_spreads, rank_coefficients
 from .formatting import clean, clean_all, number, numbers, section, table
 from .input_checks import Inputs, column
+from .ranked_features import leading
 
 # Limits on the rows of all feature tables together, and of each one.
 MOST_ROWS, MOST_FEATURES = 10_000, 300
 MOST_COEFFICIENTS = 500
+# What R puts before names that start with a digit.
+POSITION_PREFIX = re.compile(r"^X(?=\d)")
 # Wider profiles store the smallest and largest loading of neighboring features.
 PROFILE_POINTS = 400
-
-
-def leading(reduction: Any, component: int, n_features: int) -> np.ndarray:
-    """Return the indices of the features with the largest loadings on a component (components count from 0)."""
-    direction = reduction.directions_[component]
-    order = largest_first(direction, n_features)
-    return order[direction[order] != 0]
 
 
 def features_section(inputs: Inputs) -> dict[str, Any]:
@@ -45,7 +42,25 @@ def features_section(inputs: Inputs) -> dict[str, Any]:
         )
     per_point = -(-D // PROFILE_POINTS)
     profiles = [_profile(direction, per_point) for direction in reduction.directions_]
-    return section("Loadings", text, tables=tables, profiles=profiles, per_point=per_point)
+    known = positions(inputs.features)
+    more = {} if known is None else {"positions": numbers(known[::per_point], 6)}
+    return section("Loadings", text, tables=tables, profiles=profiles, per_point=per_point, **more)
+
+
+def positions(names: list[str]) -> Floats | None:
+    """Return the positions that numeric names give, as of spectra; None for other names and plain counting.
+
+    >>> positions(["400.5", "401.0", "401.5"]).tolist(), positions(["0", "1", "2"]), positions(["a", "b"])
+    ([400.5, 401.0, 401.5], None, None)
+    """
+    try:
+        found = np.array([float(POSITION_PREFIX.sub("", name)) for name in names])
+    except ValueError:
+        return None
+    steps = np.diff(found)
+    monotonic = len(found) > 1 and np.isfinite(found).all() and ((steps > 0).all() or (steps < 0).all())
+    counting = monotonic and found[0] in (0.0, 1.0) and (steps == 1).all()
+    return found if monotonic and not counting else None
 
 
 def _feature_table(inputs: Inputs, k: int, most: int) -> dict[str, Any]:
@@ -109,9 +124,7 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
 
 def _largest(inputs: Inputs) -> tuple[Any, list[str], list[float], int]:
     """Return the largest coefficients, their features, the deviations of these, and the number of features."""
-    found = inputs.context.coefficients
-    found = original_coefficients(inputs.fitted) if found is None else found
-    spreads = feature_spreads(inputs.fitted)
+    found, spreads = inputs.context.coefficients, feature_spreads(inputs.fitted)
     n_features = len(spreads)
     order, columns = rank_coefficients(found, spreads)
     if inputs.adjusted.any() and not inputs.before:

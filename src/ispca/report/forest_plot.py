@@ -39,6 +39,7 @@ def forest_layout(panel: dict[str, Any]) -> dict[str, Any] | None:
     means = "; ".join(f"{row['method']} {row['mean']:.3g}" for row in rows)
     return {
         "title": panel["title"],
+        "caption": panel.get("caption", f"{panel['title'][0].upper()}{panel['title'][1:]}."),
         "description": f"{panel['title']}: {means}",
         "width": width,
         "left": left,

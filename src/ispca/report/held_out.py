@@ -52,3 +52,35 @@ def _means(comparison: Comparison, method: str, of: Any) -> HeldOut:
             np.add.at(often, split.test, 1)
     samples = np.flatnonzero(often)
     return HeldOut(samples, sums[samples] / often[samples])
+
+
+class HeldOutClasses(NamedTuple):
+    """Samples that were held out at least once, their mean probabilities, and how often they were wrong."""
+
+    samples: Indices
+    probabilities: Floats
+    n_held_out: Indices
+    n_wrong: Indices
+
+
+def held_out_classes(comparison: Comparison, method: str, codes: Indices, n_classes: int) -> HeldOutClasses | None:
+    """Return the mean predicted probabilities of each sample; None if the method predicts none.
+
+    ``codes`` are the indices of the observed classes.
+    """
+    column = comparison.methods.index(method)
+    sums = np.zeros((len(codes), n_classes))
+    often, wrong = np.zeros((2, len(codes)), dtype=np.intp)
+    for split, row in zip(comparison.splits, comparison.predictions, strict=True):
+        if row[column] is None:
+            continue
+        found = row[column].probabilities
+        if found is None or found.shape[1] != n_classes or split.test.max() >= len(codes):
+            return None
+        np.add.at(sums, split.test, found)
+        np.add.at(often, split.test, 1)
+        np.add.at(wrong, split.test, np.argmax(found, axis=1) != codes[split.test])
+    samples = np.flatnonzero(often)
+    if not len(samples):
+        return None
+    return HeldOutClasses(samples, sums[samples] / often[samples, None], often[samples], wrong[samples])

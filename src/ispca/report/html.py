@@ -6,6 +6,7 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
+from itertools import count
 from typing import Any
 
 from .._extras import load_extra
@@ -13,7 +14,7 @@ from .charts import chart_layout
 from .contents import SECTIONS
 from .forest_plot import forest_layout
 
-SCRIPTS = ("tables.js", "axes.js", "score_plot.js", "loading_profile.js", "main.js")
+SCRIPTS = ("tables.js", "axes.js", "score_plot.js", "loading_profile.js", "figures.js", "main.js")
 DASH, MINUS = "\u2013", "\u2212"
 
 
@@ -50,6 +51,7 @@ def to_html(summary: dict[str, Any]) -> str:
             sections=[key for key in SECTIONS if key in summary],
             style=_read("page", "style.css"),
             script=script,
+            next_figure=count(1).__next__,
         )
     )
     return page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +16,11 @@ from ..families import FAMILIES
 from ..families.survival_target import is_survival, survival_target
 from ..fitted_parts import FittedParts, take_apart
 from ..models.base import Horseshoe
+from ..models.coefficients import original_coefficients
 from ..plots.input_checks import all_classes, check_target, feature_names, sample_names
 from ..validation.comparison import Comparison
 from ..validation.target import target_form
-from .formatting import clean_all
+from .formatting import clean, clean_all
 
 TAKES = (
     "A report needs a fitted ISPCA or SPCA, a fitted pipeline of one of them and a linear model such as "
@@ -115,6 +116,12 @@ class Inputs(NamedTuple):
         """The class labels as clean text."""
         return clean_all([] if self.classes is None else self.classes.tolist())[0]
 
+    @property
+    def positive(self) -> int:
+        """The index of the class to call positive: the one that was asked for, or the last."""
+        named = [str(label) for label in ([] if self.classes is None else self.classes.tolist())]
+        return named.index(self.context.positive) if self.context.positive in named else len(named) - 1
+
 
 def check_inputs(
     fitted: Any, X: Any, y: Any, validation: Any, panel: Any, names: Any, samples: Any, context: Context
@@ -147,6 +154,8 @@ def check_inputs(
             Z = np.asarray(context.scores if known else parts.reduction.transform(seen), dtype=np.float64)
             displayed_Z, cross_fitted = displayed_scores(parts.reduction, Z)
             seen = parts.reduction.encode(seen)
+    if parts.model is not None and context.coefficients is None:
+        context = replace(context, coefficients=original_coefficients(fitted))
     return Inputs(
         fitted=fitted,
         reduction=parts.reduction,
@@ -162,7 +171,7 @@ def check_inputs(
         Z=Z,
         displayed_Z=displayed_Z,
         cross_fitted=cross_fitted,
-        features=features,
+        features=features if parts.before else _with_labels(features, context),
         samples=samples,
         n_renamed=n_renamed,
         context=context,
@@ -215,6 +224,17 @@ def _names(fitted: Any, X: Any, features: Any, samples: Any) -> tuple[list[str],
     features, n_features = clean_all([] if fitted is None else feature_names(fitted, features))
     samples, n_samples = clean_all([] if X is None else sample_names(X, X.shape[0], samples))
     return features, samples, n_features + n_samples
+
+
+def _with_labels(features: list[str], context: Context) -> list[str]:
+    """Return the names of the features after the label that the annotation gives them, such as a gene symbol."""
+    labels = (context.annotation or {}).get(context.label or "")
+    if labels is None:
+        return features
+    texts = [str(text).strip() for text in labels]
+    texts += [""] * (len(features) - len(texts))
+    pairs = zip(texts, features, strict=False)
+    return [name if text in ("", name) else clean(f"{text} ({name})") for text, name in pairs]
 
 
 def _without_names(X: Any) -> Any:

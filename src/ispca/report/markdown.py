@@ -9,6 +9,8 @@ from .contents import SECTIONS
 
 # Limits on the rows of a table and the tables of a section.
 MOST_ROWS, MOST_TABLES = 20, 5
+# Lists of a section and what precedes them.
+LISTS = {"leading": "Leading features", "caveats": "Caveats"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
 
 
@@ -33,7 +35,7 @@ def to_markdown(summary: dict[str, Any]) -> str:
     >>> data = make_expression(n_samples=60, n_features=300, random_state=0)
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> print(to_markdown(summarize(ispca, data.data, data.target)).splitlines()[0])
-    # Supervised components for target
+    # Components related to target: 300 features in 60 samples
     """
     blocks = [f"# {escape(summary['title'])}"]
     for key in SECTIONS:
@@ -50,13 +52,19 @@ def escape(text: Any) -> str:
 
 def _section(section: dict[str, Any]) -> list[str]:
     blocks = [f"## {escape(section['title'])}", *map(escape, section["text"])]
+    blocks += [f"**{escape(line)}**" for line in section.get("verdict", [])]
     if section.get("facts"):
         blocks.append("\n".join(f"- {escape(label)}: {escape(value)}" for label, value in section["facts"]))
+    for key, label in LISTS.items():
+        if section.get(key):
+            blocks += [f"{label}:", "\n".join(f"- {escape(line)}" for line in section[key])]
     tables = section.get("tables", [])
     for table in tables[:MOST_TABLES]:
         blocks += [f"**{escape(table['caption'])}**", _table(table)]
     if len(tables) > MOST_TABLES:
         blocks.append(escape(f"{len(tables) - MOST_TABLES} more tables are in the HTML and JSON reports."))
+    blocks += [escape(section["paragraph"])] if "paragraph" in section else []
+    blocks += [f"{escape(item['label'])}:\n\n{_code(item['text'])}" for item in section.get("lists", [])]
     blocks += [escape(line) for line in section.get("words", [])]
     if section.get("references"):
         blocks.append("\n".join(f"- {escape(line)}" for line in section["references"]))

@@ -169,6 +169,7 @@ def _path_chart(selector: Any) -> dict[str, Any]:
     validated = "difference" in (drawn.dtype.names or ())
     chart: dict[str, Any] = {
         "kind": "path",
+        "caption": "Performance of the panel as features are added, beside that of the reference.",
         "x_label": "Number of features, and the feature added",
         "y_label": "Difference in log density" if validated else "Divergence explained (not validated)",
         "size": drawn["size"].tolist(),

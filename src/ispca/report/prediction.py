@@ -64,7 +64,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
             why = f"Not measured, because that requires refitting the model several times. {hint}."
         return section(TITLE, [why], measured=False)
     found, n_splits = comparison.table, len(comparison.splits)
-    text = [_how(comparison), *_performance(comparison), *_differences(comparison)]
+    text = [_how(comparison), *performance_sentences(comparison), *_differences(comparison)]
     if comparison.errors:
         text.append(_failures(comparison))
     unconverged = int(found["n_unconverged"].sum())
@@ -99,7 +99,8 @@ def described_method(comparison: Comparison) -> str:
     return MODEL if MODEL in comparison.methods else comparison.methods[0]
 
 
-def _performance(comparison: Comparison) -> list[str]:
+def performance_sentences(comparison: Comparison) -> list[str]:
+    """Return how well the method of the report predicts, one sentence per measure that has one."""
     ours = described_method(comparison)
     [row] = [row for row in comparison.table if row["method"] == ours]
     lines = []
@@ -194,4 +195,5 @@ def _forest(found: Any, measure: str) -> dict[str, Any]:
     for row in found:
         low, high = _ends(row, measure)
         rows.append({"method": _method(row, 60), "mean": number(row[measure]), "low": low, "high": high})
-    return {"measure": measure, "title": TITLES.get(measure, measure), "rows": rows}
+    caption = f"{_title(measure)} on held-out samples: means with 95% intervals."
+    return {"measure": measure, "title": TITLES.get(measure, measure), "caption": caption, "rows": rows}

@@ -105,6 +105,7 @@ def _curves_panel(curves: np.recarray, names: list[str], target: str) -> dict[st
         )
     return {
         "kind": "curves",
+        "caption": "Kaplan-Meier curves of the groups of held-out risk, with pointwise 95% confidence intervals.",
         "x_label": target,
         "y_label": "Fraction without the event",
         "ticks": ticks,
@@ -144,7 +145,8 @@ def calibration_section(inputs: Inputs) -> dict[str, Any] | None:
     cells: list[list[Any]] = [
         [int(row["group"]), int(row["n_samples"]), *(number(row[field], 3) for field in fields)] for row in rows
     ]
-    panel: dict[str, Any] = {"kind": "calibration", "x_label": labels[0], "y_label": labels[1]}
+    panel: dict[str, Any] = {"kind": "calibration", "caption": f"{labels[1]} against {labels[0].lower()}."}
+    panel |= {"x_label": labels[0], "y_label": labels[1]}
     panel |= {field: numbers(rows[field]) for field in fields}
     caption = "Predicted and observed, by group"
     return section("Calibration", text, tables=[table("calibration", caption, columns, cells)], charts=[panel])

@@ -1,4 +1,4 @@
-// Make the page interactive: tables, score plot and loading profile.
+// Make the page interactive: tables, score plot and loading profile. Figures get their buttons before.
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const tables = Object.fromEntries(Object.values(data).flatMap((section) => section.tables ?? []).map((table) => [table.key, table]));
 const live = new Map();
@@ -6,8 +6,13 @@ for (const holder of document.querySelectorAll("[data-table]")) {
   const key = holder.dataset.table;
   live.set(key, new LiveTable(holder, key, tables[key]));
 }
-if (data.score_plot?.samples.length) new ScorePlot(data.score_plot);
-const profile = data.features ? new Profile(data.features.profiles, data.features.per_point) : null;
+const plot = data.score_plot?.samples.length ? new ScorePlot(data.score_plot) : null;
+function showSample(point) {
+  plot?.plot.scrollIntoView({ block: "center" });
+  plot?.plot.focus({ preventScroll: true });
+  plot?.point(point);
+}
+const profile = data.features ? new Profile(data.features) : null;
 const chooser = document.querySelector("[data-group]");
 chooser?.addEventListener("change", () => {
   const key = "features-" + chooser.value;

@@ -20,10 +20,11 @@ class ScorePlot {
   }
 
   choose() {
-    const { samples, components, scores, colors } = this.content;
+    const { samples, components, explained, scores, colors } = this.content;
     const [across, up, color] = this.choosers.map((chooser) => Number(chooser.value));
     const order = { label: "sample order", values: samples.map((_, i) => i + 1) };
-    this.axes = [across, up].map((k) => (k < scores.length ? { label: components[k], values: scores[k] } : order));
+    this.axes = [across, up].map((k) => (k < scores.length
+      ? { label: components[k], percent: explained[k], values: scores[k] } : order));
     this.paint = this.colors(colors[color]);
   }
 
@@ -50,7 +51,7 @@ class ScorePlot {
     x.place = scale(x.range, box.left, box.right);
     y.place = scale(y.range, box.bottom, box.top);
     const svg = make("svg", { width: this.width, height, viewBox: `0 0 ${this.width} ${height}`, "aria-hidden": "true" });
-    drawAxes(svg, box, x, y, this.axes.map((axis) => axis.label));
+    drawAxes(svg, box, x, y, this.axes.map(({ label, percent }) => (percent == null ? label : `${label}, ${shown(percent)}% of variance`)));
     this.places = xs.map((value, i) => [x.place(value), y.place(ys[i])]);
     const size = xs.length > 1500 ? 0.6 : xs.length > 400 ? 0.8 : 1.2;
     const points = make("g", { class: "points" });
@@ -59,6 +60,9 @@ class ScorePlot {
       points.append(make("path", this.paint.fill ? { ...at, fill: this.paint.fill(i) } : { ...at, class: "plain" }));
     });
     this.ring = make("circle", { class: "ring", r: 9, visibility: "hidden" });
+    for (const i of this.content.misclassified) {
+      points.append(make("circle", { class: "wrong", cx: this.places[i][0].toFixed(1), cy: this.places[i][1].toFixed(1), r: 8 }));
+    }
     svg.append(points, this.ring);
     this.plot.replaceChildren(svg, this.tip);
     this.order = [...xs.keys()].sort((a, b) => xs[a] - xs[b]);

@@ -37,12 +37,7 @@ function csvCell(value) {
 function saveCsv(name, columns, rows) {
   const lines = [columns.map((column) => csvCell(column.label)), ...rows.map((row) => row.map(csvCell))];
   const text = "\ufeff" + lines.map((line) => line.join(",")).join("\r\n") + "\r\n";
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-  const link = make("a", { href: address, download: name + ".csv" });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  saveFile(name + ".csv", new Blob([text], { type: "text/csv;charset=utf-8" }));
 }
 
 class LiveTable {
@@ -105,13 +100,22 @@ class LiveTable {
     return rows;
   }
 
+  // The name of a sample that is in the score plot leads to it.
+  name(row, value) {
+    const point = this.table.points?.[this.table.rows.indexOf(row)];
+    if (point === undefined || point === null) return make("bdi", {}, shown(value));
+    const button = make("button", { type: "button", class: "link", title: "Show in the score plot" }, make("bdi", {}, shown(value)));
+    button.addEventListener("click", () => showSample(point));
+    return button;
+  }
+
   draw() {
     const rows = this.rows();
     const total = this.table.rows.length;
     const lines = rows.slice(0, this.limit).map((row) => make("tr", {}, ...row.map((value, place) =>
       this.table.columns[place].kind === "number"
         ? make("td", { class: "number" }, shown(value))
-        : make("td", {}, make("bdi", {}, shown(value))))));
+        : make("td", {}, place === 0 ? this.name(row, value) : make("bdi", {}, shown(value))))));
     if (!lines.length) lines.push(make("tr", {}, make("td", { colspan: this.table.columns.length }, "No matches.")));
     this.element.tBodies[0].replaceChildren(...lines);
     [...this.element.tHead.rows[0].cells].forEach((cell, place) => {

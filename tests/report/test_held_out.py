@@ -1,0 +1,140 @@
+"""Held-out predictions: confusion matrix, curves with bands, errors linked to the picture; the external test."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from ispca.report import summarize, to_html, to_markdown
+from ispca.report.charts import chart_layout
+from ispca.report.input_checks import Context
+from ispca.report.rate_curves import precision_recall_curve, roc_curve, wilson_interval
+from ispca.validation import compare, compare_with_baselines
+
+
+def comparison(model, X, y, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compare_with_baselines(model, X, y, cv=2, n_jobs=1, **options)
+
+
+@pytest.fixture(scope="module")
+def measured(two):
+    model, X, y = two
+    noisy = y.copy()
+    noisy[:6] = np.where(noisy[:6] == noisy[0], np.unique(y)[np.unique(y) != noisy[0]][0], noisy[0])
+    return model, X, noisy, comparison(model, X, noisy)
+
+
+def tables_of(section):
+    return {table["key"]: table for table in section["tables"]}
+
+
+def test_each_held_out_sample_counts_once(measured):
+    model, X, y, validation = measured
+    summary = summarize(model, X, y, validation=validation)
+    tables = tables_of(summary["held_out"])
+    counts = np.array([row[1:3] for row in tables["confusion"]["rows"]])
+    held_out = np.unique(np.concatenate([split.test for split in validation.splits]))
+    assert counts.sum() == len(held_out)
+    wrong = tables["misclassified"]["rows"]
+    assert len(wrong) == counts.sum() - np.trace(counts)
+    assert len(wrong) >= 1
+    assert all(row[1] != row[2] and row[3] < 50 and 0 < row[4] <= row[5] for row in wrong)
+    # The links lead to the samples themselves, and the picture marks the same ones.
+    points = tables["misclassified"]["points"]
+    assert [summary["score_plot"]["samples"][point] for point in points] == [row[0] for row in wrong]
+    assert sorted(points) == summary["score_plot"]["misclassified"]
+
+
+def test_rates_of_the_positive_class(measured):
+    model, X, y, validation = measured
+    classes = [str(label) for label in np.unique(y)]
+    rows = {}
+    for positive in classes:
+        context = Context(positive=positive)
+        found = tables_of(summarize(model, X, y, validation=validation, context=context)["held_out"])["rates"]
+        assert f"“{positive}” is the positive class" in found["caption"]
+        rows[positive] = [row[2] for row in found["rows"]]
+        assert all(0 <= end <= 100 for row in found["rows"] for end in row[2:])
+    assert rows[classes[0]] == [rows[classes[1]][k] for k in (1, 0, 3, 2)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_curves_agree_with_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(200) < 0.3
+    scores = np.round(positive + rng.normal(size=200), 1)
+    roc, precision = roc_curve(scores, positive), precision_recall_curve(scores, positive)
+    assert roc.area == pytest.approx(roc_auc_score(positive, scores))
+    assert precision.area == pytest.approx(average_precision_score(positive, scores))
+    for curve in (roc, precision):
+        assert curve.area_low <= curve.area <= curve.area_high
+        assert (curve.low >= 0).all()
+        assert (curve.high <= 1).all()
+        assert ((curve.low <= curve.value) & (curve.value <= curve.high)).all()
+    assert np.mean(roc.high - roc.low) > 0.02
+    assert (np.diff(roc.value) >= -1e-12).all()
+
+
+def test_the_charts_stay_inside_their_frames(measured, four):
+    model, X, y, validation = measured
+    charts = summarize(model, X, y, validation=validation)["held_out"]["charts"]
+    assert [chart["kind"] for chart in charts] == ["rates", "rates"]
+    assert len(charts[0]["curves"]) == 1
+    several = summarize(*four, validation=comparison(*four))["held_out"]["charts"]
+    assert len(several[0]["curves"]) == 4
+    assert "low" not in several[0]["curves"][0]
+    for chart in [*charts, *several]:
+        drawn = chart_layout(chart)
+        for curve in drawn["curves"]:
+            for part in curve["line"].removeprefix("M").split("L"):
+                x, y = map(float, part.split())
+                assert drawn["left"] <= x <= drawn["right"]
+                assert drawn["top"] <= y <= drawn["bottom"]
+
+
+def test_quantities_have_errors_instead(quantity):
+    model, X, y = quantity
+    section = summarize(model, X, y, validation=comparison(*quantity))["held_out"]
+    rows = section["tables"][0]["rows"]
+    assert [abs(row[3]) for row in rows] == sorted((abs(row[3]) for row in rows), reverse=True)
+    assert section["charts"][0]["kind"] == "agreement"
+    assert len(chart_layout(section["charts"][0])["points"]) == len(section["charts"][0]["observed"])
+
+
+def test_a_comparison_without_data_or_probabilities(two):
+    from sklearn.svm import LinearSVC
+
+    _, X, y = two
+    result = compare({"svm": LinearSVC()}, X, y, cv=2, n_jobs=1, baseline="svm")
+    assert "held_out" not in summarize(result, X, y)
+    assert "held_out" not in summarize(result)
+
+
+def test_the_fraction_of_none_and_all():
+    assert wilson_interval(0, 5)[0] == 0
+    assert wilson_interval(5, 5)[1] == 1
+    assert wilson_interval(0, 5)[1] == pytest.approx(0.4345, abs=1e-4)
+
+
+def test_the_external_test(two):
+    confusion = {"a": {"a": 10, "b": 2}, "b": {"a": 1, "b": 11}}
+    bins = [
+        {"predicted": 0.1, "observed": 0.2, "n_samples": 12},
+        {"predicted": 0.9, "observed": 0.8, "n_samples": 12},
+    ]
+    test = {"accuracy": 0.875, "auc": 0.93, "n_samples": 24, "confusion": confusion, "calibration": bins}
+    assert "external_test" not in summarize(*two)
+    summary = summarize(*two, context=Context(test=test))
+    found = summary["external_test"]
+    facts = dict(found["facts"])
+    assert facts["Accuracy"] == "0.875"
+    assert facts["Samples"] == "24"
+    assert tables_of(found)["test-confusion"]["rows"] == [["a", 10, 2], ["b", 1, 11]]
+    assert tables_of(found)["test-calibration"]["rows"][1] == [0.9, 0.8, 12]
+    assert 'id="external_test"' in to_html(summary)
+    assert "External test" in to_markdown(summary)
+    listed = summarize(*two, context=Context(test={"classes": ["a", "b"], "confusion": [[3, 0], [1, 2]]}))
+    assert tables_of(listed["external_test"])["test-confusion"]["rows"] == [["a", 3, 0], ["b", 1, 2]]

@@ -1,0 +1,43 @@
+"""The methods paragraph names what was done, with the settings and versions of this very fit."""
+
+import warnings
+from importlib.metadata import version
+
+from ispca import SPCA
+from ispca.report import summarize, to_html, to_markdown
+from ispca.report.input_checks import Context
+from ispca.validation import compare_with_baselines
+
+
+def test_it_states_data_settings_validation_and_versions(two):
+    model, X, y = two
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        validation = compare_with_baselines(model, X, y, cv=2, n_jobs=1)
+    summary = summarize(
+        model, X, y, validation=validation, context=Context(target_name="diagnosis", transform="log2")
+    )
+    text = summary["methods"]["paragraph"]
+    n_first = int((y == model.classes_[0]).sum())
+    for words in (
+        f"60 features with diagnosis was analyzed in 48 samples ({n_first} {model.classes_[0]}, ",
+        "transformed by log2(1 + x)",
+        f"permutations) gave p < {model[0].alpha:g}",
+        "Bayesian logistic regression with a regularized horseshoe prior (Piironen and Vehtari, 2017)",
+        f"{model[1].diagnostics_.n_draws:,} posterior draws",
+        "2 random splits with 20% of the samples held out, stratified by class",
+        "compared with lasso and base rate",
+        f"ispca {version('ispca')}",
+        "random seed 0",
+    ):
+        assert words in text
+    assert text in to_html(summary)
+    assert "Bayesian logistic regression" in to_markdown(summary)
+
+
+def test_it_does_not_claim_what_was_not_done(two, quantity):
+    _, X, y = two
+    text = summarize(SPCA(3, n_features=10).fit(X, y), X, y)["methods"]["paragraph"]
+    assert "reduced to supervised principal components." in text
+    assert not any(word in text for word in ("Bayesian", "permutation test", "splits", "Piironen", "seed"))
+    assert "Bayesian linear regression" in summarize(*quantity)["methods"]["paragraph"]
