@@ -17,6 +17,8 @@ KINDS: dict[str, tuple[int, Callable[[random.Random, Seed, list[Seed]], bytes] |
     "tsv": (5, None),
     "txt": (5, None),
     "csv.gz": (7, formats.gzipped),
+    "geo": (5, None),
+    "10x": (5, None),
     "xlsx": (9, formats.workbook),
     "parquet": (7, None),
     # Each takes a process, because the reader opens HDF5 files in a separate process first.

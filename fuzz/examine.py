@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import traceback
 import warnings
 from pathlib import Path
@@ -28,6 +29,8 @@ def examine(path: Path, case: Case) -> None:
         warnings.simplefilter("ignore")
         if case.kind == "model":
             _examine_model(path)
+        elif case.kind == "10x":
+            _examine_folder(path, case.options)
         else:
             _examine_table(path, case.options)
 
@@ -45,6 +48,15 @@ def _examine_table(path: Path, options: dict[str, Any]) -> None:
         assert (table.X.T @ np.ones(table.X.shape[0])).shape == (table.X.shape[1],)
     if table.target is not None:
         assert len(table.target) == len(table.ids)
+
+
+def _examine_folder(path: Path, options: dict[str, Any]) -> None:
+    """Read the parts of a file as the files of a folder."""
+    parts = path.read_bytes().split(b"\0", 2)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        for name, content in zip(("matrix.mtx", "barcodes.tsv", "features.tsv"), parts, strict=False):
+            Path(folder, name).write_bytes(content)
+        _examine_table(Path(folder), options)
 
 
 def _examine_model(path: Path) -> None:

@@ -52,7 +52,25 @@ def _delimited(suffix: str, delimiter: str) -> Maker:
 
 def _comma_separated(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
     transposed = Seed(".csv", _transposed(X, labels, ids), {"target": "state", "transpose": True})
-    return [*_delimited(".csv", ",")(X, labels, ids), transposed]
+    return [*_delimited(".csv", ",")(X, labels, ids), transposed, _messy(X, labels, ids)]
+
+
+def _messy(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> Seed:
+    rows = [[name, *map(str, row), label] for name, row, label in zip(ids, X.tolist(), labels, strict=True)]
+    rows[1][1], rows[2][2], rows[3][3], rows[4][-1] = "<0.01", "ND", '"1,234.5"', "unknown"
+    rows[5][-1] = rows[5][-1].upper()
+    rows.insert(3, ["# a comment"])
+    lines = ["# comments", "! before", ",".join(["id", *FEATURES, "state"]), *map(",".join, rows)]
+    return Seed(".csv", "".join(line + "\n" for line in lines).encode(), {"target": "state"})
+
+
+def _series_matrix(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
+    lines = [["!Series_title", '"title"'], ["!Sample_title", *ids], ["!Sample_geo_accession", *ids]]
+    lines += [["!Sample_characteristics_ch1", *(f'"state: {label}"' for label in labels)]]
+    lines += [["!series_matrix_table_begin"], ['"ID_REF"', *(f'"{name}"' for name in ids)]]
+    lines += [[f'"{name}"', *map(str, column)] for name, column in zip(FEATURES, X.T.tolist(), strict=True)]
+    lines += [["!series_matrix_table_end"]]
+    return [Seed(".txt", "".join("\t".join(line) + "\n" for line in lines).encode(), {"target": "state"})]
 
 
 def _texts(X: np.ndarray, labels: np.ndarray, ids: np.ndarray, delimiter: str) -> list[bytes]:
@@ -71,6 +89,20 @@ def _transposed(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> bytes:
     rows = [["gene", *ids], ["state", *labels]]
     rows += [[name, *map(str, column)] for name, column in zip(FEATURES, X.T.tolist(), strict=True)]
     return "".join(",".join(row) + "\n" for row in rows).encode()
+
+
+def _tenx(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
+    """Return the three files of a folder as one, separated by zero bytes."""
+    cells, features = np.nonzero(X)
+    entries = "".join(
+        f"{j + 1} {i + 1} {X[i, j]}\n" for i, j in zip(cells.tolist(), features.tolist(), strict=True)
+    )
+    matrix = (
+        f"%%MatrixMarket matrix coordinate real general\n%\n{len(FEATURES)} {N_SAMPLES} {len(cells)}\n{entries}"
+    )
+    named = "".join(f"{name}\tsymbol {name}\tGene Expression\n" for name in FEATURES)
+    texts = (matrix, "".join(f"{name}\n" for name in ids), named)
+    return [Seed(".10x", "\0".join(texts).encode(), {"supervised": False})]
 
 
 def _svmlight(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
@@ -191,6 +223,8 @@ _MAKERS: dict[str, Maker] = {
     "tsv": _delimited(".tsv", "\t"),
     "txt": _delimited(".txt", ";"),
     "csv.gz": _delimited(".csv.gz", ","),
+    "geo": _series_matrix,
+    "10x": _tenx,
     "xlsx": _workbook,
     "parquet": _parquet,
     "h5ad": _annotated,

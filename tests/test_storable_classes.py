@@ -27,7 +27,8 @@ from ispca import (
     StackedRegressor,
     original_coefficients,
 )
-from ispca.commands.predict import load_predictor, predictions
+from ispca.commands._new_samples import load_predictor
+from ispca.commands.predict import predictions
 from ispca.persistence import ModelFileError, load_model, save_model
 from ispca.persistence.storable import estimators
 from ispca.validation import StackedCounts, StackedOrdinal, StackedSurvival

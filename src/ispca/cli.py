@@ -13,6 +13,7 @@ from ._messages import InputError
 from ._terminal import tell
 from .commands import UsageError, compare, datasets, fit, predict, select
 from .commands._console import as_options
+from .commands._threads import limited_threads
 
 COMMANDS: dict[str, ModuleType] = {
     "fit": fit,
@@ -84,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     try:
-        return int(COMMANDS[args.command].run(args))
+        with limited_threads(getattr(args, "threads", None)):
+            return int(COMMANDS[args.command].run(args))
     except BrokenPipeError:
         # The reader of a pipe, such as head, has closed it.
         return OK

@@ -113,11 +113,11 @@ def test_text_columns_are_left_out_and_named(read):
 
 def test_text_after_the_first_lines(read):
     rows = [f"s{i},{i},{i % 7},{'ill' if i % 3 else 'well'}" for i in range(60)]
-    rows[50] = "s50,50,<0.1,ill"
+    rows[50] = "s50,50,late,ill"
     table = read("\n".join(["sample,g1,g2,state", *rows]))
     assert table.features.tolist() == ["g1"]
     assert table.X[:, 0].tolist() == list(range(60))
-    assert any("g2 ('<0.1')" in note for note in table.notes)
+    assert any("g2 ('late')" in note for note in table.notes)
 
 
 def test_repeated_names_and_ids(read):
@@ -128,10 +128,18 @@ def test_repeated_names_and_ids(read):
     assert table.ids.tolist() == ["a", "a", "b", "c"]
 
 
+def test_repeated_names_in_a_first_column_of_names(read):
+    table = read(PLAIN.replace("b,3", "a,3"))
+    assert table.ids.tolist() == ["a", "a", "c", "d"]
+    assert table.left_out == {}
+    assert any("sample names appear more than once: a." in note for note in table.notes)
+
+
 def test_a_first_column_of_repeated_text_names_no_samples(read):
     table = read(PLAIN.replace("b,3", "a,3").replace("sample", "sex"))
     assert table.ids.tolist() == ["1", "2", "3", "4"]
     assert table.left_out == {"sex": "text"}
+    assert table.sheet["sex"].tolist() == ["a", "a", "c", "d"]
 
 
 def test_numbers_as_ids_do_not_become_a_feature(read):

@@ -83,4 +83,4 @@ def as_options(advice: str) -> str:
             value = KIND_WORDS.get(value, value)
         return f"--{name}" if value == "True" else f"--{name} {value}"
 
-    return re.sub(r"(?P<name>\w+)='?(?P<value>\w+)'?", option, advice)
+    return re.sub(r"(?P<name>\w+)='?(?P<value>[\w-]+)'?", option, advice)

@@ -21,10 +21,16 @@ from ..report.input_checks import Context
 from ..report.report_file import SUFFIXES
 from ..validation import Comparison
 from ._options import check_covariates, sample_options
+from ._scale_check import sample_quartiles
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
+# Options with one value that are repeated in the command that reproduces the results.
+OPTIONS_OF_VALUES = (
+    *("samples", "on", "target", "time", "event", "kind", "groups", "weights", "offset", "id", "sheet"),
+    *("positive", "annotation", "label", "components"),
+)
 # All files that a fit may write, and that --force may overwrite.
 FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, *REPORTS.values())
 
@@ -53,15 +59,22 @@ def write_files(
     target_names, targets = _target_columns(table, args)
     samples = zip(table.ids, *targets, strict=True)
     _write_csv(folder / SCORES, ["id", *target_names, *names], samples, scores)
-    labels = ((name,) for name in table.features)
-    _write_csv(folder / LOADINGS, ["feature", *names[: reduction.n_components_]], labels, reduction.components_.T)
+    described = described_features(table)
+    labels = ((name, *described.get(name, described[""])) for name in table.features)
+    header = ["feature", *table.annotation, *names[: reduction.n_components_]]
+    _write_csv(folder / LOADINGS, header, labels, reduction.components_.T)
     coefficients = original_coefficients(model)
     rows, n_intercepts = coefficient_rows(model, coefficients)
-    _write_csv(folder / COEFFICIENTS, COLUMNS, (row[:2] for row in rows), (row[2:] for row in rows))
-    details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
-    details |= {"covariates": table.covariates, "offset": args.offset}
-    details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
-    save_model(model, folder / MODEL, details)
+    # An intercept is not described, even if a feature has its name.
+    texts = (
+        [""] * len(table.annotation) if i < n_intercepts else described.get(row[0], described[""])
+        for i, row in enumerate(rows)
+    )
+    labels = ((*row[:2], *text) for row, text in zip(rows, texts, strict=True))
+    _write_csv(
+        folder / COEFFICIENTS, [*COLUMNS[:2], *table.annotation, *COLUMNS[2:]], labels, (row[2:] for row in rows)
+    )
+    save_model(model, folder / MODEL, model_details(table, args))
     context = Context(
         target_name=target_name,
         data_name=args.data.name,
@@ -75,6 +88,10 @@ def write_files(
         fit_parameters=tuple(sample_options(table)),
         unadjusted=unadjusted,
         confounding=check_covariates(table),
+        annotation=table.annotation,
+        label=table.label,
+        sheet=table.sheet,
+        positive=table.positive,
     )
     report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
     write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)
@@ -83,6 +100,24 @@ def write_files(
         row for row in rows[n_intercepts : n_intercepts + 5 + len(covariates)] if row[0] not in covariates
     ]
     return [dict(zip(COLUMNS, row, strict=True)) for row in strongest[:5]]
+
+
+def model_details(table: Table, args: Namespace) -> dict[str, Any]:
+    """Return what a model file says about the data of the fit."""
+    details = {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
+    details |= {"covariates": table.covariates, "offset": args.offset}
+    details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
+    details |= {"positive": table.positive, "label": table.label}
+    return details | {"transform": table.transform, **sample_quartiles(table.X[:, : table.n_features])}
+
+
+def described_features(table: Table) -> dict[str, tuple[str, ...]]:
+    """Return the annotation of each feature by its name; that of "" is for everything else."""
+    nothing = ("",) * len(table.annotation)
+    if not table.annotation:
+        return {"": nothing}
+    texts = zip(*(values.tolist() for values in table.annotation.values()), strict=True)
+    return {"": nothing} | dict(zip(table.features[: table.n_features].tolist(), texts, strict=True))
 
 
 def _target_columns(table: Table, args: Namespace) -> tuple[list[str], list[np.ndarray]]:
@@ -100,16 +135,18 @@ def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
 def _command(args: Namespace) -> str:
     """Return a command that reproduces the results."""
     words = ["ispca", "fit", str(args.data)]
-    for name in ("target", "time", "event", "kind", "groups", "weights", "offset", "id", "components"):
+    for name in OPTIONS_OF_VALUES:
         if getattr(args, name) is not None:
             words += [f"--{name}", str(getattr(args, name))]
     words += ["--covariates", ",".join(args.covariates)] if args.covariates else []
     words += ["--transpose"] if args.transpose else []
     words += ["--missing", args.missing] if args.missing != "error" else []
+    words += ["--transform", args.transform] if args.transform else []
     words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
     words += ["--paper"] if args.paper else []
     words += ["--permutations", str(args.permutations)] if args.permutations else []
     words += ["--cv", str(args.cv)] if args.cv else []
+    words += ["--features", *args.features] if args.features else []
     words += ["--drop", *args.drop] if args.drop else []
     return shlex.join([*words, "--out", "results"])
 

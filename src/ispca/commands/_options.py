@@ -18,6 +18,7 @@ from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS
 from ..readers.records import SampleColumns
 from ..readers.target import numbers_of
+from ..readers.transforms import TRANSFORMS, recognize_scale
 from . import UsageError
 from ._console import KIND_WORDS
 
@@ -62,13 +63,27 @@ def names(text: str) -> tuple[str, ...]:
 
 
 MISSING = f"missing values: {', '.join(TREATMENTS[1:])} (default: error)"
+TRANSFORM = f"scale of the features: {', '.join(TRANSFORMS)}"
+# What raw scales are usually transformed to.
+ADVICE = {
+    "counts": "Pass --transform cpm-log, or log1p to keep the library sizes, or none to fit them as they are.",
+    "intensities": "Pass --transform log2, or none to fit them as they are.",
+}
 # Words for the kinds of targets, and their names in Python.
 KINDS = {word: kind for kind, word in KIND_WORDS.items()}
 OPTIONS: dict[str, dict[str, Any]] = {
     "data": dict(metavar="DATA", type=Path, help="data file: one row per sample, one column per feature"),
     "--target": dict(metavar="COLUMN", help="what to predict (optional for .npz and svmlight)"),
+    "--samples": dict(metavar="FILE", type=Path, help="sample sheet: one row per sample, with the target"),
+    "--on": dict(metavar="COLUMN", help="column of the sample sheet with sample names"),
     "--id": dict(metavar="COLUMN", help="column with sample names"),
-    "--drop": dict(metavar="NAME", nargs="+", default=[], help="columns that are not features"),
+    "--features": dict(metavar="NAME", nargs="+", default=[], help="features to use, such as 'g*' (default: all)"),
+    "--drop": dict(metavar="NAME", nargs="+", default=[], help="columns that are not features, such as 'clin_*'"),
+    "--annotation": dict(metavar="FILE", type=Path, help="table that describes features, such as gene symbols"),
+    "--label": dict(metavar="COLUMN", help="description to show beside feature names, such as 'Gene Symbol'"),
+    "--positive": dict(metavar="CLASS", help="class to call positive"),
+    "--sheet": dict(metavar="NAME", help="sheet of an Excel file (default: the first)"),
+    "--threads": dict(metavar="N", type=integer(1), help="threads and processes to use (default: all cores)"),
     "--transpose": dict(action="store_true", help="DATA has features in rows and samples in columns"),
     "--kind": dict(metavar="KIND", choices=tuple(KINDS), help=f"{'|'.join(KINDS)} (default: detected)"),
     "--time": dict(metavar="COLUMN", help="survival: time of the event or of censoring"),
@@ -81,6 +96,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--offset": dict(metavar="COLUMN", help="counts: natural logarithm of the exposure"),
     "--max-memory": dict(metavar="GB", type=gigabytes, help="memory limit for each file (default: by its size)"),
     "--missing": dict(metavar="HOW", choices=TREATMENTS, default="error", help=MISSING),
+    "--transform": dict(metavar="NAME", choices=TRANSFORMS, help=TRANSFORM),
     "--components": dict(metavar="N", type=integer(1), help="components (default 50; 20 for 3+ classes)"),
     "--paper": dict(action="store_true", help="use the settings of the paper"),
     "--draws": dict(metavar="N", type=integer(1), default=1000, help="posterior draws per chain (default 1000)"),
@@ -90,7 +106,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 DATA_OPTIONS = (
     *("data", "--target", "--time", "--event", "--kind", "--covariates", "--groups", "--weights", "--offset"),
-    *("--id", "--drop", "--transpose", "--missing", "--max-memory"),
+    *("--samples", "--on", "--id", "--sheet", "--positive", "--features", "--drop", "--annotation", "--label"),
+    *("--transpose", "--missing", "--transform", "--max-memory"),
 )
 
 
@@ -139,16 +156,26 @@ def read_supervised(args: argparse.Namespace) -> Table:
         table = read_table(
             args.data,
             target=args.target,
+            samples=args.samples,
+            on=args.on,
             id=args.id,
+            sheet=args.sheet,
+            positive=args.positive,
+            features=tuple(args.features),
             drop=tuple(args.drop),
+            annotation=args.annotation,
+            label=args.label,
             transpose=args.transpose,
             kind=None if args.kind is None else KINDS[args.kind],
             columns=columns,
             missing=args.missing,
+            transform=args.transform or "none",
             max_bytes=args.max_memory,
             progress=update,
         )
     notes = [*_offset_note(args.offset), *check_covariates(table)]
+    if args.transform is None:
+        notes = [*_scale_hint(table), *notes]
     if args.kind is None and args.time is None:
         notes = [*_kind_hint(table), *notes]
     return replace(table, notes=[*table.notes, *notes])
@@ -158,6 +185,12 @@ def _offset_note(name: str | None) -> list[str]:
     if name is None:
         return []
     return [f"{name!r} is the logarithm of the exposure: it is added to the logarithm of the expected count."]
+
+
+def _scale_hint(table: Table) -> list[str]:
+    """Say that features are on a raw scale, and what to do."""
+    scale = recognize_scale(table.X[:, : table.n_features])
+    return [f"{scale.sentence} {ADVICE[scale.kind]}"] if scale.sentence else []
 
 
 def check_covariates(table: Table) -> list[str]:

@@ -27,6 +27,20 @@ LOCK = f".{INSIDE}.lock"
 State = tuple[int, int, int, int]
 
 
+def default_output(data: Path) -> Path:
+    """Return the folder for the results of a data file: its name without extensions and "-results".
+
+    Examples
+    --------
+    >>> from ispca.commands._output import default_output
+    >>> str(default_output(Path("data/expression.csv.gz")))
+    'expression-results'
+    """
+    name = data.resolve().name if data.is_dir() else data.name
+    stem = name.removesuffix(".gz").removesuffix(".GZ")
+    return Path(f"{Path(stem).stem or 'ispca'}-results")
+
+
 @contextmanager
 def output_folder(path: Path, force: bool, own: Collection[str]) -> Iterator[Path]:
     """Yield a folder to write into; it replaces ``path`` when the block succeeds.

@@ -17,11 +17,14 @@ from ..report.input_checks import Context
 from ..report.panel import panel_features
 from ..selection import ProjectionSelector
 from ._options import sample_options
+from ._scale_check import sample_quartiles
 
 PANEL, PATH, MODEL, REPORT = "panel.csv", "path.csv", "panel.ispca", "report.html"
 FILES = (PANEL, PATH, MODEL, REPORT)
 # What the report does not describe: models without a reduction, such as a stack.
 NO_REPORT = f"{REPORT} is not written: it describes only models on components, such as those of ispca fit."
+# Why a panel cannot transform counts itself.
+LIBRARY = "the columns of a panel do not give library sizes."
 COLUMNS = ("order", "feature", "target_class", "mean", "q5", "q95", "p_sign", "fraction", "cost")
 
 
@@ -43,10 +46,20 @@ def write_files(
     submodel = selector.submodel(size)[-1]
     details = read_details(args.model, max_bytes=args.max_memory)
     details |= {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
+    details |= _scale(submodel, table)
     save_model(submodel, folder / MODEL, details)
     if REPORT in written_files(selector.reference_):
         _write_report(folder, selector, size, table, args)
     return features
+
+
+def _scale(submodel: Any, table: Table) -> dict[str, Any]:
+    """Return the scale of the panel's features for its model file."""
+    features = {name: j for j, name in enumerate(table.features[: table.n_features])}
+    chosen = [features[name] for name in getattr(submodel, "feature_names_in_", ()) if name in features]
+    # Without library sizes, the values have to be transformed already.
+    transform = "none" if table.transform == "cpm-log" else table.transform
+    return {"transform": transform, **sample_quartiles(table.X[:, chosen])}
 
 
 def _write_report(folder: Path, selector: ProjectionSelector, size: int, table: Table, args: Namespace) -> None:

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", type=Path, metavar="DIR", help="store finished fits here, and reuse them")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the table and the plot")
     parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_options(parser, "--seed", "--json", "--quiet")
+    add_options(parser, "--seed", "--threads", "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:

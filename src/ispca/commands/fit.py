@@ -23,12 +23,13 @@ from ._console import Console
 from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
 from ._options import DATA_OPTIONS, add_options, check_splits, integer, read_supervised, sample_options
-from ._output import output_folder
+from ._output import default_output, output_folder
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
-USAGE = "ispca fit DATA --target COLUMN --out DIR [options]"
+USAGE = "ispca fit DATA --target COLUMN [--samples SHEET] [--out DIR] [options]"
 EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results
+  ispca fit matrix.csv --samples sheet.csv --target tissue --label "Gene Symbol"
   ispca fit patients.csv --time months --event died --covariates age,sex --out results
 writes report.html, model.ispca, scores.csv, loadings.csv and coefficients.csv;
 DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
@@ -40,7 +41,8 @@ N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_options(parser, *DATA_OPTIONS)
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for the results")
+    out = "folder for the results (default: DATA-results)"
+    parser.add_argument("--out", metavar="DIR", type=Path, help=out)
     parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
     methods = f"reduction: {', '.join(METHODS)}"
     parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
@@ -51,13 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
-    add_options(parser, "--seed", "--json", "--quiet")
+    add_options(parser, "--seed", "--threads", "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, fit, write, and print a summary."""
     console = Console(args)
     start = time.perf_counter()
+    args.out = default_output(args.data) if args.out is None else args.out
     if args.paper and args.method not in paper_methods():
         raise UsageError(f"--method {args.method} is not one of the paper's methods. Leave out --paper.")
     if args.format == "html":

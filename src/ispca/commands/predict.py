@@ -13,24 +13,25 @@ import numpy as np
 from scipy.stats import norm
 
 from .._csv import open_csv, write_table
-from .._messages import count, listing
+from .._messages import count
 from .._progress import waiting
 from .._terminal import show
-from ..fitted_parts import FittedParts, take_apart
+from ..fitted_parts import take_apart
 from ..models.posterior_counts import PosteriorCounts
 from ..models.posterior_model import PosteriorModel
-from ..persistence import ModelFileError, load_model, read_details
-from ..readers import Table, TableError, read_table
+from ..persistence import read_details
+from ..readers import read_table
 from ..readers.missing import fill
-from ..readers.records import SampleColumns
 from ._console import Console, finite
+from ._new_samples import Description, described, load_predictor, matched, model_file, training_moments
 from ._options import add_options, reading
 from ._output import output_file
+from ._scale_check import other_scale
 
 SUMMARY = "predict the target of new samples with a model written by ispca fit"
 USAGE = "ispca predict MODEL DATA [options]"
 EXAMPLE = """example:
-  ispca predict results/model.ispca new.csv --out predictions.csv
+  ispca predict results new.csv --out predictions.csv
 writes the predicted class of each sample and the probability of every class, the mean
 and 90% interval of a quantity or a count, or risk, median survival and the chances of
 survival. Without --out it prints them. DATA needs the fit's covariates and offset."""
@@ -41,15 +42,15 @@ TIME_QUANTILES = (0.25, 0.5, 0.75)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="model.ispca, written by ispca fit")
+    parser.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
     features = "data file with the features of the model, in any order"
     parser.add_argument("data", metavar="DATA", type=Path, help=features)
-    add_options(parser, "--id", "--transpose", "--max-memory")
+    add_options(parser, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
     parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    add_options(parser, "--json", "--quiet")
+    add_options(parser, "--threads", "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,119 +77,41 @@ def run(args: argparse.Namespace) -> int:
 def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Return the columns of the output: sample names and predictions."""
     with console.silence():
-        model = load_predictor(args.model, args.max_memory)
-        parts = take_apart(model)
-        names = tuple(parts.feature_names_in())
-        columns, categories = described_samples(args.model, args.max_memory)
+        path = model_file(args.model)
+        model = load_predictor(path, args.max_memory)
+        description = described(read_details(path, max_bytes=args.max_memory), path)
+        names = tuple(take_apart(model).feature_names_in())
         with reading(args.data) as update:
             options: dict[str, Any] = {"id": args.id, "transpose": args.transpose, "known": names}
-            options |= {"columns": columns, "categories": categories, "progress": update}
+            options |= {"columns": description.columns, "categories": description.categories, "progress": update}
+            options |= {"samples": args.samples, "on": args.on, "sheet": args.sheet}
             table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
         console.notes(table.notes)
-        X, kept = matched(table, names, parts, args, console)
+        X, kept = matched(table, model, description, args, console, replace_absent=True)
+        warn_about_scale(X, model, description, args.data.name, console)
         offset = None if table.offset is None else table.offset[kept]
         with waiting("Predicting"):
             found = predictions(model, X, offset)
     return {"id": table.ids[kept], **found}
 
 
-def described_samples(path: Path, max_bytes: int | None) -> tuple[SampleColumns, dict[str, list[str] | None]]:
-    """Return the columns, besides the features, that a model needs, and the categories of its covariates."""
-    details = read_details(path, max_bytes=max_bytes)
-    covariates, offset = details.get("covariates") or {}, details.get("offset")
-    lists = isinstance(covariates, dict) and all(
-        known is None or (isinstance(known, list) and known) for known in covariates.values()
-    )
-    if not lists or not isinstance(offset, str | None):
-        raise ModelFileError(
-            f"{path} is damaged: its covariates or its offset are unusable.", "Fit the model again."
-        )
-    categories = {
-        name: None if known is None else [str(item) for item in known] for name, known in covariates.items()
-    }
-    return SampleColumns(covariates=tuple(categories), offset=offset), categories
-
-
-def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
-    """Load a model that predicts and contains the names of its features."""
-    model = load_model(path, max_bytes=max_bytes)
+def warn_about_scale(X: Any, model: Any, description: Description, where: str, console: Console) -> None:
+    """Print a warning if the features are on another scale than those of the training data."""
     parts = take_apart(model)
-    if parts.model is None:
-        raise ModelFileError(f"{path} contains no predictive model.", "Use one written by ispca fit.")
-    # A submodel without features needs no names.
-    if parts.n_features_in and not hasattr(parts.steps[0], "feature_names_in_"):
-        advice = "Use a model written by ispca fit or one fitted to a data frame."
-        raise ModelFileError(f"{path} does not contain feature names.", advice)
-    return model
-
-
-def matched(
-    table: Table, names: tuple[str, ...], parts: FittedParts, args: argparse.Namespace, console: Console
-) -> tuple[Any, np.ndarray]:
-    """Return the features of the model in its order, and the samples that remain."""
-    where = args.data.name
-    place = {name: j for j, name in enumerate(table.features)}
-    absent = [name for name in names if name not in place]
-    if absent:
-        text = [f"{name} ({table.left_out[name]})" for name in absent if name in table.left_out]
-        if text:
-            raise TableError(
-                f"{count(len(text), 'feature')} of the model {'is' if len(text) == 1 else 'are'} not numeric in "
-                f"{where}: {listing(text)}."
-            )
-        rows = not args.transpose and len(absent) == len(names)
-        raise TableError(
-            f"{where} lacks {len(absent):,} of the {len(names):,} features of the model: {listing(absent)}.",
-            "If features are in rows, pass --transpose." if rows else "",
-        )
-    extra = len(place) - len(names)
-    if extra:
-        console.note(f"{count(extra, 'column')} of {where} ignored, because the model does not use them.")
-    order = np.array([place[name] for name in names], dtype=np.intp)
-    X = table.X if np.array_equal(order, np.arange(table.X.shape[1])) else table.X[:, order]
-    return _without_missing(X, names, parts, args.missing, console)
-
-
-def _without_missing(
-    X: Any, names: tuple[str, ...], parts: FittedParts, missing: str, console: Console
-) -> tuple[Any, np.ndarray]:
-    values = X if isinstance(X, np.ndarray) else X.data
-    kept = np.arange(X.shape[0])
-    if np.isfinite(values).all():
-        return X, kept
-    replaces = getattr(parts.reduction, "missing", "error") == "mean"
-    if missing == "error" and (replaces or any(type(step).__name__ == "SimpleImputer" for step in parts.before)):
+    features = ~description.covariates(tuple(parts.feature_names_in()))
+    moments = training_moments(parts)
+    if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
         # The model replaces missing values itself.
-        return X, kept
-    dense = X if isinstance(X, np.ndarray) else X.toarray()
-    bad = ~np.isfinite(dense)
-    columns = [f"{names[j]} ({often})" for j, often in enumerate(bad.sum(axis=0)) if often]
-    values, where = count(int(bad.sum()), "missing or infinite value"), count(len(columns), "column")
-    if missing == "error":
-        raise TableError(
-            f"The data contain {values} in {where}: {listing(columns)}.",
-            "Pass --missing mean to replace them by the mean of the training data, or --missing rows to leave out "
-            "these samples.",
-        )
-    if missing == "rows":
-        kept = np.flatnonzero(~bad.any(axis=1))
-        if not len(kept):
-            raise TableError("Every sample has missing values.", "Pass --missing mean.")
-        console.note(f"{count(X.shape[0] - len(kept), 'sample')} with missing values left out.")
-        return X[kept], kept
-    means = _training_means(parts)
-    console.note(f"{values} replaced by the mean of the training data in {where}: {listing(columns)}.")
-    return fill(X, means), kept
-
-
-def _training_means(parts: FittedParts) -> np.ndarray:
-    """Return the mean of each feature in the training data, 0 for features that the model does not use."""
-    others, columns = parts.fold_before()
-    if parts.reduction is None or others:
-        raise TableError("The model does not contain the means of the training data.", "Pass --missing rows.")
-    means = np.zeros(columns.n_inputs)
-    means[columns.source] = (parts.reduction.mean_ - columns.shift) / columns.slope
-    return means
+        if moments is None:
+            return
+        X = fill(X, moments[0])
+    means, scales = (None, None) if moments is None else (moments[0][features], moments[1][features])
+    found = other_scale(X[:, features], description.location, description.spread, means, scales)
+    if found:
+        advice = "Process both tables in the same way before you rely on the predictions."
+        if description.transform != "none":
+            advice = f"The model applies --transform {description.transform} itself: pass values without it."
+        console.note(f"warning: {where} is on another scale than the training data: {found}. {advice}")
 
 
 def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[str, Any]:

@@ -23,11 +23,11 @@ from ..report.html import load_templates
 from ..selection import ProjectionSelector
 from . import UsageError
 from ._console import KIND_WORDS, Console
+from ._new_samples import described, load_predictor, matched, model_file
 from ._options import add_options, check_splits, integer, names, reading, sample_options
 from ._output import output_folder
-from ._panel_files import FILES, NO_REPORT, REPORT, write_files, written_files
+from ._panel_files import FILES, LIBRARY, MODEL, NO_REPORT, REPORT, write_files, written_files
 from ._panel_summary import summary_text, summary_values
-from .predict import described_samples, load_predictor, matched
 
 SUMMARY = "find the few features that predict as well as a model written by ispca fit"
 USAGE = "ispca select MODEL DATA [options]"
@@ -41,7 +41,7 @@ COLUMNS = ("target", "event", "groups", "weights")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="model.ispca, written by ispca fit")
+    parser.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
     parser.add_argument("data", metavar="DATA", type=Path, help="data file that the model was fitted to")
     size = "features in the panel (default auto: as many as needed)"
     parser.add_argument("--size", type=panel_size, metavar="N", help=size)
@@ -58,19 +58,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
     target = "target, if its name is not that of the fit"
     parser.add_argument("--target", metavar="COLUMN", help=target)
-    add_options(parser, "--id", "--transpose", "--max-memory")
+    add_options(parser, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
     parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     out = "folder for the results (default: panel, beside MODEL)"
     parser.add_argument("--out", metavar="DIR", type=Path, help=out)
     parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_options(parser, "--seed", "--json", "--quiet")
+    add_options(parser, "--seed", "--threads", "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, select, write, and print a summary."""
     console = Console(args)
     start = time.perf_counter()
+    args.model = model_file(args.model)
     args.out = args.model.parent / "panel" if args.out is None else args.out
     # A missing package is reported before the search.
     load_templates()
@@ -81,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
             console.note(NO_REPORT)
         with output_folder(args.out, args.force, FILES) as folder:
             table = read_samples(args, model, console)
+            if table.transform == "cpm-log":
+                console.note(f"{MODEL} will take log2(counts per million + 1): {LIBRARY}")
             selector, size = selected(args, model, table, console)
             with waiting("Writing"):
                 features = write_files(folder, selector, size, table, args)
@@ -108,12 +111,11 @@ def number_of_folds(text: str) -> int:
 
 def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
     """Read DATA as the model was fitted to it, with the features of the model in its order."""
-    parts = take_apart(model)
-    known = tuple(parts.feature_names_in())
-    columns, categories = described_samples(args.model, args.max_memory)
+    known = tuple(take_apart(model).feature_names_in())
+    description = described(read_details(args.model, max_bytes=args.max_memory), args.model)
     found = described_target(args)
     timed = found["kind"] == "survival"
-    columns = replace(columns, groups=found["groups"], weights=found["weights"])
+    columns = replace(description.columns, groups=found["groups"], weights=found["weights"])
     if timed:
         columns = replace(columns, time=found["target"], event=found["event"])
     with reading(args.data) as update:
@@ -121,21 +123,25 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             args.data,
             target=None if timed else found["target"],
             kind=None if timed else found["kind"],
+            samples=args.samples,
+            on=args.on,
             id=args.id,
+            sheet=args.sheet,
             transpose=args.transpose,
             known=known,
             columns=columns,
-            categories=categories,
+            categories=description.categories,
             max_bytes=args.max_memory,
             progress=update,
         )
     console.notes(table.notes)
-    X, kept = matched(table, known, parts, args, console)
+    X, kept = matched(table, model, description, args, console)
     if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
         raise TableError("The data contain missing values, and a panel needs all of them.", "Pass missing='mean'.")
     of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
     of_kept: dict[str, Any] = {name: None if item is None else item[kept] for name, item in of_samples.items()}
-    return replace(table, X=X, features=np.array(known, dtype=object), ids=table.ids[kept], **of_kept)
+    of_kept |= {"transform": description.transform, "ids": table.ids[kept]}
+    return replace(table, X=X, features=np.array(known, dtype=object), **of_kept)
 
 
 def described_target(args: argparse.Namespace) -> dict[str, str | None]:

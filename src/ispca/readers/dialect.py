@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import math
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from .cells import number
 from .files import data_suffix, open_bytes
 from .limits import NAME, Limit
+from .messy_cells import GROUPED
 from .records import TableError
 from .rows import QuoteError, rows
 
@@ -22,7 +25,7 @@ SNIFFED_BYTES = 2**20
 EMPTY_LINES = 10_000
 DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|", ".txt": "\t,;| "}
 WESTERN = "cp1252"
-_DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?\s*")
+_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?")
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -50,6 +53,38 @@ def find_encoding(path: Path, limit: Limit) -> str:
     if b"\0" in start:
         raise TableError(f"{path.name} is not a text file. Check its extension.")
     return "utf-8"
+
+
+def is_comment(line: str) -> bool:
+    """Return whether a line may be a comment."""
+    return line.startswith(("#", "!"))
+
+
+def leading_comments(file: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the comments and empty lines at the beginning of a file, and the line that ends them.
+
+    A line such as "#id,g1,g2" just before the first row of numbers is the header.
+    """
+    comments: list[str] = []
+    for line in file:
+        if len(comments) < EMPTY_LINES and (is_comment(line) or line.isspace()):
+            comments.append(line)
+        elif comments and _is_header(comments[-1], line):
+            return comments[:-1], [comments[-1], line]
+        else:
+            return comments, [line]
+    return comments, []
+
+
+def _is_header(comment: str, line: str) -> bool:
+    """Return whether a comment has one name per field of the next line, which contains numbers."""
+    if not is_comment(comment):
+        return False
+    delimiter = max(DELIMITERS[".txt"], key=line.count)
+    n_fields, fields = comment.count(delimiter) + 1, line.split(delimiter)
+    numbers = [number(item) for item in fields]
+    found = any(value is not None and not math.isnan(value) for value in numbers)
+    return found and n_fields > 1 and n_fields in (len(fields), len(fields) - 1)
 
 
 def first_lines(file: Iterable[str]) -> list[str]:
@@ -88,9 +123,16 @@ def sniff(lines: list[str], path: Path, limit: Limit) -> Dialect:
         raise TableError(f"{path.name} has only one column. Separate columns by commas, semicolons or tabs.")
     if width == len(header) + 1:
         header = ["", *header]
-    with_comma = (item for fields in sample for item in fields if "," in item)
-    comma = delimiter != "," and any(map(_DECIMAL_COMMA.fullmatch, with_comma))
+    comma = delimiter != "," and _has_decimal_comma([item.strip() for fields in sample for item in fields])
     return Dialect(delimiter, comma, skip, [name.strip() for name in header], sample)
+
+
+def _has_decimal_comma(items: list[str]) -> bool:
+    """Return whether commas are decimal marks; beside decimal points, those of 1,234 separate thousands."""
+    found = [item for item in items if _DECIMAL_COMMA.fullmatch(item)]
+    if any("." in item and number(item) is not None for item in items) and all(map(GROUPED.fullmatch, found)):
+        return False
+    return bool(found)
 
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
@@ -100,7 +142,9 @@ def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     with suppress(QuoteError):
         for _, line, fields in rows(lines, delimiter, ""):
             found.append(line.rstrip("\n").split(delimiter) if fields is None else fields)
-    return found
+    # Comments between the rows have another number of fields.
+    widths = {len(found[0]), len(found[0]) + 1} if found else set()
+    return [fields for fields in found if len(fields) in widths or not is_comment(fields[0])]
 
 
 def _quality(found: list[list[str]]) -> tuple[bool, int]:

@@ -1,16 +1,17 @@
-"""Read the first sheet of an Excel file, row by row, within the memory limit."""
+"""Read a sheet of an Excel file, row by row, within the memory limit."""
 
 from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from .._extras import load_extra
+from .._messages import listing
 from .files import ZIP, check_magic, zip_members
-from .limits import CELL, Limit
+from .limits import CELL, TEXT, Limit
 from .orientation import from_fields
 from .records import Raw, Request, TableError
 
@@ -19,13 +20,11 @@ MAX_ROWS = 2**20
 # Bytes of memory per byte of XML: for cells and their texts, and for styles and properties, which become large
 # objects.
 CELLS_EXPANSION, PROPERTIES_EXPANSION = 4, 128
-# Overhead of a string in memory, in bytes.
-TEXT = 56
 _CONTENT_TYPES = "[Content_Types].xml"
 
 
 def read_excel(path: Path, request: Request) -> Raw:
-    """Read the first sheet of an Excel file."""
+    """Read the first sheet of an Excel file, or the one that was requested."""
     openpyxl = load_extra(f"Reading {path.name}", "openpyxl")
     check_magic(path, ZIP, "an Excel file", "Save it as .xlsx or .csv.")
     _check_archive(path, request.limit)
@@ -34,20 +33,28 @@ def read_excel(path: Path, request: Request) -> Raw:
         warnings.simplefilter("ignore")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
-            names = book.sheetnames
-            if not book.worksheets:
+            sheets = {sheet.title: sheet for sheet in book.worksheets}
+            if not sheets:
                 raise TableError(f"{path.name} has no worksheet. Save the table as .xlsx or .csv.")
-            rows = list(_rows(book.worksheets[0], request.limit))
+            name = next(iter(sheets)) if request.excel_sheet is None else request.excel_sheet
+            if name not in sheets:
+                raise TableError(f"{path.name} has no sheet {name!r}. Its sheets are {_quoted(sheets)}.")
+            rows = list(_rows(sheets[name], request.limit))
         finally:
             book.close()
     if len(rows) < 2:
         raise TableError(
-            f"The first sheet of {path.name} contains no data. It needs a header row and one row per sample."
+            f"The sheet {name!r} of {path.name} contains no data. It needs a header row and one row per sample."
         )
     raw = from_fields(rows, request, path.name)
-    if len(names) > 1:
-        raw.notes.insert(0, f"Only the first of {len(names)} sheets was read: {names[0]!r}.")
+    if len(sheets) > 1 and request.excel_sheet is None:
+        others = _quoted([other for other in sheets if other != name])
+        raw.notes.insert(0, f"Only the first of {len(sheets)} sheets was read: {name!r}. The others are {others}.")
     return raw
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return listing(map(repr, names))
 
 
 def _check_archive(path: Path, limit: Limit) -> None:

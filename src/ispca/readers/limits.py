@@ -11,6 +11,8 @@ from .records import TableError
 SMALLEST, LARGEST, EXPANSION = 256 * 10**6, 8 * 10**9, 200
 # Bytes per cell, per entry of a sparse matrix, and per row and per column.
 CELL, ENTRY, NAME = 8, 16, 256
+# Overhead of a string in memory, in bytes.
+TEXT = 56
 
 
 class Limit(NamedTuple):
@@ -37,7 +39,8 @@ class Limit(NamedTuple):
 def limit_for(path: Path, max_bytes: int | None = None) -> Limit:
     """Return the limit for a file: the one given, or one that depends on the file's size."""
     if max_bytes is None:
-        max_bytes = min(LARGEST, max(SMALLEST, EXPANSION * path.stat().st_size))
+        files = [file for file in path.iterdir() if file.is_file()] if path.is_dir() else [path]
+        max_bytes = min(LARGEST, max(SMALLEST, EXPANSION * sum(file.stat().st_size for file in files)))
     return Limit(max_bytes, path.name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,7 +14,9 @@ from .._messages import listing, shortened
 from .blocks import Block, Layout, parse
 from .cells import number
 from .dialect import SNIFFED_LINES
-from .records import Raw, Request, TableError, unknown_column
+from .limits import CELL, TEXT
+from .messy_cells import Tally, almost_number, features_in_words
+from .records import Raw, Request, TableError, unique_names, unknown_column
 from .rows import Row, pieces
 
 # Characters parsed at a time.
@@ -20,26 +24,36 @@ BLOCK_CHARACTERS = 2**23
 # A first column with one of these names contains sample names, even if they are numbers.
 ID_NAMES = {"", "id", "ids", "sample", "sample_id", "sampleid", "sample id", "patient", "patient_id", "subject"}
 ID_NAMES |= {"subject_id", "index", "unnamed: 0", "rowname", "rownames", "row.names", "__index_level_0__"}
+# Columns of text that are kept because they describe the samples, such as a batch or a date.
+DESCRIBING_COLUMNS = 50
 
 
 def assemble(
     header: Sequence[str], sample: Iterable[Sequence[str]], rows: Iterable[Row], request: Request, layout: Layout
 ) -> Raw:
     """Parse rows into a table, a block at a time; a column with text in the first rows (``sample``) is text."""
+    comma = layout.decimal_comma
     text = {
         j
         for fields in sample
         for j, item in enumerate(fields[: layout.width])
-        if number(item.replace(",", ".") if layout.decimal_comma else item) is None
+        if number(item.replace(",", ".") if comma else item) is None and almost_number(item, comma) is None
     }
-    kind: type[SamplesInRows | SamplesInColumns] = SamplesInColumns if request.transpose else SamplesInRows
-    collector = kind(header, text, request, layout)
+    collector = collector_for(header, text, request, layout)
     n_rows = 0
     for part in pieces(rows, BLOCK_CHARACTERS):
         n_rows += len(part)
         request.limit.check_table(n_rows, layout.width)
         collector.add(parse(part, collector.layout))
     return collector.finish()
+
+
+def collector_for(header: Sequence[str], text: set[int], request: Request, layout: Layout) -> Collector:
+    """Return the collector that the request and the header ask for."""
+    if request.as_text:
+        return TextColumns(header, request, layout)
+    kind = SamplesInColumns if request.samples_in_columns(header) else SamplesInRows
+    return kind(header, text, request, layout)
 
 
 def from_fields(rows: Sequence[Sequence[str]], request: Request, where: str) -> Raw:
@@ -74,13 +88,37 @@ class Places:
         return found[0]
 
 
-class Collector:
+class Collector(ABC):
     """Collects blocks of rows; ``layout`` says how to parse the next one."""
 
     def __init__(self, header: Sequence[str], request: Request, layout: Layout) -> None:
         self._header, self._request, self.layout = header, request, layout
         self._names = [name or f"column {j + 1}" for j, name in enumerate(header)]
         self._blocks: list[tuple[list[int], np.ndarray]] = []
+        self._tally, self._text_bytes = Tally(), 0
+
+    @abstractmethod
+    def add(self, block: Block) -> None:
+        """Add a block."""
+
+    @abstractmethod
+    def finish(self) -> Raw:
+        """Assemble the blocks."""
+
+    def _check_texts(self, items: Iterable[str]) -> None:
+        """Count text that is kept, and refuse too much of it."""
+        self._text_bytes += sum(len(item) + TEXT + CELL for item in items)
+        self._request.limit.check(self._text_bytes, "The text")
+
+    def _repair(self, block: Block, i: int, j: int, column: int) -> bool:
+        """Replace a field that is almost a number, and count it for a column; return whether it was one."""
+        item = block.odd[i][1][j]
+        found = almost_number(item, self.layout.decimal_comma)
+        if found is None:
+            return False
+        block.numbers[i, bisect_left(self.layout.numbers, j)] = found.value
+        self._tally.add(column, found.kind, item)
+        return True
 
     def _joined(self) -> np.ndarray:
         """Return the columns that are numbers in all blocks, which are released."""
@@ -103,18 +141,21 @@ class SamplesInRows(Collector):
         super().__init__(header, request, layout)
         places = Places(header, layout.where)
         self._target = None if request.target is None else places.of(request.target, "target")
-        self._id = places.of(request.id, "id") if request.id is not None else self._guess_id(0 in text)
+        self._id = self._guess_id(0 in text) if request.id is None else places.of(request.id, "id")
         self._extra = {name: places.of(name, role) for role, name in request.columns.roles()}
         # One column may be several of these.
         asked = (self._id, self._target, *self._extra.values())
         self._asked = list(dict.fromkeys(j for j in asked if j is not None))
-        self._left_out = {places.of(name, "drop"): "requested" for name in request.drop}
-        self._left_out |= {j: "text" for j in text - set(self._asked) - set(self._left_out)}
+        other = sorted(text - set(self._asked))
+        self._left_out = dict.fromkeys(other, "text")
+        self._describing = other[:DESCRIBING_COLUMNS]
         self._kept: list[list[str]] = []
         self._set_texts()
 
     def _guess_id(self, first_is_text: bool) -> int | None:
-        name = self._header[0]
+        name, sheet_ids = self._header[0], self._request.sheet_ids
+        if sheet_ids is not None and sheet_ids.on in self._header:
+            return self._header.index(sheet_ids.on)
         if self._target == 0 or name in (self._request.known or ()) or name in self._request.drop:
             return None
         if name in self._request.columns.names - {self._request.columns.groups}:
@@ -122,38 +163,62 @@ class SamplesInRows(Collector):
         return 0 if first_is_text or name.lower() in ID_NAMES else None
 
     def _set_texts(self) -> None:
-        # The sample names and the target come first.
-        self.layout = replace(self.layout, texts=tuple(dict.fromkeys([*self._asked, *self._left_out])))
+        # Columns whose text is kept come first.
+        texts = dict.fromkeys([*self._asked, *self._describing, *self._left_out])
+        self.layout = replace(self.layout, texts=tuple(texts))
 
     def add(self, block: Block) -> None:
-        """Add a block; a column with anything but numbers is left out from here on."""
+        """Add a block; a column with text is left out from here on."""
+        for i, (positions, fields) in block.odd.items():
+            for j in positions:
+                if j not in self._left_out and not self._repair(block, i, j, j):
+                    self._left_out[j] = f"text such as {shortened(fields[j])!r}"
         empty = np.isnan(block.numbers).all(axis=1)
         empty &= np.array([not any(map(str.strip, row)) for row in block.texts], dtype=bool)
-        self._kept += [row[: len(self._asked)] for row, gone in zip(block.texts, empty, strict=True) if not gone]
+        n_kept = len(self._asked) + len(self._describing)
+        kept = [row[:n_kept] for row, gone in zip(block.texts, empty, strict=True) if not gone]
+        self._check_texts(item for row in kept for item in row)
+        self._kept += kept
         self._blocks.append((self.layout.numbers, block.numbers[~empty] if empty.any() else block.numbers))
-        for positions, fields in block.odd.values():
-            for j in positions:
-                if j not in self._left_out:
-                    self._left_out[j] = f"text such as {shortened(fields[j])!r}"
         self._set_texts()
+
+    def _values(self) -> np.ndarray:
+        """Return the numeric columns, without those that are too messy to be numbers."""
+        positions, values = self.layout.numbers, self._joined()
+        known = self._request.known or ()
+        for j in self._tally.first:
+            if j not in self._left_out and self._names[j] not in known:
+                n_numbers = int(np.count_nonzero(~np.isnan(values[:, bisect_left(positions, j)])))
+                reason = self._tally.too_messy(j, n_numbers)
+                if reason is not None:
+                    self._left_out[j] = reason
+        self._set_texts()
+        if len(self.layout.numbers) < len(positions):
+            values = values[:, np.searchsorted(positions, self.layout.numbers)]
+        return values
 
     def finish(self) -> Raw:
         """Assemble the blocks."""
         if not self._kept:
             raise TableError(f"{self.layout.where} has a header but no rows of data.")
+        values = self._values()
         left_out = {self._names[j]: why for j, why in self._left_out.items()}
-        raw = Raw(self._joined(), [self._names[j] for j in self.layout.numbers], left_out=left_out)
-        columns = dict(zip(self._asked, map(list, zip(*self._kept, strict=True)), strict=False))
+        raw = Raw(values, [self._names[j] for j in self.layout.numbers], left_out=left_out)
+        raw.notes += self._tally.note(features_in_words(self._names), set(self._left_out))
+        kept = [*self._asked, *self._describing]
+        columns = dict(zip(kept, map(list, zip(*self._kept, strict=True)), strict=False))
         if self._target is not None:
             raw.target, raw.target_name = columns[self._target], self._names[self._target]
         raw.columns = {name: columns[j] for name, j in self._extra.items()}
+        raw.sheet = {self._names[j]: columns[j] for j in self._describing}
         if self._id is not None:
             ids, name = columns[self._id], self._names[self._id]
             guessed = self._request.id is None and self._header[self._id] != ""
-            if guessed and len(set(ids)) < len(ids):
-                # A first column of text with repeated values does not name the samples.
+            if guessed and name.lower() not in ID_NAMES and len(set(ids)) < len(ids):
+                # A first column of text with repeated values and any other name does not name the samples.
                 if name not in raw.columns:
                     raw.left_out[name] = "text"
+                    raw.sheet[name] = ids
                 return raw
             raw.ids = ids
             if guessed:
@@ -167,29 +232,59 @@ class SamplesInColumns(Collector):
     def __init__(self, header: Sequence[str], text: set[int], request: Request, layout: Layout) -> None:
         super().__init__(header, request, layout)
         self.layout = replace(layout, texts=(0,))
-        self._notes: list[str] = []
         self._features: list[str] = []
         self._odd: dict[int, str] = {}
         self._rows: dict[int, Sequence[str]] = {}
         self._wanted = {request.target, request.id} | request.columns.names
+        self._samples = None if request.sheet_ids is None else request.sheet_ids.among(header)
+        # The text of columns that describe the features.
+        self._annotation: dict[int, list[str]] = {}
 
     def add(self, block: Block) -> None:
-        """Add a block; a column that is mostly text describes the features and is left out."""
-        often = Counter(j for positions, _ in block.odd.values() for j in positions)
-        n_rows, start = len(block.texts), len(self._features)
-        describing = {j for j, times in often.items() if n_rows > 2 and times > n_rows / 2}
+        """Add a block; columns of text describe the features."""
+        start = len(self._features)
+        for k, j in enumerate(self._annotation, 1):
+            self._keep_text(j, [row[k].strip() for row in block.texts])
+        describing = self._describing(block)
         self._blocks.append((self.layout.numbers, block.numbers))
         self._features += [row[0].strip() or f"row {start + i + 1}" for i, row in enumerate(block.texts)]
         for i, (positions, fields) in block.odd.items():
-            value = next((fields[j] for j in positions if j not in describing), None)
-            if value is not None:
-                self._odd[start + i] = f"text such as {shortened(value)!r}"
-                if self._features[start + i] in self._wanted:
-                    self._rows[start + i] = fields
-        if describing:
-            self.layout = replace(self.layout, texts=(*self.layout.texts, *sorted(describing)))
-            names = listing(self._header[j] for j in sorted(describing))
-            self._notes.append(f"Columns of text that describe the rows left out: {names}.")
+            if self._features[start + i] in self._wanted:
+                self._rows[start + i] = fields
+            for j in positions:
+                if j not in describing and not self._repair(block, i, j, start + i):
+                    self._odd[start + i] = f"text such as {shortened(fields[j])!r}"
+                    break
+        for j in describing:
+            self._keep_text(j, self._as_text(j, start, block))
+        self.layout = replace(self.layout, texts=(0, *self._annotation))
+
+    def _describing(self, block: Block) -> list[int]:
+        """Return the columns that describe the features: mostly text, or any text where the samples are known."""
+        comma = self.layout.decimal_comma
+        often = Counter(
+            j
+            for positions, fields in block.odd.values()
+            for j in positions
+            if almost_number(fields[j], comma) is None
+        )
+        if self._samples is not None:
+            return sorted(j for j in often if self._header[j] not in self._samples)
+        n_rows = len(block.texts)
+        return sorted(j for j, times in often.items() if n_rows > 2 and times > n_rows / 2)
+
+    def _as_text(self, j: int, start: int, last: Block) -> list[str]:
+        """Return a column that was read as numbers up to and including the last block."""
+        texts: list[str] = []
+        for of_block, numbers in self._blocks:
+            texts += map(_number_text, numbers[:, np.searchsorted(of_block, j)])
+        for i, (_, fields) in last.odd.items():
+            texts[start + i] = fields[j].strip()
+        return texts
+
+    def _keep_text(self, j: int, texts: list[str]) -> None:
+        self._check_texts(texts)
+        self._annotation.setdefault(j, []).extend(texts)
 
     def finish(self) -> Raw:
         """Assemble and transpose the blocks."""
@@ -204,16 +299,24 @@ class SamplesInColumns(Collector):
         named = None if request.id is None else places.of(request.id, "id")
         extra = {name: places.of(name, role) for role, name in request.columns.roles()}
         asked = {target, named, *extra.values()}
-        left_out = {places.of(name, "drop"): "requested" for name in request.drop}
-        left_out |= {i: why for i, why in self._odd.items() if i not in asked}
+        left_out = {i: why for i, why in self._odd.items() if i not in asked}
+        for i in sorted(self._tally.first.keys() - left_out.keys() - asked):
+            reason = self._tally.too_messy(i, int(np.count_nonzero(~np.isnan(values[i]))))
+            if reason is not None and self._features[i] not in (request.known or ()):
+                left_out[i] = reason
         kept = [i for i in range(len(values)) if i not in left_out and i not in asked]
         raw = Raw(
             values.T if len(kept) == len(values) else values[kept].T,
             [self._features[i] for i in kept],
             [self._names[j] for j in samples],
             left_out={self._features[i]: why for i, why in left_out.items()},
-            notes=self._notes,
+            notes=self._tally.note(features_in_words(self._features), set(left_out) | asked),
         )
+        if self._annotation:
+            names, _ = unique_names([self._names[j] for j in self._annotation])
+            columns = zip(names, self._annotation.values(), strict=True)
+            raw.annotation = {name: [texts[i] for i in kept] for name, texts in columns}
+            raw.notes.append(f"Columns that describe the features, not samples: {listing(names)}.")
         if named is not None:
             raw.ids = self._strings(named, values, samples)
         if target is not None:
@@ -224,4 +327,31 @@ class SamplesInColumns(Collector):
     def _strings(self, i: int, values: np.ndarray, samples: list[int]) -> list[str]:
         if i in self._rows:
             return [self._rows[i][j] for j in samples]
-        return ["" if np.isnan(value) else f"{value:.17g}" for value in values[i]]
+        return list(map(_number_text, values[i]))
+
+
+def _number_text(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.17g}"
+
+
+class TextColumns(Collector):
+    """All columns as text, whatever they contain."""
+
+    def __init__(self, header: Sequence[str], request: Request, layout: Layout) -> None:
+        super().__init__(header, request, layout)
+        self.layout = replace(layout, texts=tuple(range(layout.width)))
+        self._rows: list[list[str]] = []
+
+    def add(self, block: Block) -> None:
+        """Add a block, without empty rows."""
+        rows = [[item.strip() for item in row] for row in block.texts]
+        self._check_texts(item for row in rows for item in row)
+        self._rows += filter(any, rows)
+
+    def finish(self) -> Raw:
+        """Return a table without numbers; its columns are those of ``Raw.sheet``."""
+        if not self._rows:
+            raise TableError(f"{self.layout.where} has a header but no rows of data.")
+        names, _ = unique_names(self._names)
+        columns = map(list, zip(*self._rows, strict=True))
+        return Raw(np.empty((len(self._rows), 0)), [], sheet=dict(zip(names, columns, strict=True)))

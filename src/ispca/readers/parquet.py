@@ -29,7 +29,7 @@ def read_parquet(path: Path, request: Request) -> Raw:
         raise TableError(
             f"{path.name} is damaged: it has {len(frame):,} rows instead of {rows:,}. Write it again."
         )
-    if request.transpose:
+    if request.as_text or request.samples_in_columns(names):
         columns = [_texts(frame.to_series(j), polars, request.limit) for j in range(frame.width)]
         return from_fields([names, *zip(*columns, strict=True)], request, path.name)
     return _from_frame(frame, request, path.name, polars)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,24 @@ import numpy as np
 from .._messages import count, listing
 from .delimited import read_delimited
 from .excel import read_excel
+from .feature_annotation import annotate, check_label
+from .feature_choice import choose_features
 from .files import data_suffix, is_gzipped
 from .h5ad import read_h5ad
 from .limits import Limit, limit_for
 from .missing import check_treatment, treat_missing
 from .npz import read_npz
 from .parquet import read_parquet
-from .records import Raw, Request, SampleColumns, Table, TableError, covariate_width, ignore_progress, unique_names
+from .records import (
+    Raw,
+    Request,
+    SampleColumns,
+    Table,
+    TableError,
+    ignore_progress,
+    n_covariate_columns,
+    unique_names,
+)
 from .sample_columns import (
     Categories,
     add_covariates,
@@ -29,8 +42,12 @@ from .sample_columns import (
     offset_of,
     weights_of,
 )
+from .sample_sheet import SheetIds, read_with_sheet
 from .svmlight import read_svmlight
-from .target import classify, survival
+from .target import check_positive, classify, survival
+from .target_words import similar_classes, tidy_target
+from .tenx import is_tenx_folder, read_tenx
+from .transforms import apply_transform, check_transform
 
 READERS: dict[str, Callable[[Path, Request], Raw]] = {
     ".csv": read_delimited,
@@ -49,7 +66,7 @@ GZIPPED = (read_delimited, read_svmlight)
 OWN_TARGET = (read_npz, read_svmlight)
 NO_COLUMNS = SampleColumns()
 # Formats that store a matrix, samples in rows, instead of a table.
-MATRICES = (read_h5ad, read_npz, read_svmlight)
+MATRICES = (read_h5ad, read_npz, read_svmlight, read_tenx)
 
 
 def read_table(
@@ -61,26 +78,35 @@ def read_table(
     transpose: bool = False,
     kind: str | None = None,
     missing: str = "error",
+    transform: str = "none",
     supervised: bool = True,
     known: tuple[str, ...] | None = None,
     categories: Categories | None = None,
     columns: SampleColumns = NO_COLUMNS,
     max_bytes: int | None = None,
     progress: Callable[[float], None] = ignore_progress,
+    samples: Any = None,
+    on: str | None = None,
+    annotation: Any = None,
+    label: str | None = None,
+    features: tuple[str, ...] = (),
+    sheet: str | None = None,
+    positive: str | None = None,
 ) -> Table:
     r"""Read a data file into numbers, names and a target.
 
     Parameters
     ----------
     path : path
-        A .csv, .tsv, .txt (any of them gzipped), .parquet, .xlsx, .h5ad, .npz, .svm, .svmlight or .libsvm file.
+        A .csv, .tsv, .txt (any of them gzipped), .parquet, .xlsx, .h5ad, .npz, .svm, .svmlight or .libsvm file,
+        or a folder with matrix.mtx, barcodes.tsv and features.tsv of 10x Genomics.
     target : str, optional
         Column of the target; not needed for .npz (``y``) and svmlight files.
     id : str, optional
         Column with sample names. By default the first column, if it has no name, contains unique text, or is
         called something like "id" or "sample".
     drop : tuple of str
-        Columns that are not features.
+        Names or shell patterns, such as "clin_*", of columns that are not features.
     transpose : bool, default=False
         Whether features are in rows and samples in columns.
     kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
@@ -89,6 +115,9 @@ def read_table(
     missing : {"error", "mean", "columns", "rows"}, default="error"
         Treatment of missing values: raise an error, replace them by the column mean, or leave out the affected
         columns or samples.
+    transform : {"none", "log1p", "log2", "cpm-log", "binary"}, default="none"
+        Transformation of the features, never of covariates: log(x + 1), log2(x + 1), log2(1 + counts per million),
+        or 1 for positive values. With a fitted model (``known``), the caller applies it to the model's features.
     supervised : bool, default=True
         Whether to read a target.
     known : tuple of str, optional
@@ -104,6 +133,22 @@ def read_table(
         of the file, but at least 256 MB and at most 8 GB.
     progress : callable, optional
         Called with the fraction of the file that has been read.
+    samples : path, optional
+        A sample sheet: a table with one row per sample, which may contain the target and other columns that
+        describe the samples. Samples are matched by name, and whether they are rows or columns of ``path`` is
+        found out from the side that matches.
+    on : str, optional
+        Column of the sample sheet with the sample names. By default the one that matches best.
+    annotation : path, optional
+        A table with one row per feature that describes the features. One of its columns has their names.
+    label : str, optional
+        The column that describes features, of ``annotation`` or of ``path``, to show beside their names.
+    features : tuple of str
+        Names or shell patterns of the features to use. By default all.
+    sheet : str, optional
+        The sheet of an Excel file to read. By default the first.
+    positive : str, optional
+        The class to call positive.
 
     Returns
     -------
@@ -127,24 +172,44 @@ def read_table(
     """
     path = Path(path)
     check_treatment(missing)
+    check_transform(transform)
     reader = _reader(path)
     check_roles(columns, target)
     timed = columns.time is not None
     if supervised and target is None and not timed and reader not in OWN_TARGET:
         raise TableError(f"The target column of {path.name} is not specified.", "Pass target='COLUMN'.")
+    if on is not None and samples is None:
+        raise TableError("on names a column of a sample sheet, but there is none.", "Pass samples='FILE'.")
     if transpose and reader in MATRICES:
-        raise TableError(
-            f"{path.name} cannot be transposed: {path.suffix} files have samples in rows.",
-            "Leave out transpose=True.",
-        )
-    if drop and reader in MATRICES:
-        raise TableError(f"Columns of {path.suffix} files cannot be dropped. Remove them from {path.name}.")
+        what = "a 10x folder has" if path.is_dir() else f"{path.suffix} files have"
+        raise TableError(f"{path.name} cannot be transposed: {what} samples in rows.", "Leave out transpose=True.")
+    if sheet is not None and reader is not read_excel:
+        raise TableError(f"{path.name} is not an Excel file, so it has no sheet {sheet!r}.", "Leave out sheet.")
     with _as_table_error(path):
         limit = limit_for(path, max_bytes)
-        request = Request(limit, target, id, drop, transpose, known, progress, columns)
-        raw = reader(path, request)
+        request = Request(limit, target, id, drop, transpose, known, progress, columns, excel_sheet=sheet)
+        if samples is None:
+            raw = reader(path, request)
+        else:
+            rows = _read_texts(Path(samples), max_bytes)
+            raw = read_with_sheet(partial(reader, path), request, rows, SheetIds(rows, Path(samples).name, on))
+        choose_features(raw, features, drop, {name for name in (target, id) if name} | columns.names, path.name)
+        if annotation is not None:
+            annotate(raw, _read_texts(Path(annotation), max_bytes), Path(annotation).name, path.name)
+        check_label(raw, label, path.name)
         progress(1.0)
-        return _table(path, raw, request, kind, missing, supervised, categories)
+        table = _table(path, raw, request, kind, missing, transform, supervised, categories)
+        check_positive(table, positive)
+        return replace(table, label=label or raw.label, positive=positive)
+
+
+def _read_texts(path: Path, max_bytes: int | None) -> dict[str, list[str]]:
+    """Return all columns of a table as text."""
+    reader = _reader(path)
+    if reader in MATRICES:
+        raise TableError(f"{path.name} is not a table of text. Use .csv, .tsv, .txt, .parquet or .xlsx.")
+    with _as_table_error(path):
+        return reader(path, Request(limit_for(path, max_bytes), as_text=True)).sheet
 
 
 def _table(
@@ -153,6 +218,7 @@ def _table(
     request: Request,
     kind: str | None,
     missing: str,
+    transform: str,
     supervised: bool,
     categories: Categories | None,
 ) -> Table:
@@ -164,8 +230,8 @@ def _table(
     for name, values in raw.columns.items():
         _check_labels(values, request.limit, f"Column {name!r}")
     if supervised:
-        labels, rows, kind_found, note = _target(path, raw, request, kind)
-        raw.notes.append(note)
+        labels, rows, kind_found, notes = _target(path, raw, request, kind)
+        raw.notes += notes
         if not rows.all():
             gone = count(int(np.count_nonzero(~rows)), "sample")
             raw.notes.append(f"{gone} without a value of {target_name!r} left out.")
@@ -176,10 +242,16 @@ def _table(
     }
     notes = raw.notes
     ids = _ids(raw, notes)
+    # Missing values are replaced by the mean on the new scale; otherwise, library sizes are those of the columns
+    # that remain.
+    early, late = (transform, "none") if missing == "mean" else ("none", transform)
+    raw.X = apply_transform(raw.X, early)
     covariates = add_covariates(raw, asked.covariates, rows, categories)
     raw.features = _unique(raw.features, notes)
     X, columns, kept = treat_missing(raw, rows, missing, notes, fitted)
     check_covariates_kept(raw, columns, covariates)
+    n_features = X.shape[1] - n_covariate_columns(covariates)
+    X = apply_transform(X, late, np.arange(X.shape[1]) >= n_features)
     _check_size(path, X, raw, supervised, covariates)
     target_values = None if labels is None else labels[kept]
     features = np.array(raw.features, dtype=object)[columns]
@@ -187,26 +259,53 @@ def _table(
         role: None if values is None else values[kept] for role, values in of_samples.items()
     }
     found = (X, features, ids[kept], target_values, target_name, kind_found, notes, raw.left_out)
-    return Table(*found, covariates=covariates, **of_kept)
+    return Table(
+        *found,
+        covariates=covariates,
+        annotation=_texts_at(raw.annotation, columns[:n_features]),
+        sheet=_texts_at(raw.sheet, kept),
+        transform=transform,
+        **of_kept,
+    )
 
 
-def _target(path: Path, raw: Raw, request: Request, kind: str | None) -> tuple[np.ndarray, np.ndarray, str, str]:
-    """Return the target of all samples, which of them have a value, its kind, and a note."""
+def _texts_at(columns: dict[str, list[str]], places: np.ndarray) -> dict[str, np.ndarray]:
+    """Return some items of columns of text."""
+    return {name: np.array([*texts, None], dtype=object)[places] for name, texts in columns.items()}
+
+
+def _target(
+    path: Path, raw: Raw, request: Request, kind: str | None
+) -> tuple[np.ndarray, np.ndarray, str, list[str]]:
+    """Return the target of all samples, which of them have a value, its kind, and notes."""
     event, time = request.columns.event, request.columns.time
     if event is not None and time is not None:
-        values, rows, note = survival(raw.columns[event], event, raw.columns[time], time)
-        return values, rows, "survival", note
+        events, of_events = tidy_target(raw.columns[event], event)
+        times, of_times = tidy_target(raw.columns[time], time)
+        values, rows, note = survival(events, event, times, time)
+        return values, rows, "survival", [*of_events, *of_times, note]
     if raw.target is None:
         raise TableError(
             f"{path.name} contains no target.", "Add an array y, or pass target='NAME' to use another array."
         )
     _check_labels(raw.target, request.limit, "The target")
-    return classify(raw.target, str(raw.target_name), kind)
+    name = str(raw.target_name)
+    target, notes = tidy_target(raw.target, name)
+    try:
+        values, rows, found, note = classify(target, name, kind)
+    except TableError as error:
+        # Too few classes may be left because one is called "none" or "unknown".
+        raise TableError(" ".join([error.problem, *notes]), error.advice) from None
+    if found == "classification":
+        notes += similar_classes(target, values[rows], name)
+    return values, rows, found, [*notes, note]
 
 
 def _reader(path: Path) -> Callable[[Path, Request], Raw]:
     if path.is_dir():
-        raise TableError(f"{path} is a directory, not a file.")
+        if is_tenx_folder(path):
+            return read_tenx
+        raise TableError(f"{path} is a directory without a matrix.mtx of 10x Genomics, not a file.")
     if not path.exists():
         raise TableError(f"There is no file {path}.")
     if not path.is_file():
@@ -247,7 +346,7 @@ def _as_table_error(path: Path) -> Iterator[None]:
             raise
         what = ": ".join(filter(None, [type(error).__name__, str(error)[:200]]))
         raise TableError(
-            f"Could not read {path.name} as {data_suffix(path)[1:]} ({what}). "
+            f"Could not read {path.name} as {data_suffix(path)[1:] or '10x'} ({what}). "
             "If its extension is correct, the file is damaged: download or save it again."
         ) from error
 
@@ -284,7 +383,7 @@ def _ids(raw: Raw, notes: list[str]) -> np.ndarray:
 
 
 def _check_size(path: Path, X: Any, raw: Raw, supervised: bool, covariates: Categories) -> None:
-    if X.shape[1] == sum(map(covariate_width, covariates.values())):
+    if X.shape[1] == n_covariate_columns(covariates):
         text = sum(why.startswith("text") for why in raw.left_out.values())
         reason = f" ({count(text, 'column')} with text)" if text else ""
         raise TableError(

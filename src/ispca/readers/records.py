@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,19 @@ from .._messages import InputError, suggestion
 
 if TYPE_CHECKING:
     from .limits import Limit
+    from .sample_sheet import SheetIds
 
 
 class TableError(InputError):
     """A data file cannot be used; the message says why and what to do, in one line."""
+
+
+class UnknownColumnError(TableError):
+    """A file has no column or row of this name; ``role`` is the parameter that names it."""
+
+    def __init__(self, problem: str, name: str, role: str) -> None:
+        super().__init__(problem)
+        self.name, self.role = name, role
 
 
 def ignore_progress(fraction: float) -> None:
@@ -49,10 +58,11 @@ class SampleColumns:
 class Request:
     """What to read from a file.
 
-    ``target``, ``id`` and ``columns`` name columns, ``drop`` lists columns that are not features, and
+    ``target``, ``id`` and ``columns`` name columns, ``drop`` lists columns that are not sample names either, and
     ``transpose`` says that features are in rows. ``known`` contains the features of a fitted model, if any.
     ``progress`` is called with the fraction of the file that has been read. ``limit`` bounds the memory that the
-    file may take.
+    file may take. ``sheet_ids`` are the sample names of a sample sheet, which tell where the samples are. With
+    ``as_text``, all columns are read as text, whatever they contain. ``excel_sheet`` names a sheet of a workbook.
     """
 
     limit: Limit
@@ -63,13 +73,21 @@ class Request:
     known: tuple[str, ...] | None = None
     progress: Callable[[float], None] = ignore_progress
     columns: SampleColumns = SampleColumns()
+    sheet_ids: SheetIds | None = None
+    as_text: bool = False
+    excel_sheet: str | None = None
+
+    def samples_in_columns(self, header: Sequence[str]) -> bool:
+        """Return whether a file with this header has one column per sample and one row per feature."""
+        return self.transpose or (self.sheet_ids is not None and self.sheet_ids.name_most_of(header))
 
 
 @dataclass
 class Raw:
     """What a reader found. Values may be missing (NaN); ``left_out`` maps skipped columns to the reason.
 
-    ``columns`` holds the columns that describe the samples, by name.
+    ``columns`` holds the columns that describe the samples, by name, as requested; ``sheet`` holds others, and
+    ``annotation`` those that describe the features; ``label`` is the one to show by default.
     """
 
     X: Any
@@ -80,6 +98,9 @@ class Raw:
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     columns: dict[str, list[str] | np.ndarray] = field(default_factory=dict)
+    sheet: dict[str, list[str]] = field(default_factory=dict)
+    annotation: dict[str, list[str]] = field(default_factory=dict)
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +132,16 @@ class Table:
         Group of each sample.
     weights, offset : ndarray of float or None
         Weight and offset of each sample.
+    annotation : dict of str to ndarray of str
+        Columns that describe the features, by name, one entry per feature; empty where nothing is known.
+    label : str or None
+        The column of ``annotation`` to show beside the names of the features.
+    sheet : dict of str to ndarray of str
+        Further columns that describe the samples, by name, one entry per sample.
+    transform : str
+        The transformation that was applied to the features, "none" if there was none.
+    positive : str or None
+        The class to call positive; it is shown last.
     """
 
     X: Any
@@ -125,11 +156,16 @@ class Table:
     groups: np.ndarray | None = None
     weights: np.ndarray | None = None
     offset: np.ndarray | None = None
+    annotation: dict[str, np.ndarray] = field(default_factory=dict)
+    label: str | None = None
+    sheet: dict[str, np.ndarray] = field(default_factory=dict)
+    transform: str = "none"
+    positive: str | None = None
 
     @property
     def n_covariate_columns(self) -> int:
         """The number of columns of X that belong to covariates."""
-        return sum(map(covariate_width, self.covariates.values()))
+        return n_covariate_columns(self.covariates)
 
     @property
     def n_features(self) -> int:
@@ -152,9 +188,17 @@ def covariate_width(categories: list[str] | None) -> int:
     return 1 if categories is None else len(categories) - 1
 
 
-def unknown_column(name: str, names: Sequence[str], role: str, where: str, what: str = "column") -> TableError:
+def n_covariate_columns(covariates: Mapping[str, list[str] | None]) -> int:
+    """Return the number of columns of several covariates."""
+    return sum(map(covariate_width, covariates.values()))
+
+
+def unknown_column(
+    name: str, names: Sequence[str], role: str, where: str, what: str = "column"
+) -> UnknownColumnError:
     """Return the error for a column or row that does not exist; ``role`` is the parameter that names it."""
-    return TableError(f"{where} has no {what} {name!r} ({role}). {suggestion(name, names)}")
+    problem = f"{where} has no {what} {name!r} ({role}). {suggestion(name, names)}"
+    return UnknownColumnError(problem, name, role)
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:

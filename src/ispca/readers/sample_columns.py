@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._messages import count, listing
 from ..families.target_kind import guess_kind
-from .records import Raw, SampleColumns, TableError, covariate_width
+from .records import Raw, SampleColumns, TableError, n_covariate_columns
 from .target import labels_of, numbers_of
 
 Categories = Mapping[str, list[str] | None]
@@ -170,7 +170,7 @@ def _indicators(values: Any, name: str, categories: list[str]) -> np.ndarray:
 
 def check_covariates_kept(raw: Raw, columns: np.ndarray, covariates: Categories) -> None:
     """Refuse a treatment of missing values that leaves out a column of a covariate."""
-    n_columns = sum(map(covariate_width, covariates.values()))
+    n_columns = n_covariate_columns(covariates)
     lost = np.setdiff1d(np.arange(len(raw.features) - n_columns, len(raw.features)), columns)
     if len(lost):
         names = listing(raw.features[j] for j in lost)

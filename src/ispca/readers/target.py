@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import count, listing
+from .._messages import count, listing, suggestion
 from ..families.survival_target import SURVIVAL
 from ..families.target_kind import FEW_VALUES, guess_kind
 from .cells import MISSING, number
-from .records import TableError
+from .records import Table, TableError
 
 KINDS = ("classification", "regression", "survival", "count", "ordinal")
 # Words for an event that was observed and for a censored one, besides 1 and 0.
@@ -103,6 +103,18 @@ def _check_several(classes: np.ndarray, name: str) -> None:
     if len(classes) < 2:
         found = f"only one class ({classes[0]})" if len(classes) else "no labels"
         raise TableError(f"The target {name!r} has {found}. At least two classes are needed.")
+
+
+def check_positive(table: Table, positive: str | None) -> None:
+    """Refuse a positive class that is not one of the classes of a table."""
+    if positive is None:
+        return
+    if table.kind != "classification":
+        raise TableError(f"The target {table.target_name!r} has no classes, so {positive!r} cannot be positive.")
+    classes = np.unique(np.asarray(table.target)).tolist()
+    if positive not in classes:
+        problem = f"The target {table.target_name!r} has no class {positive!r} (positive)."
+        raise TableError(f"{problem} {suggestion(positive, classes)}")
 
 
 def _counts(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.ndarray, np.ndarray]:

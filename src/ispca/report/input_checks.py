@@ -50,6 +50,21 @@ class Context:
     confounding: Sequence[str] = ()
     # Number of features of the panel to describe, if it is not the suggested one.
     panel_size: int | None = None
+    # Columns that describe the features, by name, one entry per feature, and the one shown beside their names.
+    annotation: Mapping[str, Any] | None = None
+    label: str | None = None
+    # Columns of the sample sheet, by name, one entry per sample.
+    sheet: Mapping[str, Any] | None = None
+    # What the checks of the data found: objects with a kind, a sentence, rows and columns.
+    findings: Sequence[Any] | None = None
+    # Held-out performance in one sentence and in numbers, of the model and of the stack of all methods.
+    verdict: Mapping[str, Any] | None = None
+    stack_verdict: Mapping[str, Any] | None = None
+    # Evaluation on a table that had no part in the fit.
+    test: Mapping[str, Any] | None = None
+    # How the values were transformed before the fit, and the class to call positive.
+    transform: str | None = None
+    positive: str | None = None
 
 
 class Inputs(NamedTuple):

@@ -1,0 +1,100 @@
+"""Warn about samples that are on another scale than the training data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+QUARTILES = (0.25, 0.5, 0.75)
+# New samples differ in location beyond this many interquartile ranges plus standard deviations of a sample.
+LOCATION_RANGES, LOCATION_DEVIATIONS = 3.0, 0.5
+# They differ in spread if it is this many times larger or smaller than that of unusual training samples.
+SPREAD_RATIO = 2.0
+# The median feature is this many standard deviations away from its training mean, and more for few samples.
+FEATURE_SHIFT = 2.0
+# The spread of the median feature differs by this factor, if there are enough samples.
+FEATURE_RATIO, FEWEST_SAMPLES = 3.0, 5
+
+
+def sample_moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of each sample over the features."""
+    n_features = max(X.shape[1], 1)
+    means = np.asarray(X.sum(axis=1), dtype=np.float64).ravel() / n_features
+    squares = X.power(2).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    variances = np.asarray(squares, dtype=np.float64).ravel() / n_features - means**2
+    return means, np.sqrt(np.maximum(variances, 0.0))
+
+
+def sample_quartiles(X: Any) -> dict[str, list[float]]:
+    """Return what a model file says about the training samples: quartiles of their location and spread."""
+    means, deviations = sample_moments(X)
+    return {
+        "training_location": np.quantile(means, QUARTILES).tolist(),
+        "training_spread": np.quantile(deviations, QUARTILES).tolist(),
+    }
+
+
+def other_scale(
+    X: Any,
+    location: tuple[float, ...] | None,
+    spread: tuple[float, ...] | None,
+    means: np.ndarray | None = None,
+    scales: np.ndarray | None = None,
+) -> str:
+    """Return how samples differ from the training samples in scale, or "" if they do not.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        The features of the new samples, all finite, without covariates.
+    location, spread : tuple of float or None
+        Quartiles over the training samples of mean and standard deviation, if known.
+    means, scales : ndarray of shape (n_features,) or None
+        Mean and standard deviation of each feature in the training data, if known; 0 for features not in use.
+
+    Returns
+    -------
+    difference : str
+        The part of a sentence after a colon.
+    """
+    if not X.shape[0] or not X.shape[1]:
+        return ""
+    if location is not None and spread is not None:
+        mean, deviation = map(float, map(np.median, sample_moments(X)))
+        if _shifted(mean, location, spread) or _stretched(deviation, spread):
+            usual = f"instead of {location[1]:.3g} and {spread[1]:.3g}"
+            return (
+                f"a sample has mean {mean:.3g} and standard deviation {deviation:.3g} over the features, {usual}"
+            )
+    if means is None or scales is None or not (scales > 0).any():
+        return ""
+    return _feature_difference(X[:, scales > 0], means[scales > 0], scales[scales > 0])
+
+
+def _shifted(mean: float, location: tuple[float, ...], spread: tuple[float, ...]) -> bool:
+    low, median, high = location
+    return abs(mean - median) > LOCATION_RANGES * (high - low) + LOCATION_DEVIATIONS * spread[1]
+
+
+def _stretched(deviation: float, spread: tuple[float, ...]) -> bool:
+    low, _, high = spread
+    reach = LOCATION_RANGES * (high - low)
+    return deviation > SPREAD_RATIO * (high + reach) or deviation < max(low - reach, 0.0) / SPREAD_RATIO
+
+
+def _feature_difference(X: Any, means: np.ndarray, scales: np.ndarray) -> str:
+    n_samples = X.shape[0]
+    found = np.asarray(X.sum(axis=0), dtype=np.float64).ravel() / n_samples
+    shift = float(np.median(np.abs(found - means) / scales))
+    if shift > FEATURE_SHIFT * (1 + 1 / np.sqrt(n_samples)):
+        return f"half of the features are at least {shift:.3g} standard deviations away from their training mean"
+    if n_samples < FEWEST_SAMPLES:
+        return ""
+    squares = X.power(2).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, X)
+    deviations = np.sqrt(np.maximum(np.asarray(squares, dtype=np.float64).ravel() / n_samples - found**2, 0.0))
+    ratio = float(np.median(deviations / scales))
+    if 1 / FEATURE_RATIO <= ratio <= FEATURE_RATIO:
+        return ""
+    return f"the standard deviation of the features is {ratio:.3g} times that of the training data"
