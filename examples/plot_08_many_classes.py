@@ -16,7 +16,7 @@ from ispca.plots import plot_coefficients, plot_pairs
 data = make_expression(n_samples=120, n_features=1000, n_classes=4, n_relevant=4, signal=1.8, random_state=6)
 ispca = ISPCA(n_components=6, whiten=True, random_state=0).fit(data.data, data.target)
 for number, step in enumerate(ispca.steps_, start=1):
-    found = f"separates {step.target_class}, {step.n_features} genes" if step.accepted else "no signal left"
+    found = f"separates {step.target_class}, {step.n_features} genes" if step.accepted else "not significant"
     print(f"{number}. {found}")
 
 # %%

@@ -24,6 +24,7 @@ LAYERS = (
     {"datasets"},
     {"reduction"},
     {"_confounding", "_missing_values"},
+    {"data_checks"},
     {"_checks", "_ranking", "_splits"},
     {"_covariates", "_training_samples"},
     {"_input_columns"},

@@ -4,6 +4,18 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from ._warnings import (
+    BatchWarning,
+    BorderlineWarning,
+    DataWarning,
+    DuplicateWarning,
+    FileOrderWarning,
+    LeakWarning,
+    OddFeaturesWarning,
+    OutlierWarning,
+    ScaleWarning,
+    SmallClassWarning,
+)
 from .ispca_transformer import ISPCA
 from .models import (
     Diagnostics,
@@ -39,18 +51,28 @@ __version__ = version("ispca")
 __all__ = [
     "ISPCA",
     "SPCA",
+    "BatchWarning",
+    "BorderlineWarning",
+    "DataWarning",
     "Diagnostics",
+    "DuplicateWarning",
+    "FileOrderWarning",
     "HorseshoeClassifier",
     "HorseshoeCounts",
     "HorseshoeOrdinal",
     "HorseshoeRegressor",
     "HorseshoeSurvival",
+    "LeakWarning",
+    "OddFeaturesWarning",
+    "OutlierWarning",
     "PenalizedClassifier",
     "PenalizedCounts",
     "PenalizedRegressor",
     "PenalizedSurvival",
     "Posterior",
+    "ScaleWarning",
     "ScoreTest",
+    "SmallClassWarning",
     "StackedClassifier",
     "StackedCounts",
     "StackedOrdinal",

@@ -253,7 +253,7 @@ class ISPCA(SupervisedComponents):
             steps, threads, max_supervised=most, n_components=self.n_components, listen=self._report
         )
         if reduction.n_supervised == 0 and self.n_components is None:
-            notify("No signal: no supervised component passed the test; ISPCA returns one unsupervised component.")
+            notify("No single feature passed the test, so ISPCA returns one unsupervised component.")
         return reduction
 
     def _fold_components(
@@ -269,7 +269,7 @@ class ISPCA(SupervisedComponents):
         if not self.verbose:
             return
         p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)
-        outcome = "no signal left"
+        outcome = "not significant"
         if step.accepted:
             outcome = f"component of {step.n_features} features, score {step.component_score:.3f}"
         print(f"[ISPCA] largest score {step.score:.3f}, {p_value}: {outcome}")

@@ -162,7 +162,7 @@ class SPCA(SupervisedComponents):
         if data.response is not None:
             selected = self._screen(data, design, data.response, basis, threads, reuse)
             if not len(selected):
-                notify("No signal: no feature passed the screening, so SPCA returns unsupervised components only.")
+                notify("No single feature passed the screening, so SPCA returns unsupervised components only.")
         self.selected_ = selected
         if self.verbose:
             print(f"[SPCA] {len(selected)} of {design.shape[1]} features selected")

@@ -65,7 +65,7 @@ def test_the_relevant_genes_are_what_ispca_finds_first(n_classes):
 
 def test_no_relevant_module_means_no_signal():
     data = make_expression(60, 500, n_relevant=0, random_state=0)
-    with pytest.warns(UserWarning, match="No signal"):
+    with pytest.warns(UserWarning, match="No single feature"):
         assert ISPCA(random_state=0).fit(data.data, data.target).n_supervised_ == 0
 
 

@@ -224,7 +224,7 @@ def test_reductions_without_steps_are_refused(two):
 def test_pure_noise_has_a_test_and_no_path():
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(30, 40)), np.repeat(["a", "b"], 15)
-    with pytest.warns(UserWarning, match="No signal"):
+    with pytest.warns(UserWarning, match="No single feature"):
         reduction = ISPCA(n_permutations=50, random_state=0).fit(X, y)
     assert len(plot_permutations(reduction, X, y).texts) == 1
     with pytest.raises(ValueError, match="no step did"):

@@ -79,7 +79,7 @@ def test_a_fit_uses_the_groups(kind, alpha):
     X, y, groups = repeated_samples(np.random.default_rng(8))
     options = {"alpha": alpha, "n_permutations": 200, "random_state": 0}
     assert kind(**options).fit(X, y).n_supervised_ > 0
-    with pytest.warns(UserWarning, match="No signal"):
+    with pytest.warns(UserWarning, match="No single feature"):
         assert kind(**options).fit(X, y, groups=groups).n_supervised_ == 0
 
 

@@ -16,7 +16,7 @@ def unrelated(rng):
     return X, survival_target((death < end, np.minimum(death, end)))
 
 
-@pytest.mark.filterwarnings("ignore:No signal")
+@pytest.mark.filterwarnings("ignore:No single feature")
 @pytest.mark.parametrize("test", ["paper", "residual"])
 def test_a_component_of_noise_is_found_as_often_as_alpha_says(test):
     found = 0

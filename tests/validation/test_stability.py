@@ -121,7 +121,7 @@ def test_nothing_is_cross_fitted(module, kind, monkeypatch):
 
 def test_noise_warns_not(rng, recwarn):
     stability(ISPCA(n_permutations=50), rng.normal(size=(40, 20)), np.tile([0, 1], 20), **OPTIONS)
-    assert not [warning for warning in recwarn if "No signal" in str(warning.message)]
+    assert not [warning for warning in recwarn if "No single feature" in str(warning.message)]
 
 
 def test_groups(module):

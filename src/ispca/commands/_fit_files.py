@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._csv import open_csv, write_labelled
+from ..data_checks import Finding
 from ..fitted_parts import take_apart
 from ..models import original_coefficients
 from ..models.coefficients import feature_spreads, rank_coefficients
@@ -47,11 +49,13 @@ def write_files(
     scores: np.ndarray,
     args: Namespace,
     validation: Comparison | None,
+    findings: Sequence[Finding] = (),
     unadjusted: Any = None,
 ) -> list[dict[str, Any]]:
     """Write all files of a fit into a folder; return the strongest features.
 
-    ``unadjusted`` is the reduction without adjustment for the covariates, which the report compares.
+    ``findings`` are those of the checks of the data. ``unadjusted`` is the reduction without adjustment for the
+    covariates, which the report compares.
     """
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
@@ -87,6 +91,7 @@ def write_files(
         coefficients=coefficients,
         fit_parameters=tuple(sample_options(table)),
         unadjusted=unadjusted,
+        findings=findings,
         confounding=check_covariates(table),
         annotation=table.annotation,
         label=table.label,

@@ -132,7 +132,7 @@ def _found(values: dict[str, Any]) -> str:
     if supervised == 0 and values["steps"]:
         first = values["steps"][0]
         p_value = p_value_text(first["p_value"], first["permutations"], first["borderline"])
-        return f"{text} No feature is associated with the target beyond chance ({p_value})."
+        return f"{text} No single feature passed the test ({p_value})."
     return text
 
 

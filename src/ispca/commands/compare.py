@@ -18,6 +18,7 @@ from ..validation import compare as compare_methods
 from ..validation.input_checks import LONGEST_TIMEOUT
 from . import UsageError
 from ._console import KIND_WORDS, Console, finite
+from ._findings import check_table
 from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised, sample_options
 from ._output import output_folder
 from .fit import PAPER_KINDS, methods_for
@@ -79,6 +80,7 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
         table = read_supervised(args)
         console.notes(table.notes)
         check_splits(table)
+        check_table(table, console)
         known = methods_for(table, args.components, args.draws, args.paper)
         if table.kind in PAPER_KINDS:
             known |= standard_methods(regression=table.kind == "regression")

@@ -13,6 +13,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._progress import waiting
+from ..data_checks.borderline import find_borderline
+from ..data_checks.small_class import possible_folds
 from ..ispca_transformer import ISPCA
 from ..readers import Table
 from ..report.html import load_templates
@@ -20,9 +22,10 @@ from ..validation import compare_with_baselines, paper_methods, recommended_meth
 from ..validation.methods import MODELS
 from . import UsageError
 from ._console import Console
+from ._findings import check_table
 from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
-from ._options import DATA_OPTIONS, add_options, check_splits, integer, read_supervised, sample_options
+from ._options import DATA_OPTIONS, add_options, integer, read_supervised, sample_options
 from ._output import default_output, output_folder
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
@@ -69,23 +72,26 @@ def run(args: argparse.Namespace) -> int:
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
         table = read_supervised(args)
         console.notes(table.notes)
-        if args.cv:
-            check_splits(table)
+        findings = check_table(table, console, args.cv)
+        args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups) if args.cv else 0
         methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
         if args.method not in methods:
             known = ", ".join(name for name in METHODS if name in methods)
             raise UsageError(f"--method {args.method} does not apply to this kind of target. Choose from {known}.")
         model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
+        # The summary prints these.
+        findings += find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
         validation = None
         if args.cv:
             options = sample_options(table) | {"cv": args.cv, "random_state": args.seed}
             validation = compare_with_baselines(model, table.X, table.target, kind=table.kind, **options)
         unadjusted = without_adjustment(table, model[0])
         with waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, args, validation, unadjusted)
+            strongest = write_files(folder, model, table, scores, args, validation, findings, unadjusted)
     seconds = time.perf_counter() - start
     values = summary_values(model, table, args.out, seconds, strongest, args.format)
+    values["findings"] = [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
     console.result(summary_text(values), values)
     return 0
 
@@ -128,7 +134,7 @@ def without_adjustment(table: Table, reduction: Any) -> Any:
     plain = {"adjust": None, "keep_adjusted": False, "exclude": reduction.adjust}
     other = clone(reduction).set_params(**plain, n_components=None, cross_fit=None)
     with warnings.catch_warnings(), waiting("Searching without adjustment"):
-        warnings.filterwarnings("ignore", message="No signal")
+        warnings.filterwarnings("ignore", message="No single feature")
         return other.fit(table.X, table.target, **sample_options(table))
 
 

@@ -25,7 +25,7 @@ def component_table(model: Any) -> np.recarray:
     -------
     table : recarray
         One row per component: ``component`` (from 1), ``kind`` ("supervised", "unsupervised", or
-        "not accepted" for a final test without signal if no unsupervised component follows),
+        "not accepted" for a final test that was not significant if no unsupervised component follows),
         ``explained_variance_ratio`` (see `ispca.ISPCA`) and its ``cumulative`` sum, ``p_value`` and
         ``n_permutations`` of its test and whether it is ``borderline``, ``n_features``, ``score`` (correlation
         with the target) and ``target_class`` (the class it separates best).
@@ -99,7 +99,7 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
     for kind, color in zip(KINDS, (ACCENT, PALE, "none"), strict=True):
         chosen = table["kind"] == kind
         if chosen.any():
-            label = f"{kind} ({chosen.sum()})" if kind != KINDS[2] else "test found no signal"
+            label = f"{kind} ({chosen.sum()})" if kind != KINDS[2] else "test not significant"
             ax.bar(table["component"][chosen], heights[chosen], color=color, label=label, **look)
     text: dict[str, Any] = {"textcoords": "offset points", "rotation": 90, "ha": "center", "va": "bottom"}
     for row, height in zip(table, heights, strict=True):

@@ -20,7 +20,7 @@ from .replay_fit import replayed
 # Color, marker and label of an observed score, by whether it was accepted.
 OUTCOMES = {
     True: (ACCENT, "D", "observed: component added"),
-    False: (SECOND, "X", "observed: no signal left"),
+    False: (SECOND, "X", "observed: not significant"),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._messages import borderline_text, count, p_value_text
+from ..data_checks.borderline import reconciliation
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
 from .features import leading
@@ -27,7 +28,7 @@ def components_section(inputs: Inputs) -> dict[str, Any]:
     reduction = inputs.reduction
     return section(
         "Number of components",
-        [_count_text(reduction), *_test_text(reduction, bool(inputs.adjusted.any()))],
+        [_count_text(reduction), *_test_text(reduction, bool(inputs.adjusted.any())), *_agreement(inputs)],
         n_components=int(reduction.n_components_),
         n_supervised=int(reduction.n_supervised_),
         tables=[*([_steps_table(inputs)] if reduction.steps_ else []), _components_table(inputs)],
@@ -63,11 +64,13 @@ def _test_text(reduction: Any, adjusted: bool) -> list[str]:
     last = reduction.steps_[-1]
     p_value = p_value_text(last.p_value, last.n_permutations, last.borderline)
     if reduction.n_supervised_ == 0:
-        text.append(f"No feature is associated with the target beyond chance ({p_value}).")
+        text.append(
+            f"No single feature passed the test ({p_value}). Many weak associations together may still predict."
+        )
     elif not last.accepted:
         text.append(
             f"The search stopped after {count(int(reduction.n_supervised_), 'component')}, because no remaining "
-            f"feature is associated with the target beyond chance ({p_value}). With more samples, further "
+            f"single feature passed the test ({p_value}). With more samples, further "
             "components might become detectable."
         )
     else:
@@ -79,13 +82,23 @@ def _test_text(reduction: Any, adjusted: bool) -> list[str]:
     ]
 
 
+def _agreement(inputs: Inputs) -> list[str]:
+    """Return how the tests agree with the result on held-out samples, if they do not agree at first sight."""
+    verdict, reduction = inputs.context.verdict, inputs.reduction
+    tested = reduction.steps_ and getattr(reduction, "alpha", None) is not None
+    if verdict is None or not tested or verdict.get("better_than_baseline") is None:
+        return []
+    sentence = reconciliation(int(reduction.n_supervised_), bool(verdict["better_than_baseline"]))
+    return [] if sentence is None else [sentence]
+
+
 def _steps_table(inputs: Inputs) -> dict[str, Any]:
     reduction = inputs.reduction
     columns = [("Step", "number"), ("Best score", "number"), ("p-value", "text"), ("Permutations", "number")]
     columns += [("Outcome", "text"), ("Features", "number"), ("Class separated best", "text")]
     rows: list[list[Any]] = []
     for place, step in enumerate(reduction.steps_, start=1):
-        outcome = "component added" if step.accepted else "undecided" if step.limit_reached else "no signal left"
+        outcome = "component added" if step.accepted else "undecided" if step.limit_reached else "not significant"
         separated = "" if step.target_class is None or not step.accepted else clean(step.target_class)
         used = int(step.n_features) if step.accepted else None
         p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)

@@ -1,0 +1,55 @@
+"""The record of what a check found, and the wording that all checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._messages import listing
+
+KINDS = (
+    *("leak", "odd_features", "outliers", "duplicates", "batch", "file_order", "small_class", "borderline"),
+    "scale",
+)
+# Kinds of targets that consist of classes.
+CLASS_KINDS = ("classification", "ordinal")
+# Blocks of columns that are copied at a time.
+BLOCK = 4096
+
+
+class Finding(NamedTuple):
+    """What a check found: its kind, a sentence, and the samples (rows) and features (columns) concerned."""
+
+    kind: str
+    sentence: str
+    rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+
+
+def named(what: str, names: Sequence[str] | None, places: Any) -> str:
+    """Return a noun with the names of some features or samples, or with their numbers from 0 if they have none.
+
+    Examples
+    --------
+    >>> from ispca.data_checks.findings import named
+    >>> named("Feature", ["a", "b", "c"], [1]), named("Sample", None, [0, 2])
+    ("Feature 'b'", 'Samples 0 and 2')
+    """
+    words = [str(place) if names is None else repr(str(names[place])) for place in places]
+    plural = "" if len(words) == 1 else "s"
+    return f"{what}{plural} {' and '.join(words) if len(words) == 2 else listing(words)}"
+
+
+def as_classes(y: Any, kind: str) -> np.ndarray | None:
+    """Return the number of each sample's class, or None if the target does not consist of classes."""
+    if kind not in CLASS_KINDS:
+        return None
+    return np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+
+
+def as_quantity(y: Any) -> np.ndarray:
+    """Return a target that does not consist of classes as numbers; for survival, its times."""
+    y = np.asarray(y)
+    return np.asarray(y["time"] if y.dtype.names else y, dtype=np.float64)

@@ -1,0 +1,131 @@
+"""Leaks: single features that nearly determine the target, far better than the others could."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import rankdata
+
+from .._array_types import Floats, Indices
+from .findings import BLOCK, Finding, as_classes, as_quantity, named
+
+# A leak explains this fraction of the target's variation, and exceeds the sixth best feature by this much on
+# Fisher's scale. The strongest gene of 16 real data sets has 0.90 and 0.40.
+EXPLAINED, AHEAD = 0.8, 0.75
+# Up to five features may repeat the target; the sixth shows what the others reach.
+REPEATS = 5
+# Alone enough, without comparison.
+COMPLETE = 0.999
+# A feature of few values codes the classes if its values name the class of this fraction of each class.
+VALUES, NAMED_CORRECTLY = 10, 0.95
+# Fewer samples are separated by chance.
+FEWEST, FEWEST_CODED = 8, 20
+# Features with the largest correlations, whose rank correlations are computed as well.
+RANKED = 50
+
+
+def find_leaks(
+    X: Any, y: Any, kind: str, n_distinct: Indices | None = None, features: Sequence[str] | None = None
+) -> list[Finding]:
+    """Return a finding if features nearly determine the target; ``n_distinct`` counts the values of each."""
+    classes = as_classes(y, kind)
+    n_samples = X.shape[0]
+    if n_samples < FEWEST or X.shape[1] == 0:
+        return []
+    explained = class_fractions(X, classes) if classes is not None else quantity_fractions(X, as_quantity(y))
+    order = np.argsort(-explained, kind="stable")
+    reference = explained[order[min(REPEATS, X.shape[1] // 2)]]
+    ahead = _fisher(explained) - _fisher(reference) >= max(AHEAD, 4 / np.sqrt(n_samples - 3))
+    found = (explained >= EXPLAINED) & ahead | (explained >= COMPLETE)
+    if classes is not None and n_distinct is not None and n_samples >= FEWEST_CODED:
+        for column in np.flatnonzero((n_distinct <= VALUES) & (n_distinct > 1) & ~found):
+            found[column] = _codes(X[:, column], classes)
+    places = order[found[order]]
+    # Many such features are the nature of the data.
+    if len(places) == 0 or len(places) > max(REPEATS, X.shape[1] // 100):
+        return []
+    rest = float(np.delete(explained, places).max(initial=0.0))
+    sentence = _sentence(named("Feature", features, places), len(places), float(explained[places].min()), rest)
+    return [Finding("leak", sentence, (), tuple(places.tolist()))]
+
+
+def _sentence(who: str, number: int, least: float, rest: float) -> str:
+    """Say what the features do, how well if their linear fit shows it, and what to check."""
+    strength = ""
+    if least >= EXPLAINED:
+        bound = "" if number == 1 else "at least "
+        strength = f" ({bound}{_percent(least)} of its variation; every other feature: at most {_percent(rest)})"
+    if number == 1:
+        return (
+            f"{who} nearly determines the target{strength}. Check whether it was derived from the target, and "
+            "drop it if so."
+        )
+    return (
+        f"{who} each nearly determine the target{strength}. Check whether they were derived from the target, and "
+        "drop them if so."
+    )
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f}%" if fraction < 0.995 else f"{100 * fraction:.3g}%"
+
+
+def class_fractions(X: Any, classes: Indices) -> Floats:
+    """Return the fraction of each feature's variance that lies between the classes."""
+    indicators = np.eye(classes.max() + 1)[classes]
+    sizes = indicators.sum(axis=0)
+
+    def between(Z: Floats) -> Floats:
+        return np.asarray((indicators.T @ Z) ** 2 / sizes[:, None]).sum(axis=0)
+
+    return _fractions(X, between)
+
+
+def quantity_fractions(X: Any, y: Floats) -> Floats:
+    """Return the squared correlations with a quantity, by values or, for the largest, by ranks."""
+    explained = _squared_correlations(X, y)
+    best = np.argsort(-explained, kind="stable")[:RANKED]
+    columns = X[:, best].toarray() if sp.issparse(X) else X[:, best]
+    ranked = _squared_correlations(rankdata(columns, axis=0), rankdata(y))
+    explained[best] = np.maximum(explained[best], ranked)
+    return explained
+
+
+def _squared_correlations(X: Any, y: Floats) -> Floats:
+    centered = y - y.mean()
+    unit = centered / max(np.linalg.norm(centered), np.finfo(np.float64).tiny)
+    return _fractions(X, lambda Z: (unit @ Z) ** 2)
+
+
+def _fractions(X: Any, explained_squares: Any) -> Floats:
+    """Return explained over total sums of squares of each feature; 0 for constant ones."""
+    result = np.zeros(X.shape[1])
+    for start in range(0, X.shape[1], BLOCK):
+        part = X[:, start : start + BLOCK]
+        Z = np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
+        size = np.abs(Z).max(axis=0)
+        Z = Z - Z.mean(axis=0)
+        total = (Z**2).sum(axis=0)
+        varies = total > (1e-12 * size) ** 2
+        result[start : start + BLOCK][varies] = explained_squares(Z)[varies] / total[varies]
+    return np.clip(result, 0.0, 1.0)
+
+
+def _fisher(explained: Any) -> Any:
+    return np.arctanh(np.minimum(np.sqrt(explained), 1 - 1e-12))
+
+
+def _codes(values: Floats, classes: Indices) -> bool:
+    """Return whether the most frequent class at each value is nearly always the true one, in every class."""
+    codes = np.unique(values, return_inverse=True)[1].ravel()
+    counts = np.zeros((codes.max() + 1, classes.max() + 1))
+    np.add.at(counts, (codes, classes), 1)
+    # Several samples per value, so that the value can stand for something.
+    if len(counts) > len(values) / 5:
+        return False
+    chosen = counts.argmax(axis=1)
+    correct = np.bincount(classes, weights=chosen[codes] == classes) / counts.sum(axis=0)
+    return bool(correct.min() >= NAMED_CORRECTLY)

@@ -1,0 +1,110 @@
+"""Features unlike all others by location, spread, discreteness or correlation: clinical columns among genes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from .._array_types import Floats, Indices, Mask
+from .findings import BLOCK, Finding, named
+
+# With fewer features there is no "all others".
+FEWEST = 50
+# At most this many features, or this fraction, are odd; more are the nature of the data.
+MOST, MOST_FRACTION = 20, 0.005
+# The gap that separates odd locations from the others, in ranges of the others, on the plain and the log scale.
+LOCATION_GAP, LOG_LOCATION_GAP = 1.0, 0.5
+# The gap of the logarithms of standard deviations, absolute and in ranges of the others.
+SPREAD_GAP, SPREAD_RANGES = np.log(3.0), 0.3
+# A feature of few values among features of which nearly all have values of their own for most samples.
+VALUES = 10
+# Samples by which the number of distinct values is counted.
+ROWS = 200
+
+
+def find_odd_features(
+    X: Floats, n_distinct: Indices, features: Sequence[str] | None = None, known: Collection[int] = ()
+) -> list[Finding]:
+    """Return a finding for each way in which a few features differ from all others, except those already known."""
+    n_features = X.shape[1]
+    if n_features < FEWEST or X.shape[0] < VALUES:
+        return []
+    mean, spread, integer = _columns(X)
+    varies = n_distinct > 1
+    most = min(MOST, max(3, int(MOST_FRACTION * n_features)))
+    n_rows = min(X.shape[0], ROWS)
+    few = varies & (n_distinct <= min(VALUES, n_rows / 4))
+    single = np.quantile(n_distinct, 0.01) >= n_rows / 2
+    odd = {
+        "take only integer values, unlike nearly all others": _rare(integer & varies, most),
+        f"take at most {VALUES} different values, unlike all others": _rare(few & single, most),
+        "have values of another magnitude than all others": _far(mean, most),
+        "vary far more than all others": _apart(
+            np.log(spread, where=spread > 0, out=np.full(n_features, -np.inf)), most, SPREAD_RANGES, SPREAD_GAP
+        ),
+    }
+    found: list[Finding] = []
+    told = np.isin(np.arange(n_features), list(known))
+    for how, mask in odd.items():
+        places = np.flatnonzero(mask & varies & ~told)
+        told |= mask
+        if len(places):
+            found.append(Finding("odd_features", _sentence(how, features, places), (), tuple(places.tolist())))
+    return found
+
+
+def count_distinct(X: Floats) -> Indices:
+    """Return the number of distinct values of each feature, among at most 200 evenly spaced samples."""
+    rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], ROWS)).astype(np.intp)
+    result = np.ones(X.shape[1], dtype=np.intp)
+    for start in range(0, X.shape[1], BLOCK):
+        part = np.sort(X[rows, start : start + BLOCK], axis=0)
+        result[start : start + BLOCK] += (part[1:] > part[:-1]).sum(axis=0)
+    return result
+
+
+def _columns(X: Floats) -> tuple[Floats, Floats, Mask]:
+    """Return the mean and the standard deviation of each feature, and whether it has integer values only."""
+    mean, spread, integer = np.empty(X.shape[1]), np.empty(X.shape[1]), np.empty(X.shape[1], dtype=bool)
+    for start in range(0, X.shape[1], BLOCK):
+        part, here = X[:, start : start + BLOCK], slice(start, start + BLOCK)
+        mean[here], spread[here] = part.mean(axis=0), part.std(axis=0)
+        integer[here] = (part == np.rint(part)).all(axis=0)
+    return mean, spread, integer
+
+
+def _rare(mask: Mask, most: int) -> Mask:
+    return mask if mask.sum() <= most else np.zeros_like(mask)
+
+
+def _far(mean: Floats, most: int) -> Mask:
+    """Return which features have means beyond a gap, above or below those of all others."""
+    mask = _apart(mean, most, LOCATION_GAP) | _apart(-mean, most, LOCATION_GAP)
+    if mean.min() > 0:
+        # Raw intensities spread over decades: a large value is odd only if its logarithm is.
+        log = np.log(mean)
+        mask &= _apart(log, most, LOG_LOCATION_GAP) | _apart(-log, most, LOG_LOCATION_GAP)
+    return mask
+
+
+def _apart(values: Floats, most: int, ranges: float, least: float = 0.0) -> Mask:
+    """Return which of the largest values a gap separates from the rest, measured in ranges of the rest."""
+    order = np.argsort(-values, kind="stable")
+    top, low = values[order[: most + 1]], values[np.isfinite(values)].min(initial=np.inf)
+    for n_odd in range(most, 0, -1):
+        gap, width = top[n_odd - 1] - top[n_odd], top[n_odd] - low
+        if np.isfinite(width) and width > 0 and gap >= max(ranges * width, least):
+            mask = np.zeros(len(values), dtype=bool)
+            mask[order[:n_odd]] = True
+            return mask
+    return np.zeros(len(values), dtype=bool)
+
+
+def _sentence(how: str, features: Sequence[str] | None, places: Indices) -> str:
+    remedy = "drop them, or adjust for them as covariates"
+    if len(places) == 1:
+        how = how.replace("take ", "takes ").replace("have ", "has ").replace("vary ", "varies ")
+        remedy = "drop it, or adjust for it as a covariate"
+    what = "this is not a measurement" if len(places) == 1 else "these are not measurements"
+    return f"{named('Feature', features, places)} {how}. If {what} like the rest (such as age or sex), {remedy}."

@@ -1,0 +1,90 @@
+"""All checks together: false alarms, real data, and warnings that can be filtered."""
+
+import os
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ispca
+from ispca.data_checks import KINDS, Finding, check_data, warn
+from ispca.data_checks.checking import WARNINGS
+from ispca.datasets import load, make_expression
+
+
+def test_simulated_data_have_no_findings():
+    for seed in range(20):
+        data = make_expression(n_samples=60, n_features=800, n_classes=2 + seed % 2, random_state=seed)
+        assert check_data(data.data, data.target, "classification", n_folds=5) == []
+
+
+def test_noise_has_findings_at_a_rate_far_below_5_percent():
+    found = Counter()
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n, D = int(rng.integers(10, 100)), int(rng.integers(2, 400))
+        # Sorted by class, so that the order of the file is checked too.
+        X, y = rng.normal(size=(n, D)), np.sort(np.arange(n) % 2)
+        X = np.exp(2 * X) if seed % 3 == 0 else rng.poisson(np.exp(X + 3)).astype(float) if seed % 3 == 1 else X
+        sheet = {"batch": rng.integers(0, 3, n), "date": rng.permutation(20240101 + np.arange(n) % 28)}
+        found.update(finding.kind for finding in check_data(X, y, "classification", sheet=sheet))
+        found.update(finding.kind for finding in check_data(X, rng.normal(size=n), "regression", sheet=sheet))
+    assert max(found.values(), default=0) <= 2
+
+
+# What is found in each real set; docs/guide/warnings.md has the same table. None has a leak.
+REAL = {
+    "arcene": ["outliers"],
+    "chowdary": [],
+    "colon": [],
+    "glioma-4c": [],
+    "gordon": ["outliers"],
+    "gravier": ["file_order"],
+    "leukemia": [],
+    "lung-5c-1543": [],
+    "ovarian": [],
+    "prostate": ["file_order", "outliers"],
+    "reg-riboflavin": [],
+    "surv-beer": [],
+    "basehock": ["duplicates"],
+    "dexter": [],
+    "pcmac": [],
+    "count-blog": ["duplicates", "odd_features"],
+}
+OTHER_KINDS = {"reg": "regression", "surv": "survival", "count": "count"}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_data(name):
+    if not (Path(os.environ.get("ISPCA_DATA", "nowhere")) / f"{name}.npz").exists():
+        pytest.skip(f"real data: set ISPCA_DATA to the folder with {name}.npz")
+    data = load(name)
+    kind = OTHER_KINDS.get(name.partition("-")[0], "classification")
+    assert [finding.kind for finding in check_data(data.data, data.target, kind, n_folds=5)] == REAL[name]
+
+
+def test_every_kind_has_a_warning_that_can_be_filtered():
+    assert tuple(WARNINGS) == KINDS
+    for kind, category in WARNINGS.items():
+        assert getattr(ispca, category.__name__) is category
+        assert issubclass(category, ispca.DataWarning)
+        with pytest.warns(category, match="Look here") as caught:
+            warn([Finding(kind, "Look here.")])
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=ispca.LeakWarning)
+        warn([Finding("leak", "Look here.")])
+        with pytest.raises(ispca.OutlierWarning):
+            warn([Finding("outliers", "Look here.")])
+
+
+def test_a_leak_is_not_called_odd_as_well():
+    data = make_expression(n_samples=60, n_features=800, random_state=0)
+    X = data.data.copy()
+    X[:, 4] = data.target == data.target[0]
+    names = [f"g{j}" for j in range(800)]
+    (finding,) = check_data(X, data.target, "classification", features=names)
+    assert finding.kind == "leak"

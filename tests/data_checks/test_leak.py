@@ -1,0 +1,82 @@
+"""Leaks: recoded targets and scores derived from them, but not merely strong genes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ispca.data_checks.leak import find_leaks
+from ispca.data_checks.odd_features import count_distinct
+from ispca.datasets import make_expression
+
+NAMES = [f"gene{j}" for j in range(400)]
+
+
+@pytest.fixture
+def data():
+    found = make_expression(n_samples=80, n_features=400, n_modules=5, signal=1.0, random_state=3)
+    return found.data.copy(), found.target
+
+
+def leaks(X, y, kind="classification"):
+    n_distinct = None if sp.issparse(X) else count_distinct(X)
+    return find_leaks(X, y, kind, n_distinct, NAMES)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.2])
+def test_a_score_derived_from_the_classes(data, noise):
+    X, y = data
+    X[:, 7] = (y == y[0]) + noise * np.random.default_rng(0).normal(size=len(y))
+    (finding,) = leaks(X, y)
+    assert finding.columns == (7,)
+    assert finding.sentence.startswith("Feature 'gene7' nearly determines the target (")
+    assert leaks(sp.csr_array(X), y)[0].columns == (7,)
+
+
+def test_several_leaks_are_named_together(data):
+    X, y = data
+    X[:, 7], X[:, 9] = y == y[0], 3.0 - (y == y[0])
+    (finding,) = leaks(X, y)
+    assert set(finding.columns) == {7, 9}
+    assert "Features 'gene7' and 'gene9' each nearly determine the target (at least 100%" in finding.sentence
+
+
+def test_a_recoding_with_a_few_errors_and_a_finer_coding(data):
+    X, y = data
+    codes = (y == y[0]).astype(float)
+    finer = codes + 2 * np.random.default_rng(1).integers(0, 3, len(y))
+    codes[:2] = 1 - codes[:2]
+    for column in (codes, finer):
+        changed = X.copy()
+        changed[:, 11] = column
+        assert leaks(changed, y)[0].columns == (11,)
+
+
+@pytest.mark.parametrize("derive", [lambda y: 2 * y + 1, np.exp, lambda y: -np.cbrt(y), lambda y: y.round(1)])
+def test_a_function_of_a_quantity(data, derive):
+    X, _ = data
+    y = X[:, :5].sum(axis=1) - X[:, :5].sum(axis=1).mean()
+    X[:, 20] = derive(y)
+    assert leaks(X, y, "regression")[0].columns == (20,)
+    times = np.array([(True, time) for time in np.exp(y / 4)], dtype=[("event", bool), ("time", float)])
+    assert leaks(X, times, "survival")[0].columns == (20,)
+
+
+@pytest.mark.parametrize("signal", [1.0, 3.0, 10.0])
+def test_strong_genes_are_not_leaks(signal):
+    for seed in range(5):
+        data = make_expression(n_samples=60, n_features=400, signal=signal, random_state=seed)
+        assert leaks(data.data, data.target) == []
+
+
+def test_a_strong_gene_and_a_clinical_column_are_not_leaks(data):
+    X, y = data
+    rng = np.random.default_rng(2)
+    X[:, 5] += 2 * X[:, 5].std() * (y == y[0])
+    X[:, 6] = np.where(rng.random(len(y)) < 0.15, y != y[0], y == y[0])
+    assert leaks(X, y) == []
+
+
+def test_few_samples_are_separated_by_chance():
+    rng = np.random.default_rng(0)
+    found = [leaks(rng.normal(size=(n, 400)), np.arange(n) % 2) for n in (4, 6, 8, 10, 12) for _ in range(20)]
+    assert sum(map(len, found)) == 0

@@ -1,0 +1,52 @@
+"""Classes too small for the folds, borderline tests, and their agreement with held-out samples."""
+
+import numpy as np
+import pytest
+
+from ispca.data_checks.borderline import find_borderline, reconciliation
+from ispca.data_checks.small_class import find_small_class, possible_folds
+from ispca.reduction.records import Step
+
+
+def target(size):
+    return np.array(["common"] * 20 + ["rare"] * size)
+
+
+@pytest.mark.parametrize(("size", "number"), [(1, 0), (2, 2), (4, 4), (5, 5), (9, 5)])
+def test_the_smallest_class_limits_the_folds(size, number):
+    y = target(size)
+    assert possible_folds(y, "classification", 5) == possible_folds(y, "ordinal", 5) == number
+    found = find_small_class(y, "classification", 5)
+    assert bool(found) == (number < 5)
+    if found:
+        words = f"uses {number} folds instead of 5." if number else "so the model is not cross-validated."
+        assert words in found[0].sentence
+        assert found[0].sentence.startswith(f"Class 'rare' has only {size} sample{'s' * (size > 1)}, ")
+        assert found[0].rows == tuple(range(20, 20 + size))
+
+
+def test_groups_count_instead_of_samples():
+    y, groups = target(10), np.r_[np.arange(20), np.full(10, 99)]
+    assert "Class 'rare' has only 1 group, " in find_small_class(y, "classification", 5, groups)[0].sentence
+    assert possible_folds(y, "classification", 5, groups) == 0
+
+
+def test_quantities_have_no_classes():
+    y = np.arange(20.0)
+    assert find_small_class(y, "regression", 5) == []
+    assert possible_folds(y, "regression", 5) == 5
+    assert possible_folds(y[:3], "regression", 5) == 3
+
+
+def test_only_borderline_tests_are_reported():
+    clear = Step(accepted=True, score=0.9, p_value=0.0, p_value_interval=(0.0, 0.001))
+    close = Step(accepted=False, score=0.5, p_value=0.011, p_value_interval=(0.009, 0.013), borderline=True)
+    (finding,) = find_borderline([clear, close], 0.01)
+    assert finding.sentence.startswith("The test of step 2 is borderline")
+    assert find_borderline([clear], 0.01) == find_borderline([close], None) == []
+
+
+def test_tests_and_held_out_samples_are_reconciled():
+    assert "No single feature passed the test, but the model predicts" in reconciliation(0, True)
+    assert "Features passed the test, but the model does not" in reconciliation(1, False)
+    assert reconciliation(0, False) is reconciliation(2, True) is None
