@@ -70,6 +70,15 @@ def describe_splits(cv: Any, n_splits: int, groups: Any, strata: str | None) -> 
     return f"{count(n_splits, 'random split')} with {TEST_FRACTION:.0%} of the {unit} held out{kind}"
 
 
+def describe_folds(cv: Any, n_splits: int, groups: Any, strata: str | None) -> str:
+    """Say in words how `make_fold_splits` made the splits, stratified by something or not."""
+    if not isinstance(cv, Integral):
+        return describe_splits(cv, n_splits, groups, strata)
+    kind = f", stratified by {strata}" if strata else ""
+    unit = "sample" if groups is None else "group"
+    return f"{n_splits} folds{kind}; every {unit} is held out once"
+
+
 def make_fold_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool, seed: int) -> list[Split]:
     """Return the splits defined by ``cv``; an integer is a number of folds, stratified by class.
 

@@ -5,7 +5,7 @@ import pytest
 
 from ispca.cli import main
 
-SHORT = ["--components", "4", "--draws", "60", "--quiet"]
+SHORT = ["--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
 
 
 def rows(n=40, seed=1):

@@ -18,7 +18,7 @@ from ispca.persistence import load_model, read_details
 from ispca.validation import compare_with_baselines
 from ispca.validation.methods import RECOMMENDED
 
-SHORT = ["--components", "4", "--draws", "60", "--quiet"]
+SHORT = ["--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "report.html", "scores.csv"]
 
@@ -48,7 +48,7 @@ def test_the_files(fitted):
 
 
 def test_advice_is_about_options(data, tmp_path, capsys):
-    short = ["--components", "35", "--draws", "5"]
+    short = ["--components", "35", "--draws", "5", "--cv", "0"]
     assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *short]) == 0
     told = capsys.readouterr().err
     assert "ispca: --components 35 exceeds the rank of the data: the model has 30." in told
@@ -100,7 +100,7 @@ def test_the_summary_says_borderline(tmp_path, capsys):
     X = rng.normal(size=(40, 30))
     y = rng.normal(size=40) + 0.81 * X[:, 0]
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    short = ["--components", "2", "--draws", "20"]
+    short = ["--components", "2", "--draws", "20", "--cv", "0"]
     assert main(["fit", str(tmp_path / "data.npz"), "--out", str(tmp_path / "out"), *short]) == 0
     printed = capsys.readouterr().out
     assert ", borderline): " in printed
@@ -185,7 +185,10 @@ def test_pure_noise_and_few_features(tmp_path, capsys, table_of):
     values = rng.normal(size=(30, 2))
     noise = [["g1", "g2", "y"], *([f"{a:.3f}", f"{b:.3f}", "ab"[i % 2]] for i, (a, b) in enumerate(values))]
     path = write(tmp_path / "noise.csv", noise)
-    assert main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "out"), "--draws", "50"]) == 0
+    assert (
+        main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "out"), "--draws", "50", "--cv", "0"])
+        == 0
+    )
     assert "No single feature passed the test (p = 0." in capsys.readouterr().out
 
 
@@ -356,7 +359,7 @@ def test_the_report(data, tmp_path, fitted, monkeypatch):
     monkeypatch.setattr(fit, "compare_with_baselines", partial(compare_with_baselines, n_jobs=1))
     page = (fitted / "report.html").read_text(encoding="utf-8")
     assert "1 column of text left out: sex." in page
-    assert "Run “ispca fit” again with --cv 5" in page
+    assert "Run “ispca fit” again without --cv 0" in page
     assert "--drop score --out results" in page
     command = ["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *SHORT]
     assert main([*command, "--format", "markdown", "--cv", "2"]) == 0

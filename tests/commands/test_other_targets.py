@@ -10,7 +10,7 @@ from ispca.cli import main
 from ispca.datasets import make_counts, make_survival
 from ispca.persistence import load_model, read_details
 
-SHORT = ["--components", "3", "--draws", "60", "--permutations", "200"]
+SHORT = ["--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
 SURVIVAL = ["--time", "months", "--event", "died", "--covariates", "age,sex,batch", "--drop", "weight"]
 COUNT = ["--target", "relapses", "--kind", "count", "--offset", "log_years", "--covariates", "age,sex"]
 PATIENTS = 90

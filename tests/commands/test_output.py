@@ -14,7 +14,7 @@ from ispca.cli import main
 from ispca.commands import UsageError, _output, compare, fit, predict
 from ispca.commands._output import output_file, output_folder
 
-SHORT = ["--components", "4", "--draws", "60", "--quiet"]
+SHORT = ["--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "report.html", "scores.csv"]
 
@@ -330,7 +330,7 @@ def test_a_real_fit_killed_at_every_call(data, tmp_path):
     environment["PYTHONPATH"] = os.pathsep.join(
         [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
-    options = [*TARGET, "--components", "2", "--draws", "4", "--quiet", "--method", "PCA"]
+    options = [*TARGET, "--components", "2", "--draws", "4", "--cv", "0", "--quiet", "--method", "PCA"]
     start = [sys.executable, "-c", textwrap.dedent(KILLED_FITS), str(data), str(place), *options]
     result = subprocess.run(start, capture_output=True, text=True, timeout=600, env=environment, check=False)
     assert result.returncode == 0, result.stderr

@@ -14,7 +14,7 @@ from ispca.cli import main
 
 ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f\u202egnp\u2066"
 FORBIDDEN = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u202a\u202b\u202c\u202d\u202e"} - {"\n", "\t"}
-SHORT = ["--components", "3", "--draws", "60"]
+SHORT = ["--components", "3", "--draws", "60", "--cv", "0"]
 
 
 def test_printable():

@@ -49,13 +49,14 @@ def write_files(
     scores: np.ndarray,
     args: Namespace,
     validation: Comparison | None,
-    findings: Sequence[Finding] = (),
+    findings: Sequence[Finding],
+    judgment: dict[str, Any] | None,
     unadjusted: Any = None,
 ) -> list[dict[str, Any]]:
     """Write all files of a fit into a folder; return the strongest features.
 
-    ``findings`` are those of the checks of the data. ``unadjusted`` is the reduction without adjustment for the
-    covariates, which the report compares.
+    ``findings`` are those of the checks of the data, ``judgment`` is the verdict of the cross-validation, and
+    ``unadjusted`` the reduction without adjustment for the covariates, which the report compares.
     """
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
@@ -85,13 +86,14 @@ def write_files(
         command=_command(args),
         notes=table.notes,
         left_out=table.left_out,
-        validation_hint="Run “ispca fit” again with --cv 5",
+        validation_hint="Run “ispca fit” again without --cv 0",
         sampling_hint="Run “ispca fit” again with more --draws",
         scores=scores,
         coefficients=coefficients,
         fit_parameters=tuple(sample_options(table)),
         unadjusted=unadjusted,
         findings=findings,
+        verdict=judgment,
         confounding=check_covariates(table),
         annotation=table.annotation,
         label=table.label,
@@ -150,7 +152,7 @@ def _command(args: Namespace) -> str:
     words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
     words += ["--paper"] if args.paper else []
     words += ["--permutations", str(args.permutations)] if args.permutations else []
-    words += ["--cv", str(args.cv)] if args.cv else []
+    words += ["--cv", str(args.cv)]
     words += ["--features", *args.features] if args.features else []
     words += ["--drop", *args.drop] if args.drop else []
     return shlex.join([*words, "--out", "results"])

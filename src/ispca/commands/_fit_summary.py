@@ -89,7 +89,7 @@ def _step(step: Any, features: np.ndarray) -> dict[str, Any]:
 def summary_text(values: dict[str, Any]) -> str:
     """Return the summary as a few lines."""
     samples, features = count(values["samples"], "sample"), count(values["features"], "feature")
-    lines = [f"{samples}, {features}, target {values['target']!r}: {_target(values)}."]
+    lines = [*_verdict(values), f"{samples}, {features}, target {values['target']!r}: {_target(values)}."]
     if values["features_left_out"]:
         left_out = count(values["features_left_out"], "feature")
         lines.append(f"{left_out} not used, because constant or determined by a single sample.")
@@ -111,6 +111,19 @@ def summary_text(values: dict[str, Any]) -> str:
         lines.append("")
     lines.append(f"Written in {values['seconds']:.1f} s: {', '.join(values['files'])}")
     return "\n".join(lines)
+
+
+def _verdict(values: dict[str, Any]) -> list[str]:
+    """Return the answer in a few lines: held-out performance, components, leading features."""
+    judgment = values["verdict"]
+    if judgment is None:
+        sentence = "Not cross-validated, so nothing is known about predictions of new samples."
+    else:
+        sentence = judgment["sentence"]
+    supervised, total = values["supervised_components"], values["components"]
+    parts = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}"
+    leading = ", ".join(row["feature"] for row in values["strongest_features"])
+    return [f"Verdict: {sentence}", f"Model: {parts}{f'; leading features {leading}' if leading else ''}.", ""]
 
 
 def _target(values: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._confounding import check_confounding
+from .._messages import count
 from .._progress import progress
 from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS
@@ -220,6 +221,26 @@ def check_splits(table: Table) -> None:
             alone = f"Class {classes[counts.argmin()]} has a single sample"
             problem = f"{alone}, which cannot be both fitted and held out."
             raise TableError(problem, "Remove the sample from the file, or merge its class with another one.")
+
+
+def possible_folds(table: Table, wanted: int) -> tuple[int, list[str]]:
+    """Return how many folds are possible, 0 if fewer than two, and a note if that is less than wanted.
+
+    A class needs a sample, or a group of samples, in every fold.
+    """
+    units = np.arange(table.X.shape[0]) if table.groups is None else np.asarray(table.groups)
+    unit, smallest, most = "sample" if table.groups is None else "group", "The data", len(np.unique(units))
+    if table.kind in ("classification", "ordinal"):
+        target = np.asarray(table.target)
+        sizes = {label: len(np.unique(units[target == label])) for label in np.unique(target)}
+        name = min(sizes, key=sizes.__getitem__)
+        smallest, most = f"Class {name}", sizes[name]
+    if most >= wanted:
+        return wanted, []
+    has = f"{smallest} {'have' if smallest == 'The data' else 'has'} only {count(most, unit)}"
+    if most < 2:
+        return 0, [f"{has}, which cannot be both fitted and held out: no cross-validation."]
+    return most, [f"{has}: {most} folds instead of {wanted}."]
 
 
 def _kind_hint(table: Table) -> list[str]:

@@ -18,7 +18,7 @@ from ..data_checks.small_class import possible_folds
 from ..ispca_transformer import ISPCA
 from ..readers import Table
 from ..report.html import load_templates
-from ..validation import compare_with_baselines, paper_methods, recommended_methods
+from ..validation import Comparison, compare_with_baselines, paper_methods, recommended_methods, verdict
 from ..validation.methods import MODELS
 from . import UsageError
 from ._console import Console
@@ -39,6 +39,9 @@ DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlig
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
 PAPER_KINDS = ("classification", "regression")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
+N_FOLDS = 5
+# Starting worker processes takes as long as several fits of a model that takes less than this.
+SECONDS_WORTH_WORKERS = 3.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--paper", "--components", "--draws")
     tests = "permutations per test (default auto: until it is safe)"
     parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
-    cv = "cross-validate in N splits for the report"
-    parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
+    cv = f"folds of the cross-validation (default {N_FOLDS}; 0: none)"
+    parser.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
     add_options(parser, "--seed", "--threads", "--json", "--quiet")
@@ -66,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
     args.out = default_output(args.data) if args.out is None else args.out
     if args.paper and args.method not in paper_methods():
         raise UsageError(f"--method {args.method} is not one of the paper's methods. Leave out --paper.")
+    if args.cv == 1:
+        raise UsageError("--cv 1 leaves nothing to fit. Pass at least 2 folds, or 0 for no cross-validation.")
     if args.format == "html":
         # A missing package is reported before the fit, which can take minutes.
         load_templates()
@@ -78,19 +83,18 @@ def run(args: argparse.Namespace) -> int:
         if args.method not in methods:
             known = ", ".join(name for name in METHODS if name in methods)
             raise UsageError(f"--method {args.method} does not apply to this kind of target. Choose from {known}.")
+        began = time.perf_counter()
         model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
         # The summary prints these.
         findings += find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
-        validation = None
-        if args.cv:
-            options = sample_options(table) | {"cv": args.cv, "random_state": args.seed}
-            validation = compare_with_baselines(model, table.X, table.target, kind=table.kind, **options)
+        validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
         unadjusted = without_adjustment(table, model[0])
         with waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, args, validation, findings, unadjusted)
+            strongest = write_files(folder, model, table, scores, args, validation, findings, judgment, unadjusted)
     seconds = time.perf_counter() - start
-    values = summary_values(model, table, args.out, seconds, strongest, args.format)
+    values = {"verdict": judgment}
+    values |= summary_values(model, table, args.out, seconds, strongest, args.format)
     values["findings"] = [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
     console.result(summary_text(values), values)
     return 0
@@ -125,6 +129,23 @@ def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
             pipeline[1].fit(scores, table.target, **options)
     reduction.feature_names_in_ = table.features
     return pipeline, scores
+
+
+def cross_validate(
+    table: Table, model: Pipeline, args: argparse.Namespace, seconds: float
+) -> tuple[Comparison | None, dict[str, Any] | None]:
+    """Return the comparison with the baselines and the verdict; None without folds.
+
+    ``seconds`` is the time of the fit to all samples.
+    """
+    if not args.cv:
+        return None, None
+    options, target = sample_options(table), table.target
+    n_jobs = 1 if seconds < SECONDS_WORTH_WORKERS else -1
+    folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
+    validation = compare_with_baselines(model, table.X, target, **options, **folds)
+    options.pop("offset", None)
+    return validation, verdict(validation, target, **options)
 
 
 def without_adjustment(table: Table, reduction: Any) -> Any:

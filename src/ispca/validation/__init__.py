@@ -9,6 +9,7 @@ from .stacking_counts import StackedCounts
 from .stacking_ordinal import StackedOrdinal
 from .stacking_survival import StackedSurvival
 from .standard_methods import standard_methods
+from .verdict import verdict
 
 __all__ = [
     "Comparison",
@@ -24,4 +25,5 @@ __all__ = [
     "recommended_methods",
     "stability",
     "standard_methods",
+    "verdict",
 ]

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from .comparison import Comparison, compare
+from .comparison import Comparison, run_comparison
+from .stacking_base import in_fold
 from .stacking_candidates import default_candidates
 from .target import target_form
 
@@ -28,9 +29,11 @@ def compare_with_baselines(
     n_jobs: int | None = -1,
     random_state: int = 0,
 ) -> Comparison:
-    """Refit a model, the lasso and the base rate in every split, and compare them on the held-out samples.
+    """Refit a model, the lasso and the base rate in every fold, and compare them on the held-out samples.
 
-    The lasso is left out where there is none for the kind of target, or none that uses the weights or the offset.
+    By default, every sample is held out once. Posteriors are sampled with two chains of 400 draws in the folds,
+    because predictions are averages over the draws and do not need more. The lasso is left out where there is none
+    for the kind of target, or none that uses the weights or the offset.
 
     Parameters
     ----------
@@ -43,13 +46,14 @@ def compare_with_baselines(
     kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
         What y contains, as in `compare`. Survival times are recognized; counts and ordered classes are not.
     cv : int, splitter or iterable of pairs, default=5
-        Number of random splits, or the splits, as in `compare`.
+        Number of folds, stratified by class or event, or the splits, as in `compare`. There are never more folds
+        than samples or groups.
     groups, sample_weight, offset : array-like of shape (n_samples,), optional
         Groups, weights and offsets of the samples, as in `compare`.
     n_jobs : int or None, default=-1
         Number of worker processes.
     random_state : int, default=0
-        Seed of the splits.
+        Seed of the folds.
 
     Returns
     -------
@@ -71,9 +75,10 @@ def compare_with_baselines(
     given = {"sample_weight": sample_weight, "offset": offset}
     given = {name: values for name, values in given.items() if values is not None}
     lasso = candidates.get(LASSO)
-    methods = {MODEL: model}
+    methods = {MODEL: in_fold(model)}
     if lasso is not None and all(has_fit_parameter(lasso, name) for name in given):
         methods[LASSO] = lasso
     methods[BASE_RATE] = candidates[BASE_RATE]
-    options = {"cv": cv, "groups": groups, "n_jobs": n_jobs, "random_state": random_state}
-    return compare(methods, X, y, kind=kind, baseline=BASE_RATE, **options, **given)
+    options: dict[str, Any] = {"sample_weight": sample_weight, "offset": offset, "random_state": random_state}
+    options |= {"kind": kind, "cv": cv, "folds": True, "groups": groups, "n_jobs": n_jobs}
+    return run_comparison(methods, X, y, baseline=BASE_RATE, label="Cross-validating", **options)

@@ -11,7 +11,7 @@ import numpy as np
 from .._array_types import Floats
 from .._checks import checked_offset, checked_weights
 from .._recarray import as_table
-from .._splits import Split, describe_splits, make_splits
+from .._splits import Split, describe_folds, describe_splits, make_fold_splits, make_splits
 from .._warnings import notify
 from ..plots.comparison import plot_comparison
 from .comparison_text import comparison_text
@@ -229,6 +229,34 @@ def compare(
     >>> result.table["method"].tolist()
     ['logistic', 'chance']
     """
+    options = {"kind": kind, "cv": cv, "groups": groups, "sample_weight": sample_weight, "offset": offset}
+    options |= {"metrics": metrics, "baseline": baseline, "n_jobs": n_jobs, "resume": resume}
+    return run_comparison(estimators, X, y, **options, timeout=timeout, random_state=random_state)
+
+
+def run_comparison(
+    estimators: Any,
+    X: Any,
+    y: Any,
+    *,
+    kind: str | None,
+    cv: Any,
+    groups: Any,
+    sample_weight: Any,
+    offset: Any,
+    baseline: str,
+    n_jobs: int | None,
+    random_state: Any,
+    metrics: Any = None,
+    resume: Any = None,
+    timeout: float | None = None,
+    folds: bool = False,
+    label: str = "Comparing",
+) -> Comparison:
+    """Compare as `compare` does; with ``folds``, an integer is a number of folds instead of random splits.
+
+    ``label`` says on the progress line what is being done.
+    """
     named = named_estimators(estimators)
     X, y, target = choose_target(named, X, y, kind)
     offset = checked_offset(offset, len(y))
@@ -241,8 +269,9 @@ def compare(
     seed = resumable_seed(random_state, resume)
     timeout = checked_timeout(timeout)
     labels, strata = target.strata(y)
-    splits = make_splits(cv, X, labels, groups, strata is not None, seed)
-    outcomes = run(Work(named, samples, target, splits, seed), resume, n_jobs, "Comparing", timeout)
+    make, describe = (make_fold_splits, describe_folds) if folds else (make_splits, describe_splits)
+    splits = make(cv, X, labels, groups, strata is not None, seed)
+    outcomes = run(Work(named, samples, target, splits, seed), resume, n_jobs, label, timeout)
     predictions: list[list[Prediction | None]] = []
     errors: list[tuple[int, str, str]] = []
     for number in range(len(splits)):
@@ -255,7 +284,7 @@ def compare(
         notify(f"{first}\n{RULE}. {NEVER}.")
     scores = fair_scores(predictions, samples, target, splits, measures)
     limits = {name: measure.limits for name, measure in measures.items()}
-    words = describe_splits(cv, len(splits), groups, strata)
+    words = describe(cv, len(splits), groups, strata)
     splitter = cv if isinstance(cv, Integral) or hasattr(cv, "split") else None
     return Comparison(
         list(named), base, scores, predictions, splits, errors, limits, words, seed, splitter, target.kind

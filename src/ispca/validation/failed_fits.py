@@ -34,7 +34,7 @@ def fair_scores(
     probabilities, it gets the value of the base rate of that split's training part. NaN is left where the
     measure does not apply to the method or to the split, and for a method that failed everywhere.
     """
-    held_out = [_held_out(samples, target, split) for split in splits]
+    held_out = [held_out_part(samples, target, split) for split in splits]
     scores = {name: score_all(predictions, held_out, measure) for name, measure in measures.items()}
     missing = np.any([np.isnan(values).any(axis=1) for values in scores.values()], axis=0)
     rates = [
@@ -48,7 +48,7 @@ def fair_scores(
     return scores
 
 
-def _held_out(samples: Samples, target: Target, split: Split) -> HeldOut:
+def held_out_part(samples: Samples, target: Target, split: Split) -> HeldOut:
     """Return the held-out observations of a split as measures take them."""
     train, test = samples._replace(X=np.zeros((len(samples.y), 1))).parts(split)
     censoring = None
