@@ -40,14 +40,33 @@ def _examine_table(path: Path, options: dict[str, Any]) -> None:
 
     from ispca.readers import read_table
 
+    path, options = _with_second_file(path, options)
     table = read_table(path, **options)
     assert table.X.shape == (len(table.ids), len(table.features))
+    assert all(len(values) == table.n_features for values in table.annotation.values())
+    assert all(len(values) == len(table.ids) for values in table.sheet.values())
     if sp.issparse(table.X):
         # Sums over both axes visit every index.
         assert (table.X @ np.ones(table.X.shape[1])).shape == (table.X.shape[0],)
         assert (table.X.T @ np.ones(table.X.shape[0])).shape == (table.X.shape[1],)
     if table.target is not None:
         assert len(table.target) == len(table.ids)
+
+
+def _with_second_file(path: Path, options: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
+    """Write the second file of a case, if it has one; return the file to read and the options of the reader."""
+    second = path.with_name("second.csv")
+    for role in ("samples", "annotation"):
+        if role in options:
+            second.write_text(options[role], encoding="utf-8")
+            return path, options | {role: second}
+        if f"{role}_for" in options:
+            others = dict(options)
+            second.write_text(others.pop(f"{role}_for"), encoding="utf-8")
+            if role == "annotation":
+                others["supervised"] = False
+            return second, others | {role: path}
+    return path, options
 
 
 def _examine_folder(path: Path, options: dict[str, Any]) -> None:

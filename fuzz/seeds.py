@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,11 @@ BOMB_COLUMNS = 8
 
 @dataclass(frozen=True)
 class Seed:
-    """A valid file: its suffix, its content, and the options with which it is read."""
+    """A valid file: its suffix, its content, and the options with which it is read.
+
+    The options may contain the text of a second file: one that the file is read with (``samples``,
+    ``annotation``), or the matrix that the file describes (``samples_for``, ``annotation_for``).
+    """
 
     suffix: str
     content: bytes
@@ -43,11 +47,30 @@ def make_seeds(kinds: Iterable[str]) -> dict[str, list[Seed]]:
 def _delimited(suffix: str, delimiter: str) -> Maker:
     def make(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
         texts = _texts(X, labels, ids, delimiter)
-        if suffix.endswith(".gz"):
-            texts = [gzip.compress(text, mtime=0) for text in texts]
-        return [Seed(suffix, text, {"target": "state"}) for text in texts]
+        pack = suffix.endswith(".gz")
+        seeds = [Seed(suffix, text, {"target": "state"}) for text in texts] + _described(X, labels, ids, suffix)
+        return [replace(seed, content=gzip.compress(seed.content, mtime=0)) for seed in seeds] if pack else seeds
 
     return make
+
+
+def _described(X: np.ndarray, labels: np.ndarray, ids: np.ndarray, suffix: str) -> list[Seed]:
+    """Return a matrix, its sample sheet and a table of its features, each with what it is read with."""
+    matrix = [["probe", "symbol", *ids]]
+    matrix += [[name, f"S{name}", *map(str, column)] for name, column in zip(FEATURES, X.T.tolist(), strict=True)]
+    sheet = [["name", "age", "state"]]
+    sheet += [[name, str(40 + i), label] for i, (name, label) in enumerate(zip(ids, labels, strict=True))]
+    genes = [["gene", "place"], *([name, f"chr{j}"] for j, name in enumerate(FEATURES))]
+    delimiter = "\t" if suffix.startswith(".tsv") else ","
+    numbers, samples, features = (
+        "".join(delimiter.join(row) + "\n" for row in table) for table in (matrix, sheet, genes)
+    )
+    target = {"target": "state"}
+    return [
+        Seed(suffix, numbers.encode(), target | {"samples": samples.replace("\t", ",")}),
+        Seed(suffix, samples.encode(), target | {"samples_for": numbers.replace("\t", ",")}),
+        Seed(suffix, features.encode(), {"annotation_for": numbers.replace("\t", ","), "transpose": True}),
+    ]
 
 
 def _comma_separated(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
@@ -130,7 +153,13 @@ def _workbook(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
         b'<?xml version="1.0"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/'
         b'core-properties"/>'
     )
-    return [Seed(".xlsx", pack(members), {"target": "state"})]
+    content = pack(members)
+    matrix = _texts(X, labels, ids, ",")[0].decode().replace("state", "unused")
+    return [
+        Seed(".xlsx", content, {"target": "state"}),
+        Seed(".xlsx", content, {"target": "state", "sheet": "Sheet"}),
+        Seed(".xlsx", content, {"target": "state", "samples_for": matrix}),
+    ]
 
 
 def _parquet(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
