@@ -43,10 +43,12 @@ def write_files(
     args: Namespace,
     validation: Comparison | None,
     unadjusted: Any = None,
+    test: dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Write all files of a fit into a folder; return the strongest features.
 
-    ``unadjusted`` is the reduction without adjustment for the covariates, which the report compares.
+    ``unadjusted`` is the reduction without adjustment for the covariates, which the report compares, and ``test``
+    the evaluation on other samples.
     """
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
@@ -73,6 +75,7 @@ def write_files(
         fit_parameters=tuple(sample_options(table)),
         unadjusted=unadjusted,
         confounding=check_covariates(table),
+        test=test,
     )
     report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
     write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)
@@ -118,6 +121,7 @@ def _command(args: Namespace) -> str:
     words += ["--permutations", str(args.permutations)] if args.permutations else []
     words += ["--cv", str(args.cv)] if args.cv else []
     words += ["--drop", *args.drop] if args.drop else []
+    words += ["--test", str(args.test)] if args.test else []
     return shlex.join([*words, "--out", "results"])
 
 

@@ -24,6 +24,7 @@ from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
 from ._options import DATA_OPTIONS, add_options, check_splits, integer, read_supervised, sample_options
 from ._output import output_folder
+from ._test_samples import read_test
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
 USAGE = "ispca fit DATA --target COLUMN --out DIR [options]"
@@ -49,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
     cv = "cross-validate in N splits for the report"
     parser.add_argument("--cv", type=integer(0), default=0, metavar="N", help=cv)
+    test = "evaluate the model on the samples of this file, too"
+    parser.add_argument("--test", type=Path, metavar="FILE", help=test)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
     add_options(parser, "--seed", "--json", "--quiet")
@@ -72,17 +75,19 @@ def run(args: argparse.Namespace) -> int:
         if args.method not in methods:
             known = ", ".join(name for name in METHODS if name in methods)
             raise UsageError(f"--method {args.method} does not apply to this kind of target. Choose from {known}.")
+        test = None if args.test is None else read_test(args, table, console)
         model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
         validation = None
         if args.cv:
             options = sample_options(table) | {"cv": args.cv, "random_state": args.seed}
             validation = compare_with_baselines(model, table.X, table.target, kind=table.kind, **options)
+        tested = None if test is None else test.evaluate(model, console)
         unadjusted = without_adjustment(table, model[0])
         with waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, args, validation, unadjusted)
+            strongest = write_files(folder, model, table, scores, args, validation, unadjusted, tested)
     seconds = time.perf_counter() - start
-    values = summary_values(model, table, args.out, seconds, strongest, args.format)
+    values = summary_values(model, table, args.out, seconds, strongest, args.format, tested)
     console.result(summary_text(values), values)
     return 0
 
