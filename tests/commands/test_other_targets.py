@@ -9,6 +9,7 @@ import pytest
 from ispca.cli import main
 from ispca.datasets import make_counts, make_survival
 from ispca.persistence import load_model, read_details
+from ispca.validation.survival_measures import concordance_index
 
 SHORT = ["--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
 SURVIVAL = ["--time", "months", "--event", "died", "--covariates", "age,sex,batch", "--drop", "weight"]
@@ -102,7 +103,12 @@ def test_survival_predictions(fitted_survival, tmp_path, capsys):
     assert any(row["median_survival"] == "" for row in rows)
     capsys.readouterr()
     assert main(["predict", model, str(fitted_survival / "survival.csv"), "--json", "--quiet"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
+    found, measured = result["predictions"], result["evaluation"]
+    event, time = (np.asarray(survival_columns()[name]).astype(float) for name in ("died", "months"))
+    assert measured["concordance"] == pytest.approx(concordance_index(event == 1, time, risk))
+    assert 0 < measured["integrated_brier"] < 0.25
+    assert measured["log_density"] < 0
     assert [row["median_survival"] is None for row in found] == [row["median_survival"] == "" for row in rows]
 
 
@@ -116,10 +122,10 @@ def test_covariates_are_required_and_used(fitted_survival, tmp_path, one_line, c
     assert main(["predict", model, str(write(tmp_path / "b.csv", odd))]) == 3
     assert "contains 'D', but the model knows only 'A', 'B', 'C'" in one_line()
     assert main(["predict", model, str(write(tmp_path / "c.csv", columns)), "--json", "--quiet"]) == 0
-    plain = json.loads(capsys.readouterr().out)
+    plain = json.loads(capsys.readouterr().out)["predictions"]
     older = columns | {"age": columns["age"] + 30}
     assert main(["predict", model, str(write(tmp_path / "d.csv", older)), "--json", "--quiet"]) == 0
-    changed = json.loads(capsys.readouterr().out)
+    changed = json.loads(capsys.readouterr().out)["predictions"]
     differences = [b["risk"] - a["risk"] for a, b in zip(plain, changed, strict=True)]
     assert abs(differences[0]) > 1e-3
     np.testing.assert_allclose(differences, differences[0])
@@ -171,7 +177,11 @@ def test_counts_with_an_offset(counts, tmp_path, capsys):
     for name, table in (("one", columns), ("two", longer)):
         path = write(tmp_path / f"{name}.csv", table)
         assert main(["predict", str(out / "model.ispca"), str(path), "--json", "--quiet"]) == 0
-        found.append(json.loads(capsys.readouterr().out))
+        result = json.loads(capsys.readouterr().out)
+        found.append(result["predictions"])
+        assert result["evaluation"].keys() >= {"poisson_deviance", "absolute_error", "coverage", "log_density"}
+        misses = np.array([row["mean"] for row in found[-1]]) - np.asarray(columns["relapses"], dtype=float)
+        assert result["evaluation"]["absolute_error"] == pytest.approx(np.abs(misses).mean())
     assert list(found[0][0]) == ["id", "mean", "q5", "q95"]
     np.testing.assert_allclose([row["mean"] for row in found[1]], [2 * row["mean"] for row in found[0]])
     without = {name: values for name, values in columns.items() if name != "log_years"}
@@ -186,7 +196,13 @@ def test_ordered_classes(counts, tmp_path, capsys):
     assert "target 'grade': ordered classes 1 (" in told.out
     assert "separating" not in told.out
     assert main(["predict", str(tmp_path / "out" / "model.ispca"), str(counts), "--json", "--quiet"]) == 0
-    row = json.loads(capsys.readouterr().out)[0]
+    result = json.loads(capsys.readouterr().out)
+    row, measured = result["predictions"][0], result["evaluation"]
+    assert measured["confusion"]["classes"] == ["1", "2", "3"]
+    right = np.trace(measured["confusion"]["counts"])
+    assert measured["accuracy"] == right / measured["samples"]
+    assert measured["samples"] - right == len(measured["misclassified"])
+    assert 0 < measured["ranked_probability"] < 0.25
     assert list(row) == ["id", "prediction", "p(1)", "p(2)", "p(3)"]
     assert row["p(1)"] + row["p(2)"] + row["p(3)"] == pytest.approx(1)
 

@@ -45,7 +45,7 @@ def test_classes_and_probabilities(fitted, data, capsys):
 
 def test_quantities(fitted_regression, data, capsys):
     assert main(["predict", str(fitted_regression / "model.ispca"), str(data), "--json"]) == 0
-    predicted = json.loads(capsys.readouterr().out)
+    predicted = json.loads(capsys.readouterr().out)["predictions"]
     assert predicted[0].keys() == {"id", "mean", "sd", "q5", "q95"}
     assert all(row["q5"] < row["mean"] < row["q95"] for row in predicted)
 

@@ -80,7 +80,7 @@ def test_negative_values_are_refused(tmp_path, one_line):
 
 
 def probabilities(text):
-    return np.array([row["p(ill)"] for row in json.loads(text)])
+    return np.array([row["p(ill)"] for row in json.loads(text)["predictions"]])
 
 
 def test_the_transformation_is_applied_to_new_data(of_counts, tmp_path, capsys):

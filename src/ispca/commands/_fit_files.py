@@ -52,11 +52,13 @@ def write_files(
     findings: Sequence[Finding],
     judgment: dict[str, Any] | None,
     unadjusted: Any = None,
+    test: dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Write all files of a fit into a folder; return the strongest features.
 
-    ``findings`` are those of the checks of the data, ``judgment`` is the verdict of the cross-validation, and
-    ``unadjusted`` the reduction without adjustment for the covariates, which the report compares.
+    ``findings`` are those of the checks of the data, ``judgment`` is the verdict of the cross-validation,
+    ``unadjusted`` the reduction without adjustment for the covariates, which the report compares, and ``test`` the
+    evaluation on other samples.
     """
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
@@ -100,6 +102,7 @@ def write_files(
         label=table.label,
         sheet=table.sheet,
         positive=table.positive,
+        test=test,
     )
     report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
     write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)
@@ -156,6 +159,7 @@ def _command(args: Namespace) -> str:
     words += ["--cv", str(args.cv)]
     words += ["--features", *args.features] if args.features else []
     words += ["--drop", *args.drop] if args.drop else []
+    words += ["--test", str(args.test)] if args.test else []
     return shlex.join([*words, "--out", "results"])
 
 

@@ -12,6 +12,7 @@ from .._messages import borderline_text, count, listing, p_value_text
 from ..fitted_parts import take_apart
 from ..plots.effects import effect_table, ratio_name
 from ..readers import Table
+from ._evaluation import evaluation_text
 from ._fit_files import written_files
 
 # Columns of an effect, and those of its table.
@@ -19,7 +20,13 @@ ENDS = {"effect": "effect", "q5": "low", "q95": "high"}
 
 
 def summary_values(
-    model: Pipeline, table: Table, folder: Path, seconds: float, strongest: list[dict[str, Any]], format: str
+    model: Pipeline,
+    table: Table,
+    folder: Path,
+    seconds: float,
+    strongest: list[dict[str, Any]],
+    format: str,
+    test: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the values of the summary."""
     parts = take_apart(model)
@@ -45,6 +52,7 @@ def summary_values(
         "converged": bool(regression.diagnostics_.converged),
         "convergence": str(regression.diagnostics_),
         "strongest_features": strongest,
+        "test": test,
         "notes": table.notes,
         "files": [str(folder / name) for name in written_files(format)],
         "seconds": round(seconds, 2),
@@ -109,6 +117,8 @@ def summary_text(values: dict[str, Any]) -> str:
         lines.append("Strongest features (change in the linear predictor per standard deviation):")
         lines += [_feature_text(row) for row in values["strongest_features"]]
         lines.append("")
+    if values["test"] is not None:
+        lines += [evaluation_text(values["test"]), ""]
     lines.append(f"Written in {values['seconds']:.1f} s: {', '.join(values['files'])}")
     return "\n".join(lines)
 

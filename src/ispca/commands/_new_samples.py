@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +16,13 @@ from ..fitted_parts import FittedParts, take_apart
 from ..models import original_coefficients
 from ..models.coefficients import feature_spreads
 from ..persistence import ModelFileError, load_model
-from ..readers import Table, TableError
+from ..readers import Table, TableError, read_table
 from ..readers.missing import fill
 from ..readers.records import SampleColumns
 from ..readers.transforms import TRANSFORMS, apply_transform
 from ._console import Console
+from ._options import reading
+from ._scale_check import other_scale
 
 MODEL = "model.ispca"
 # Features that carry more of the model's weight are not replaced by their means.
@@ -94,6 +97,28 @@ def described(details: Mapping[str, Any], path: Path) -> Description:
 def _are_quartiles(values: Any) -> bool:
     numbers = isinstance(values, list) and all(isinstance(item, int | float) for item in values)
     return values is None or (numbers and len(values) == 3 and bool(np.isfinite(values).all()))
+
+
+def read_new(
+    args: argparse.Namespace, names: tuple[str, ...], description: Description, targets: tuple[str, ...]
+) -> Table:
+    """Read new samples for a model; the columns of the target are read if they exist."""
+    optional = tuple(name for name in targets if name not in names)
+    with reading(args.data) as update:
+        return read_table(
+            args.data,
+            id=args.id,
+            transpose=args.transpose,
+            known=names,
+            columns=replace(description.columns, optional=optional),
+            categories=description.categories,
+            supervised=False,
+            samples=args.samples,
+            on=args.on,
+            sheet=args.sheet,
+            max_bytes=args.max_memory,
+            progress=update,
+        )
 
 
 def matched(
@@ -221,6 +246,25 @@ def _without_missing(
         raise TableError("The model does not contain the means of the training data.", "Pass --missing rows.")
     console.note(f"{values} replaced by the mean of the training data in {where}: {listing(columns)}.")
     return fill(X, moments[0]), kept
+
+
+def warn_about_scale(X: Any, model: Any, description: Description, where: str, console: Console) -> None:
+    """Print a warning if the features are on another scale than those of the training data."""
+    parts = take_apart(model)
+    features = ~description.covariates(tuple(parts.feature_names_in()))
+    moments = training_moments(parts)
+    if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
+        # The model replaces missing values itself.
+        if moments is None:
+            return
+        X = fill(X, moments[0])
+    means, scales = (None, None) if moments is None else (moments[0][features], moments[1][features])
+    found = other_scale(X[:, features], description.location, description.spread, means, scales)
+    if found:
+        advice = "Process both tables in the same way before you rely on the predictions."
+        if description.transform != "none":
+            advice = f"The model applies --transform {description.transform} itself: pass values without it."
+        console.note(f"warning: {where} is on another scale than the training data: {found}. {advice}")
 
 
 def training_moments(parts: FittedParts) -> tuple[np.ndarray, np.ndarray] | None:

@@ -27,6 +27,7 @@ from ._fit_files import FILES, REPORTS, write_files
 from ._fit_summary import summary_text, summary_values
 from ._options import DATA_OPTIONS, add_options, integer, read_supervised, sample_options
 from ._output import default_output, output_folder
+from ._test_samples import read_test
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
 USAGE = "ispca fit DATA --target COLUMN [--samples SHEET] [--out DIR] [options]"
@@ -57,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
     cv = f"folds of the cross-validation (default {N_FOLDS}; 0: none)"
     parser.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
+    test = "evaluate the model on the samples of this file, too"
+    parser.add_argument("--test", type=Path, metavar="FILE", help=test)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
     add_options(parser, "--seed", "--threads", "--json", "--quiet")
@@ -83,18 +86,21 @@ def run(args: argparse.Namespace) -> int:
         if args.method not in methods:
             known = ", ".join(name for name in METHODS if name in methods)
             raise UsageError(f"--method {args.method} does not apply to this kind of target. Choose from {known}.")
+        test = None if args.test is None else read_test(args, table, console)
         began = time.perf_counter()
         model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
         # The summary prints these.
         findings += find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
         validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
+        tested = None if test is None else test.evaluate(model, console)
         unadjusted = without_adjustment(table, model[0])
+        results = (validation, findings, judgment, unadjusted, tested)
         with waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, args, validation, findings, judgment, unadjusted)
+            strongest = write_files(folder, model, table, scores, args, *results)
     seconds = time.perf_counter() - start
-    values = {"verdict": judgment}
-    values |= summary_values(model, table, args.out, seconds, strongest, args.format)
+    values: dict[str, Any] = {"verdict": judgment}
+    values |= summary_values(model, table, args.out, seconds, strongest, args.format, tested)
     values["findings"] = [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
     console.result(summary_text(values), values)
     return 0

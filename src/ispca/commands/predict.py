@@ -20,13 +20,11 @@ from ..fitted_parts import take_apart
 from ..models.posterior_counts import PosteriorCounts
 from ..models.posterior_model import PosteriorModel
 from ..persistence import read_details
-from ..readers import read_table
-from ..readers.missing import fill
 from ._console import Console, finite
-from ._new_samples import Description, described, load_predictor, matched, model_file, training_moments
-from ._options import add_options, reading
+from ._evaluation import evaluate, evaluation_text, target_columns
+from ._new_samples import described, load_predictor, matched, model_file, read_new, warn_about_scale
+from ._options import add_options
 from ._output import output_file
-from ._scale_check import other_scale
 
 SUMMARY = "predict the target of new samples with a model written by ispca fit"
 USAGE = "ispca predict MODEL DATA [options]"
@@ -34,7 +32,8 @@ EXAMPLE = """example:
   ispca predict results new.csv --out predictions.csv
 writes the predicted class of each sample and the probability of every class, the mean
 and 90% interval of a quantity or a count, or risk, median survival and the chances of
-survival. Without --out it prints them. DATA needs the fit's covariates and offset."""
+survival. Without --out it prints them. DATA needs the fit's covariates and offset. If
+it contains the target, the predictions are evaluated."""
 PROBABILITY = 0.9
 # Survival is predicted at these quantiles of the training samples' event times.
 TIME_QUANTILES = (0.25, 0.5, 0.75)
@@ -57,61 +56,44 @@ def run(args: argparse.Namespace) -> int:
     """Load the model, read the data, predict."""
     console = Console(args)
     with nullcontext() if args.out is None else output_file(args.out, args.force) as temporary:
-        columns = predicted(args, console)
+        columns, evaluation = predicted(args, console)
         text = as_csv(columns)
         if temporary is not None:
             with open_csv(temporary) as file:
                 file.write(text)
     rows = [finite(dict(zip(columns, row, strict=True))) for row in zip(*map(list, columns.values()), strict=True)]
+    values = {"predictions": rows, "evaluation": evaluation}
+    measured = "" if evaluation is None else evaluation_text(evaluation)
     if args.out is not None:
         samples = count(len(columns["id"]), "sample")
-        console.result(f"Wrote predictions for {samples} to {args.out}.", rows)
+        console.result(f"Wrote predictions for {samples} to {args.out}.\n\n{measured}".strip(), values)
     elif args.json:
-        console.result(text, rows)
+        console.result(text, values)
     else:
-        # The predictions are printed even with --quiet.
+        # The predictions are printed even with --quiet, and alone on standard output.
         show(text.removesuffix("\n"), raw=True)
+        console.notes(measured.splitlines())
     return 0
 
 
-def predicted(args: argparse.Namespace, console: Console) -> dict[str, Any]:
-    """Return the columns of the output: sample names and predictions."""
+def predicted(args: argparse.Namespace, console: Console) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return the columns of the output, sample names and predictions, and an evaluation if the target is known."""
     with console.silence():
         path = model_file(args.model)
         model = load_predictor(path, args.max_memory)
-        description = described(read_details(path, max_bytes=args.max_memory), path)
+        details = read_details(path, max_bytes=args.max_memory)
+        description = described(details, path)
         names = tuple(take_apart(model).feature_names_in())
-        with reading(args.data) as update:
-            options: dict[str, Any] = {"id": args.id, "transpose": args.transpose, "known": names}
-            options |= {"columns": description.columns, "categories": description.categories, "progress": update}
-            options |= {"samples": args.samples, "on": args.on, "sheet": args.sheet}
-            table = read_table(args.data, supervised=False, max_bytes=args.max_memory, **options)
+        table = read_new(args, names, description, target_columns(details))
         console.notes(table.notes)
         X, kept = matched(table, model, description, args, console, replace_absent=True)
         warn_about_scale(X, model, description, args.data.name, console)
         offset = None if table.offset is None else table.offset[kept]
         with waiting("Predicting"):
             found = predictions(model, X, offset)
-    return {"id": table.ids[kept], **found}
-
-
-def warn_about_scale(X: Any, model: Any, description: Description, where: str, console: Console) -> None:
-    """Print a warning if the features are on another scale than those of the training data."""
-    parts = take_apart(model)
-    features = ~description.covariates(tuple(parts.feature_names_in()))
-    moments = training_moments(parts)
-    if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
-        # The model replaces missing values itself.
-        if moments is None:
-            return
-        X = fill(X, moments[0])
-    means, scales = (None, None) if moments is None else (moments[0][features], moments[1][features])
-    found = other_scale(X[:, features], description.location, description.spread, means, scales)
-    if found:
-        advice = "Process both tables in the same way before you rely on the predictions."
-        if description.transform != "none":
-            advice = f"The model applies --transform {description.transform} itself: pass values without it."
-        console.note(f"warning: {where} is on another scale than the training data: {found}. {advice}")
+            evaluation, notes = evaluate(model, X, table, kept, details, args.data.name)
+        console.notes(notes)
+    return {"id": table.ids[kept], **found}, evaluation
 
 
 def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[str, Any]:

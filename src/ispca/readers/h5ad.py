@@ -41,7 +41,7 @@ def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     raw = Raw(X, names, reader.index(file, "obs"))
     obs = reader.group(file, "obs")
     columns = [key for key in obs if key not in ("_index", "__categories")]
-    extra = request.columns.roles()
+    extra = request.columns.roles_in(columns)
     for role, name in (("target", request.target), ("id", request.id), *extra):
         if name is not None and name not in columns:
             raise unknown_column(name, columns, role, f"obs of {path.name}")

@@ -38,10 +38,10 @@ def read_npz(path: Path, request: Request) -> Raw:
         raw.target, raw.target_name = _labels(stored[name], stored.get("classes")), name
     elif request.target is not None:
         raise unknown_column(name, fitting or list(stored), "target", path.name)
-    for role, column in request.columns.roles():
+    for role, column in request.columns.roles_in(fitting):
         if column not in fitting:
             raise unknown_column(column, fitting or list(stored), role, path.name)
-        values = stored[column]
+        values = stored[column] if column != name else np.asarray(raw.target)
         raw.columns[column] = values.astype(str) if values.dtype.kind == "b" else values
     return raw
 

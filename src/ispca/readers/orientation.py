@@ -142,7 +142,7 @@ class SamplesInRows(Collector):
         places = Places(header, layout.where)
         self._target = None if request.target is None else places.of(request.target, "target")
         self._id = self._guess_id(0 in text) if request.id is None else places.of(request.id, "id")
-        self._extra = {name: places.of(name, role) for role, name in request.columns.roles()}
+        self._extra = {name: places.of(name, role) for role, name in request.columns.roles_in(header)}
         # One column may be several of these.
         asked = (self._id, self._target, *self._extra.values())
         self._asked = list(dict.fromkeys(j for j in asked if j is not None))
@@ -297,7 +297,7 @@ class SamplesInColumns(Collector):
         places = Places(self._features, self.layout.where, "row")
         target = None if request.target is None else places.of(request.target, "target")
         named = None if request.id is None else places.of(request.id, "id")
-        extra = {name: places.of(name, role) for role, name in request.columns.roles()}
+        extra = {name: places.of(name, role) for role, name in request.columns.roles_in(self._features)}
         asked = {target, named, *extra.values()}
         left_out = {i: why for i, why in self._odd.items() if i not in asked}
         for i in sorted(self._tally.first.keys() - left_out.keys() - asked):

@@ -126,7 +126,7 @@ def read_table(
         The covariates of a fitted model and their categories; None for quantities.
     columns : SampleColumns, optional
         Columns that describe the samples: ``time`` and ``event``, which take the place of the target,
-        ``covariates``, ``groups``, ``weights`` and ``offset``.
+        ``covariates``, ``groups``, ``weights`` and ``offset``; ``optional`` ones are read if they exist.
     max_bytes : int, optional
         Memory that the table may take, in bytes: 8 per cell, 16 per entry of a sparse matrix, and 256 per row and
         per column. The same limit applies to data unpacked from a compressed file. By default 200 times the size
@@ -259,11 +259,14 @@ def _table(
         role: None if values is None else values[kept] for role, values in of_samples.items()
     }
     found = (X, features, ids[kept], target_values, target_name, kind_found, notes, raw.left_out)
+    sheet = {
+        name: np.asarray(raw.columns[name])[kept].astype(str) for name in asked.optional if name in raw.columns
+    }
     return Table(
         *found,
         covariates=covariates,
         annotation=_texts_at(raw.annotation, columns[:n_features]),
-        sheet=_texts_at(raw.sheet, kept),
+        sheet=_texts_at(raw.sheet, kept) | sheet,
         transform=transform,
         **of_kept,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,10 @@ def ignore_progress(fraction: float) -> None:
 
 @dataclass(frozen=True)
 class SampleColumns:
-    """Names of columns that describe the samples, besides the target and the sample names."""
+    """Names of columns that describe the samples, besides the target and the sample names.
+
+    Columns in ``optional`` are read if they exist; they become a part of the table's sheet.
+    """
 
     time: str | None = None
     event: str | None = None
@@ -41,6 +44,12 @@ class SampleColumns:
     groups: str | None = None
     weights: str | None = None
     offset: str | None = None
+    optional: tuple[str, ...] = ()
+
+    def roles_in(self, names: Collection[str]) -> list[tuple[str, str]]:
+        """Return the roles with those optional columns that exist."""
+        taken = {name for _, name in self.roles()}
+        return self.roles() + [("target", name) for name in self.optional if name in names and name not in taken]
 
     def roles(self) -> list[tuple[str, str]]:
         """Return pairs of a role, which is the parameter that names it, and a column."""
@@ -51,7 +60,7 @@ class SampleColumns:
     @property
     def names(self) -> set[str]:
         """The names of all columns."""
-        return {name for _, name in self.roles()}
+        return {name for _, name in self.roles()} | set(self.optional)
 
 
 @dataclass(frozen=True)

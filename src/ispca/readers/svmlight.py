@@ -38,7 +38,10 @@ def read_svmlight(path: Path, request: Request) -> Raw:
         # The last features may be zero in all of these samples; the file does not say how many there are.
         width = max(width, len(request.known))
     X = checked_csr(X.data, X.indices, X.indptr, (rows, width), request.limit)
-    return Raw(X, feature_names(None, width, path), target=np.asarray(y), target_name="y")
+    columns: dict[str, list[str] | np.ndarray] = {}
+    if "y" in request.columns.optional:
+        columns["y"] = np.asarray(y)
+    return Raw(X, feature_names(None, width, path), target=np.asarray(y), target_name="y", columns=columns)
 
 
 class _Lines:

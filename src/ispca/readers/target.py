@@ -165,6 +165,28 @@ def _ordered(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.nda
     return _integers(numbers, present) if integers else numbers, present, note
 
 
+def observed_values(values: Any, name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the target of samples that a model predicts, and which of them have a value.
+
+    Unlike in a fit, there may be few samples and a single class. The kind is that of the model.
+    """
+    numbers = numbers_of(values)
+    if kind == "classification":
+        labels = labels_of(values)
+        return labels, labels != ""
+    if numbers is None and kind == "ordinal":
+        numbers = np.array([_grade(label) for label in labels_of(values)])
+    if numbers is None:
+        raise TableError(f"The target {name!r} contains text ({_odd(values)}), but the model predicts numbers.")
+    return numbers, np.isfinite(numbers)
+
+
+def _grade(label: str) -> float:
+    """Return the number of a grade such as G2, NaN if there is none."""
+    found = GRADE.fullmatch(label)
+    return np.nan if found is None else float(found["number"])
+
+
 def survival(event: Any, event_name: str, time: Any, time_name: str) -> tuple[np.ndarray, np.ndarray, str]:
     """Return events and times as a structured array, which samples have both, and a note on them."""
     times = numbers_of(time)
