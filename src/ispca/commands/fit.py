@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         table = read_supervised(args)
         console.notes(table.notes)
         findings = check_table(table, console, args.cv)
-        args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups) if args.cv else 0
+        args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups)
         methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
         if args.method not in methods:
             known = ", ".join(name for name in METHODS if name in methods)
