@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from ispca.cli import main
+from ispca.commands._fit_files import for_positive_class
 from ispca.commands._output import default_output
 from ispca.commands._threads import PROCESSES, limited_threads
 from ispca.persistence import read_details
+from ispca.readers import read_table
 from ispca.reduction.threads import available_threads
 
 SHORT = ["--components", "3", "--draws", "40"]
@@ -56,6 +58,7 @@ def test_two_files_and_annotation(files, capsys):
     assert header[:5] == ["feature", "target_class", "Gene Symbol", "place", "per_sd"]
     assert coefficients[0][0] == "(intercept)"
     assert coefficients[0][2:4] == ["", ""]
+    assert {row[1] for row in coefficients} == {"ill"}
     for row in coefficients[1:]:
         if row[0] != "age":
             number = int(row[0].removeprefix("gene"))
@@ -68,6 +71,13 @@ def test_two_files_and_annotation(files, capsys):
     # The results are there now.
     assert main(["fit", "matrix.csv", *options, *SHORT, "--quiet"]) == 2
     assert "matrix-results" in capsys.readouterr().err
+
+
+def test_coefficients_are_those_of_the_positive_class(data):
+    rows = [("g", "well", 1.0, 0.9, 2.0, 0.5, 1.5, 2.5)]
+    for positive, expected in (("well", rows), ("ill", [("g", "ill", -1.0, 0.9, -2.0, 0.5, -2.5, -1.5)])):
+        found = read_table(data, target="diagnosis", drop=("score",), positive=positive)
+        assert for_positive_class(rows, found) == expected
 
 
 def test_patterns_on_the_command_line(data, tmp_path, capsys):

@@ -70,6 +70,7 @@ def write_files(
     _write_csv(folder / LOADINGS, header, labels, reduction.components_.T)
     coefficients = original_coefficients(model)
     rows, n_intercepts = coefficient_rows(model, coefficients)
+    rows = for_positive_class(rows, table)
     # An intercept is not described, even if a feature has its name.
     texts = (
         [""] * len(table.annotation) if i < n_intercepts else described.get(row[0], described[""])
@@ -171,3 +172,14 @@ def coefficient_rows(model: Pipeline, table: Any) -> tuple[list[tuple[Any, ...]]
     rows = table[np.concatenate([intercepts, order])]
     columns = [rows["feature"], rows["target_class"], per_sd, *(rows[name] for name in COLUMNS[3:])]
     return list(zip(*(column.tolist() for column in columns), strict=True)), len(intercepts)
+
+
+def for_positive_class(rows: list[tuple[Any, ...]], table: Table) -> list[tuple[Any, ...]]:
+    """Return the coefficients of two classes for the positive one; a model has them for the second."""
+    classes = [] if table.positive is None else np.unique(np.asarray(table.target)).tolist()
+    if len(classes) != 2 or table.positive == classes[1]:
+        return rows
+    return [
+        (feature, table.positive, 0.0 - per_sd, p_sign, 0.0 - mean, sd, 0.0 - q95, 0.0 - q5)
+        for feature, _, per_sd, p_sign, mean, sd, q5, q95 in rows
+    ]
