@@ -43,8 +43,8 @@ def test_no_cross_validation(data, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("n_rare", "note", "n_held_out"),
     [
-        (1, "Class rare has only 1 sample, which cannot be both fitted and held out: no cross-validation.", None),
-        (2, "Class rare has only 2 samples: 2 folds instead of 5.", 30),
+        (1, "Class 'rare' has only 1 sample, which cannot be both fitted and held out, so", None),
+        (2, "Class 'rare' has only 2 samples, so the cross-validation uses 2 folds instead of 5.", 30),
     ],
 )
 def test_a_class_too_small_for_the_folds(tmp_path, capsys, n_rare, note, n_held_out):
@@ -57,6 +57,6 @@ def test_a_class_too_small_for_the_folds(tmp_path, capsys, n_rare, note, n_held_
     path.write_text("\n".join(["a,b,c,d,y", *lines]))
     assert main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "out"), *SMALL, "--json"]) == 0
     captured = capsys.readouterr()
-    assert f"ispca: {note}" in captured.err
+    assert f"ispca: warning: {note}" in captured.err
     verdict = json.loads(captured.out)["verdict"]
     assert (verdict and verdict["n_held_out"]) == n_held_out

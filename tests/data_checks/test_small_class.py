@@ -36,6 +36,8 @@ def test_quantities_have_no_classes():
     assert find_small_class(y, "regression", 5) == []
     assert possible_folds(y, "regression", 5) == 5
     assert possible_folds(y[:3], "regression", 5) == 3
+    (finding,) = find_small_class(y, "regression", 5, np.arange(20) % 4)
+    assert finding.sentence == "The data have only 4 groups, so the cross-validation uses 4 folds instead of 5."
 
 
 def test_only_borderline_tests_are_reported():
@@ -47,6 +49,6 @@ def test_only_borderline_tests_are_reported():
 
 
 def test_tests_and_held_out_samples_are_reconciled():
-    assert "No single feature passed the test, but the model predicts" in reconciliation(0, True)
-    assert "Features passed the test, but the model does not" in reconciliation(1, False)
+    assert "Yet the model predicts held-out samples better" in reconciliation(0, True)
+    assert "Yet the model does not predict" in reconciliation(1, False)
     assert reconciliation(0, False) is reconciliation(2, True) is None

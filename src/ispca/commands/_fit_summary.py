@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._messages import borderline_text, count, listing, p_value_text
+from ..data_checks.borderline import reconciliation
 from ..fitted_parts import take_apart
 from ..plots.effects import effect_table, ratio_name
 from ..readers import Table
@@ -145,7 +146,11 @@ def _found(values: dict[str, Any]) -> str:
     if supervised == 0 and values["steps"]:
         first = values["steps"][0]
         p_value = p_value_text(first["p_value"], first["permutations"], first["borderline"])
-        return f"{text} No single feature passed the test ({p_value})."
+        text = f"{text} No single feature passed the test ({p_value})."
+    judgment = values["verdict"]
+    if judgment is not None and values["steps"] and values["alpha"] is not None:
+        agreement = reconciliation(supervised, bool(judgment["better_than_baseline"]))
+        text = text if agreement is None else f"{text} {agreement}"
     return text
 
 

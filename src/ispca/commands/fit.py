@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         table = read_supervised(args)
         console.notes(table.notes)
         findings = check_table(table, console, args.cv)
-        args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups) if args.cv else 0
+        args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups)
         methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
         if args.method not in methods:
             known = ", ".join(name for name in METHODS if name in methods)
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         with waiting("Writing"):
             strongest = write_files(folder, model, table, scores, args, validation, findings, judgment, unadjusted)
     seconds = time.perf_counter() - start
-    values = {"verdict": judgment}
+    values: dict[str, Any] = {"verdict": judgment}
     values |= summary_values(model, table, args.out, seconds, strongest, args.format)
     values["findings"] = [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
     console.result(summary_text(values), values)

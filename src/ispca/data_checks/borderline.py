@@ -29,12 +29,12 @@ def reconciliation(n_supervised: int, better_than_baseline: bool) -> str | None:
     """
     if n_supervised == 0 and better_than_baseline:
         return (
-            "No single feature passed the test, but the model predicts held-out samples better than the baseline: "
-            "many weakly associated features, combined in the unsupervised components, carry the signal."
+            "Yet the model predicts held-out samples better than the baseline: many weakly associated features, "
+            "combined in the unsupervised components, carry the signal."
         )
     if n_supervised > 0 and not better_than_baseline:
         return (
-            "Features passed the test, but the model does not predict held-out samples better than the baseline: "
-            "the association is real but weak, or there are too few samples to use it."
+            "Yet the model does not predict held-out samples better than the baseline: the association that the "
+            "test found is too weak, or the samples are too few, for useful predictions."
         )
     return None

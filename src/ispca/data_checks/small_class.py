@@ -11,12 +11,17 @@ from .findings import CLASS_KINDS, Finding
 
 
 def find_small_class(y: Any, kind: str, n_folds: int, groups: Any = None) -> list[Finding]:
-    """Return a finding if the smallest class has too few samples for the folds."""
+    """Return a finding if the smallest class, or all the data, have too few samples or groups for the folds."""
     number = possible_folds(y, kind, n_folds, groups)
-    if number == n_folds or kind not in CLASS_KINDS:
+    if number == n_folds:
         return []
+    unit = "sample" if groups is None else "group"
+    if kind not in CLASS_KINDS:
+        units = len(y) if groups is None else len(np.unique(groups))
+        how = f"uses {number} folds instead of {n_folds}" if number else "is left out"
+        return [Finding("small_class", f"The data have only {count(units, unit)}, so the cross-validation {how}.")]
     name, size = smallest_class(y, groups)
-    start = f"Class {str(name)!r} has only {count(size, 'sample' if groups is None else 'group')}"
+    start = f"Class {str(name)!r} has only {count(size, unit)}"
     sentence = f"{start}, so the cross-validation uses {number} folds instead of {n_folds}."
     if number == 0:
         sentence = (
