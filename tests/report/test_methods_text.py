@@ -1,5 +1,6 @@
 """The methods paragraph names what was done, with the settings and versions of this very fit."""
 
+import html
 import warnings
 from importlib.metadata import version
 
@@ -31,7 +32,7 @@ def test_it_states_data_settings_validation_and_versions(two):
         "random seed 0",
     ):
         assert words in text
-    assert text in to_html(summary)
+    assert html.escape(text) in to_html(summary)
     assert "Bayesian logistic regression" in to_markdown(summary)
 
 

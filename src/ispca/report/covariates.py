@@ -9,9 +9,9 @@ import numpy as np
 from .._messages import count, listing, p_value_text
 from ..families import FAMILIES
 from ..plots.effects import effect_table
-from .features import leading
 from .formatting import clean, number, section, table
 from .input_checks import Inputs
+from .ranked_features import leading
 
 # Number of leading features whose agreement is counted.
 COMPARED = 20

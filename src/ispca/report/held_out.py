@@ -72,9 +72,10 @@ def held_out_classes(comparison: Comparison, method: str, codes: Indices, n_clas
     sums = np.zeros((len(codes), n_classes))
     often, wrong = np.zeros((2, len(codes)), dtype=np.intp)
     for split, row in zip(comparison.splits, comparison.predictions, strict=True):
-        if row[column] is None:
+        prediction = row[column]
+        if prediction is None:
             continue
-        found = row[column].probabilities
+        found = prediction.probabilities
         if found is None or found.shape[1] != n_classes or split.test.max() >= len(codes):
             return None
         np.add.at(sums, split.test, found)
