@@ -57,6 +57,11 @@ VARIANTS = {
         "utf-8",
     ),
     "R, short header": (PLAIN.removeprefix("sample,"), "data.csv", "utf-8"),
+    "R, write.table": (
+        '"g1" "g2" "state"\n"a" 1 2.5 "ill"\n"b" 3 5 "well"\n"c" 2 4 "ill"\n"d" 0 -1 "well"\n',
+        "data.txt",
+        "utf-8",
+    ),
     "capital extension": (PLAIN, "DATA.CSV", "utf-8"),
 }
 
