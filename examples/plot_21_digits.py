@@ -27,7 +27,7 @@ model = make_pipeline(
     ISPCA(n_components=10, whiten=True, random_state=0),
     HorseshoeClassifier(n_warmup=300, n_draws=300, random_state=0),
 )
-lasso = PenalizedClassifier(choice="average", random_state=0)
+lasso = PenalizedClassifier(random_state=0)
 for name, method in (("ISPCA", model), ("lasso", lasso)):
     method.fit(X_train, y_train)
     probability = method.predict_proba(X_test)[np.arange(len(y_test)), (y_test == 8).astype(int)]
