@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -23,32 +23,38 @@ from ..validation import Comparison
 from ._options import check_covariates, sample_options
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
+STACK = "stack.ispca"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
 # All files that a fit may write, and that --force may overwrite.
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, *REPORTS.values())
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, STACK, *REPORTS.values())
 
 
-def written_files(format: str) -> tuple[str, ...]:
-    """Return the names of the files that a fit with this report format writes."""
-    return (MODEL, SCORES, LOADINGS, COEFFICIENTS, REPORTS[format])
+class Results(NamedTuple):
+    """What a fit has found: the model, the scores of the samples, and what is known about new samples.
 
-
-def write_files(
-    folder: Path,
-    model: Pipeline,
-    table: Table,
-    scores: np.ndarray,
-    args: Namespace,
-    validation: Comparison | None,
-    judgment: dict[str, Any] | None,
-    unadjusted: Any = None,
-) -> list[dict[str, Any]]:
-    """Write all files of a fit into a folder; return the strongest features.
-
-    ``judgment`` is the verdict of the cross-validation, and ``unadjusted`` the reduction without adjustment
-    for the covariates, which the report compares.
+    ``verdict`` and ``stack_verdict`` come from the cross-validation. ``unadjusted`` is the reduction without
+    adjustment for the covariates, which the report compares.
     """
+
+    model: Pipeline
+    scores: np.ndarray
+    validation: Comparison | None = None
+    verdict: dict[str, Any] | None = None
+    stack: Any = None
+    stack_verdict: dict[str, Any] | None = None
+    unadjusted: Any = None
+
+
+def written_files(args: Namespace) -> tuple[str, ...]:
+    """Return the names of the files that a fit with these options writes."""
+    stack = (STACK,) if args.stack else ()
+    return (MODEL, *stack, SCORES, LOADINGS, COEFFICIENTS, REPORTS[args.format])
+
+
+def write_files(folder: Path, results: Results, table: Table, args: Namespace) -> list[dict[str, Any]]:
+    """Write all files of a fit into a folder; return the strongest features."""
+    model, scores = results.model, results.scores
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
     target_name = table.target_name or "target"
@@ -64,6 +70,8 @@ def write_files(
     details |= {"covariates": table.covariates, "offset": args.offset}
     details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
     save_model(model, folder / MODEL, details)
+    if results.stack is not None:
+        save_model(results.stack, folder / STACK, details)
     context = Context(
         target_name=target_name,
         data_name=args.data.name,
@@ -75,11 +83,12 @@ def write_files(
         scores=scores,
         coefficients=coefficients,
         fit_parameters=tuple(sample_options(table)),
-        unadjusted=unadjusted,
-        verdict=judgment,
+        unadjusted=results.unadjusted,
+        verdict=results.verdict,
+        stack_verdict=results.stack_verdict,
         confounding=check_covariates(table),
     )
-    report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
+    report: dict[str, Any] = {"validation": results.validation, "sample_names": table.ids, "context": context}
     write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)
     covariates = set(table.features[table.n_features :].tolist())
     strongest = [
@@ -113,6 +122,7 @@ def _command(args: Namespace) -> str:
     words += ["--paper"] if args.paper else []
     words += ["--permutations", str(args.permutations)] if args.permutations else []
     words += ["--cv", str(args.cv)]
+    words += ["--stack"] if args.stack else []
     words += ["--drop", *args.drop] if args.drop else []
     return shlex.join([*words, "--out", "results"])
 
