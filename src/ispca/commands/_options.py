@@ -71,7 +71,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--id": dict(metavar="COLUMN", help="column with sample names"),
     "--drop": dict(metavar="NAME", nargs="+", default=[], help="columns that are not features"),
     "--transpose": dict(action="store_true", help="DATA has features in rows and samples in columns"),
-    "--kind": dict(metavar="KIND", choices=tuple(KINDS), help=f"{'|'.join(KINDS)} (default: detected)"),
+    "--kind": dict(metavar="KIND", choices=tuple(KINDS), help=f"{'|'.join(KINDS)} (else detected)"),
     "--time": dict(metavar="COLUMN", help="survival: time of the event or of censoring"),
     "--event": dict(metavar="COLUMN", help="survival: 1 if the event was observed, 0 if censored"),
     "--covariates": dict(

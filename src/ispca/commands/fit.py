@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
     cv = f"folds of the cross-validation (default {N_FOLDS}; 0: none)"
     parser.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
-    stack = "also fit the stack of all methods, to see what it reaches"
+    stack = "also fit the stack of all methods, for comparison"
     parser.add_argument("--stack", action="store_true", help=stack)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
