@@ -85,7 +85,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--sheet": dict(metavar="NAME", help="sheet of an Excel file (default: the first)"),
     "--threads": dict(metavar="N", type=integer(1), help="threads and processes to use (default: all cores)"),
     "--transpose": dict(action="store_true", help="DATA has features in rows and samples in columns"),
-    "--kind": dict(metavar="KIND", choices=tuple(KINDS), help=f"{'|'.join(KINDS)} (default: detected)"),
+    "--kind": dict(metavar="KIND", choices=tuple(KINDS), help=f"{'|'.join(KINDS)} (else detected)"),
     "--time": dict(metavar="COLUMN", help="survival: time of the event or of censoring"),
     "--event": dict(metavar="COLUMN", help="survival: 1 if the event was observed, 0 if censored"),
     "--covariates": dict(

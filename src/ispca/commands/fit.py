@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
     test = "evaluate the model on the samples of this file, too"
     parser.add_argument("--test", type=Path, metavar="FILE", help=test)
-    stack = "also fit the stack of all methods, to see what it reaches"
+    stack = "also fit the stack of all methods, for comparison"
     parser.add_argument("--stack", action="store_true", help=stack)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
