@@ -33,6 +33,8 @@ def report(tmp_path_factory):
     data = make_expression(n_samples=60, n_features=900, n_classes=3, signal=2.5, random_state=0)
     sampler = HorseshoeClassifier(n_warmup=80, n_draws=80, retry=False, random_state=0, n_jobs=1)
     model = make_pipeline(ISPCA(4, whiten=True, n_permutations=200, random_state=0), sampler)
+    # Four samples change places, so that some are misclassified.
+    data.target[:4] = np.roll(np.unique(data.target), 1)[np.unique(data.target, return_inverse=True)[1][:4]]
     y = np.array([HOSTILE if label == "class 3" else label for label in data.target.tolist()])
     features = [f"{HOSTILE} {j}" if j % 7 == 0 else f"gene {j}" for j in range(900)]
     samples = [f"patient {i}" for i in range(60)]

@@ -120,21 +120,27 @@ def test_the_fraction_of_none_and_all():
 
 
 def test_the_external_test(two):
-    confusion = {"a": {"a": 10, "b": 2}, "b": {"a": 1, "b": 11}}
-    bins = [
-        {"predicted": 0.1, "observed": 0.2, "n_samples": 12},
-        {"predicted": 0.9, "observed": 0.8, "n_samples": 12},
-    ]
-    test = {"accuracy": 0.875, "auc": 0.93, "n_samples": 24, "confusion": confusion, "calibration": bins}
+    wrong = {"id": "<p 7>", "observed": "a", "predicted": "b", "probability": 0.9}
+    test = {"data": "new.csv", "target": "y", "kind": "classification", "samples": 24, "accuracy": 0.875}
+    test |= {"log_density": -0.5, "auc": float("nan"), "majority": 0.5}
+    test |= {"confusion": {"classes": ["a", "b"], "counts": [[10, 2], [1, 11]]}}
+    test |= {"misclassified": [wrong, wrong | {"probability": None}]}
     assert "external_test" not in summarize(*two)
     summary = summarize(*two, context=Context(test=test))
     found = summary["external_test"]
-    facts = dict(found["facts"])
-    assert facts["Accuracy"] == "0.875"
-    assert facts["Samples"] == "24"
+    assert dict(found["facts"]) == {
+        "File": "new.csv",
+        "Samples": "24",
+        "Accuracy": "0.875",
+        "Mean log predictive density": "\u22120.5",
+        "Accuracy of always predicting the largest class": "0.5",
+    }
     assert tables_of(found)["test-confusion"]["rows"] == [["a", 10, 2], ["b", 1, 11]]
-    assert tables_of(found)["test-calibration"]["rows"][1] == [0.9, 0.8, 12]
-    assert 'id="external_test"' in to_html(summary)
+    assert [row[3] for row in tables_of(found)["test-misclassified"]["rows"]] == [90, None]
+    page = to_html(summary)
+    assert "&lt;p 7&gt;" in page
+    assert "<p 7>" not in page
     assert "External test" in to_markdown(summary)
-    listed = summarize(*two, context=Context(test={"classes": ["a", "b"], "confusion": [[3, 0], [1, 2]]}))
-    assert tables_of(listed["external_test"])["test-confusion"]["rows"] == [["a", 3, 0], ["b", 1, 2]]
+    # Quantities have no classes.
+    plain = summarize(*two, context=Context(test={"samples": 3, "r2": 0.5}))["external_test"]
+    assert plain["tables"] == []

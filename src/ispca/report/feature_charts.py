@@ -106,7 +106,7 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
         for place, strip in enumerate(chart["strips"])
     ]
     legend = bottom + (round(5.2 * max(map(len, names))) if named else 0) + 22
-    entries = [{"name": _short(name, 30), "color": color} for name, color in chart["legend"]]
+    entries = [{"name": _short(name, 17), "color": color} for name, color in chart["legend"]]
     return {
         "kind": "heatmap",
         "description": f"Heatmap of {n_features} features in {n_samples} samples",
