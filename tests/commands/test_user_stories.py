@@ -204,8 +204,8 @@ def test_an_evaluation_of_predictions(study, user):
     study.write_table("plain.csv")
     Study(seed=1).write_table("new.csv")
     answer = user("ispca fit plain.csv --target tissue --test new.csv --out results")
-    print(answer.out)
-    assert "new.csv" in answer.out
+    assert "Evaluation on 24 samples of new.csv with a known 'tissue':" in answer.lines
+    assert "  confusion matrix (rows: observed, columns: predicted):" in answer.lines
     assert "External test" in text("results/report.html")
     answer = user("ispca predict results new.csv --json")
     evaluation = json.loads(answer.out)["evaluation"]
