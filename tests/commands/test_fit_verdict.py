@@ -1,11 +1,16 @@
 """The verdict of ``ispca fit``: the first thing it prints, and when there is none."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
 from ispca.cli import main
+from ispca.commands import fit
+from ispca.penalized import PenalizedClassifier
+from ispca.validation import StackedClassifier, compare_with_baselines
+from ispca.validation.base_rates import BASE_RATES
 
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 SMALL = ["--components", "3", "--draws", "40", "--format", "markdown"]
@@ -60,3 +65,22 @@ def test_a_class_too_small_for_the_folds(tmp_path, capsys, n_rare, note, n_held_
     assert f"ispca: warning: {note}" in captured.err
     verdict = json.loads(captured.out)["verdict"]
     assert (verdict and verdict["n_held_out"]) == n_held_out
+
+
+def test_the_stack_beside_the_model(data, tmp_path, capsys, monkeypatch):
+    candidates = {"lasso": PenalizedClassifier(), "base rate": BASE_RATES["classification"]}
+    monkeypatch.setattr(fit, "default_candidates", lambda kind, n_classes: list(candidates.items()))
+    # Without worker processes, which take long to start.
+    monkeypatch.setitem(fit.STACKS, "classification", partial(StackedClassifier, n_jobs=1))
+    alone = {"n_jobs": 1}
+    monkeypatch.setattr(fit, "compare_with_baselines", lambda *a, **o: compare_with_baselines(*a, **(o | alone)))
+    out = tmp_path / "out"
+    assert main(["fit", str(data), *TARGET, *SMALL, "--stack", "--cv", "2", "--out", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("Stack of all methods, for comparison: ")
+    assert "% of held-out samples are classified correctly" in lines[1]
+    assert "stack.ispca" in lines[-1]
+    assert "--cv 2 --stack" in (out / "report.md").read_text(encoding="utf-8")
+    predict = ["predict", str(out / "stack.ispca"), str(data), "--out", str(tmp_path / "new.csv"), "--quiet"]
+    assert main(predict) == 0
+    assert len((tmp_path / "new.csv").read_text().splitlines()) == 41

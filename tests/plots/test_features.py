@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from matplotlib.colors import to_hex
 
 from ispca import ISPCA, SPCA, original_coefficients
+from ispca.penalized import PenalizedClassifier
 from ispca.plots import (
     class_style,
     coefficient_table,
@@ -154,6 +155,16 @@ def test_coefficients_are_the_largest_standardized_ones(two, two_model):
     assert len(ax.lines) == 1 + 2 * 10
     assert ax.lines[1].get_xdata() == pytest.approx([table["low"][0], table["high"][0]])
     assert "log odds of class 2" in " ".join(ax.get_xlabel().split())
+
+
+def test_coefficients_that_are_zero_are_not_drawn(two):
+    data, _ = two
+    lasso = PenalizedClassifier(random_state=0).fit(data.data, data.target)
+    n_used = np.count_nonzero(np.abs(lasso.coef_) > 0)
+    assert 0 < n_used < 200
+    table = coefficient_table(lasso, n_features=200)
+    n_large = np.count_nonzero(np.abs(table["mean"]) >= 0.01 * np.abs(table["mean"]).max())
+    assert len(plot_coefficients(lasso, n_features=200).get_yticks()) == n_large <= n_used
 
 
 @pytest.mark.parametrize("which", ["two_model", "four_model"])

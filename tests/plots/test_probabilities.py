@@ -26,7 +26,16 @@ def test_probabilities_of_two_classes_are_those_of_the_second(two, two_model):
     np.testing.assert_allclose(table["probability"], p[:, 1])
     assert table["predicted"].tolist() == two_model.predict(data.data).tolist()
     assert table["correct"].mean() == pytest.approx(two_model.score(data.data, data.target))
-    assert plot_probabilities(two_model, data.data, data.target).get_ylabel() == "predicted probability of class 2"
+
+
+def test_training_accuracy_is_not_called_a_prediction(two, two_model):
+    data, _ = two
+    ax = plot_probabilities(two_model, data.data, data.target)
+    assert ax.get_ylabel() == "fitted probability of class 2"
+    assert ax.get_xlabel() == "observed class of training samples"
+    ax = plot_probabilities(two_model, data.data, data.target, held_out=True)
+    assert ax.get_ylabel() == "predicted probability of class 2"
+    assert "classified correctly" in ax.get_xlabel()
 
 
 def test_probabilities_of_several_classes_are_those_of_the_own_class():

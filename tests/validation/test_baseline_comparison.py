@@ -22,3 +22,15 @@ def test_the_model_and_both_baselines_are_measured(model):
     assert model_scores.mean() > base_rate_scores.mean()
     assert not hasattr(model, "coef_")
     assert np.isfinite(result.scores[name]).all()
+
+
+def test_every_sample_is_held_out_once_and_a_notebook_shows_a_table():
+    data = make_expression(n_samples=40, n_features=20, signal=3.0, random_state=0)
+    result = compare_with_baselines(LogisticRegression(), data.data, data.target, cv=4, n_jobs=1)
+    assert sorted(np.concatenate([split.test for split in result.splits])) == list(range(40))
+    assert result.cv == "4 folds, stratified by class; every sample is held out once"
+    page = result._repr_html_()
+    assert page.startswith("<table><caption>4 folds, stratified by class; every sample is held out once (seed 0)")
+    assert page.count("<tr>") == 1 + len(result.methods)
+    cells = [name for name in result.table["method"] if f"<td>{name}</td>" in page]
+    assert len(cells) == 3

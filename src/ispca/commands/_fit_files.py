@@ -6,7 +6,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -26,6 +26,7 @@ from ._options import check_covariates, sample_options
 from ._scale_check import sample_quartiles
 
 MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
+STACK = "stack.ispca"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
 # Options with one value that are repeated in the command that reproduces the results.
@@ -34,32 +35,37 @@ OPTIONS_OF_VALUES = (
     *("positive", "annotation", "label", "components"),
 )
 # All files that a fit may write, and that --force may overwrite.
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, *REPORTS.values())
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, STACK, *REPORTS.values())
 
 
-def written_files(format: str) -> tuple[str, ...]:
-    """Return the names of the files that a fit with this report format writes."""
-    return (MODEL, SCORES, LOADINGS, COEFFICIENTS, REPORTS[format])
+class Results(NamedTuple):
+    """What a fit has found: the model, the scores of the samples, and what is known about new samples.
 
-
-def write_files(
-    folder: Path,
-    model: Pipeline,
-    table: Table,
-    scores: np.ndarray,
-    args: Namespace,
-    validation: Comparison | None,
-    findings: Sequence[Finding],
-    judgment: dict[str, Any] | None,
-    unadjusted: Any = None,
-    test: dict[str, Any] | None = None,
-) -> list[dict[str, Any]]:
-    """Write all files of a fit into a folder; return the strongest features.
-
-    ``findings`` are those of the checks of the data, ``judgment`` is the verdict of the cross-validation,
-    ``unadjusted`` the reduction without adjustment for the covariates, which the report compares, and ``test`` the
-    evaluation on other samples.
+    ``verdict`` and ``stack_verdict`` come from the cross-validation, ``findings`` from the checks of the data, and
+    ``test`` is the evaluation on other samples. ``unadjusted`` is the reduction without adjustment for the
+    covariates, which the report compares.
     """
+
+    model: Pipeline
+    scores: np.ndarray
+    validation: Comparison | None = None
+    verdict: dict[str, Any] | None = None
+    stack: Any = None
+    stack_verdict: dict[str, Any] | None = None
+    unadjusted: Any = None
+    findings: Sequence[Finding] = ()
+    test: dict[str, Any] | None = None
+
+
+def written_files(args: Namespace) -> tuple[str, ...]:
+    """Return the names of the files that a fit with these options writes."""
+    stack = (STACK,) if args.stack else ()
+    return (MODEL, *stack, SCORES, LOADINGS, COEFFICIENTS, REPORTS[args.format])
+
+
+def write_files(folder: Path, results: Results, table: Table, args: Namespace) -> list[dict[str, Any]]:
+    """Write all files of a fit into a folder; return the strongest features."""
+    model, scores = results.model, results.scores
     reduction = take_apart(model).reduction
     names = reduction.get_feature_names_out()
     target_name = table.target_name or "target"
@@ -82,7 +88,10 @@ def write_files(
     _write_csv(
         folder / COEFFICIENTS, [*COLUMNS[:2], *table.annotation, *COLUMNS[2:]], labels, (row[2:] for row in rows)
     )
-    save_model(model, folder / MODEL, model_details(table, args))
+    details = model_details(table, args)
+    save_model(model, folder / MODEL, details)
+    if results.stack is not None:
+        save_model(results.stack, folder / STACK, details)
     context = Context(
         target_name=target_name,
         data_name=args.data.name,
@@ -94,17 +103,18 @@ def write_files(
         scores=scores,
         coefficients=coefficients,
         fit_parameters=tuple(sample_options(table)),
-        unadjusted=unadjusted,
-        findings=findings,
-        verdict=judgment,
+        unadjusted=results.unadjusted,
+        findings=results.findings,
+        verdict=results.verdict,
+        stack_verdict=results.stack_verdict,
         confounding=check_covariates(table),
         annotation=table.annotation,
         label=table.label,
         sheet=table.sheet,
         positive=table.positive,
-        test=test,
+        test=results.test,
     )
-    report: dict[str, Any] = {"validation": validation, "sample_names": table.ids, "context": context}
+    report: dict[str, Any] = {"validation": results.validation, "sample_names": table.ids, "context": context}
     write_report(model, table.X, table.target, folder / REPORTS[args.format], **report)
     covariates = set(table.features[table.n_features :].tolist())
     strongest = [
@@ -158,6 +168,7 @@ def _command(args: Namespace) -> str:
     words += ["--permutations", str(args.permutations)] if args.permutations else []
     words += ["--cv", str(args.cv)]
     words += ["--features", *args.features] if args.features else []
+    words += ["--stack"] if args.stack else []
     words += ["--drop", *args.drop] if args.drop else []
     words += ["--test", str(args.test)] if args.test else []
     return shlex.join([*words, "--out", "results"])

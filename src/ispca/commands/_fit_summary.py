@@ -14,7 +14,6 @@ from ..fitted_parts import take_apart
 from ..plots.effects import effect_table, ratio_name
 from ..readers import Table
 from ._evaluation import evaluation_text
-from ._fit_files import written_files
 
 # Columns of an effect, and those of its table.
 ENDS = {"effect": "effect", "q5": "low", "q95": "high"}
@@ -26,7 +25,7 @@ def summary_values(
     folder: Path,
     seconds: float,
     strongest: list[dict[str, Any]],
-    format: str,
+    files: tuple[str, ...],
     test: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the values of the summary."""
@@ -55,7 +54,7 @@ def summary_values(
         "strongest_features": strongest,
         "test": test,
         "notes": table.notes,
-        "files": [str(folder / name) for name in written_files(format)],
+        "files": [str(folder / name) for name in files],
         "seconds": round(seconds, 2),
     }
 
@@ -133,8 +132,11 @@ def _verdict(values: dict[str, Any]) -> list[str]:
         sentence = judgment["sentence"]
     supervised, total = values["supervised_components"], values["components"]
     parts = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}"
-    leading = ", ".join(row["feature"] for row in values["strongest_features"])
-    return [f"Verdict: {sentence}", f"Model: {parts}{f'; leading features {leading}' if leading else ''}.", ""]
+    if values["strongest_features"]:
+        parts += f"; leading features {', '.join(row['feature'] for row in values['strongest_features'])}"
+    stack = values["stack_verdict"]
+    price = [] if stack is None else [f"Stack of all methods, for comparison: {stack['sentence']}"]
+    return [f"Verdict: {sentence}", *price, f"Model: {parts}.", ""]
 
 
 def _target(values: dict[str, Any]) -> str:

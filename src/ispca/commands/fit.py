@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from .._progress import waiting
 from ..data_checks.borderline import find_borderline
@@ -18,12 +19,25 @@ from ..data_checks.small_class import possible_folds
 from ..ispca_transformer import ISPCA
 from ..readers import Table
 from ..report.html import load_templates
-from ..validation import Comparison, compare_with_baselines, paper_methods, recommended_methods, verdict
+from ..validation import (
+    Comparison,
+    StackedClassifier,
+    StackedCounts,
+    StackedOrdinal,
+    StackedRegressor,
+    StackedSurvival,
+    compare_with_baselines,
+    paper_methods,
+    recommended_methods,
+    verdict,
+)
 from ..validation.methods import MODELS
+from ..validation.stacking_base import in_fold
+from ..validation.stacking_candidates import default_candidates
 from . import UsageError
 from ._console import Console
 from ._findings import check_table
-from ._fit_files import FILES, REPORTS, write_files
+from ._fit_files import FILES, REPORTS, Results, write_files, written_files
 from ._fit_summary import summary_text, summary_values
 from ._options import DATA_OPTIONS, add_options, integer, read_supervised, sample_options
 from ._output import default_output, output_folder
@@ -41,6 +55,13 @@ METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA
 PAPER_KINDS = ("classification", "regression")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
 N_FOLDS = 5
+STACKS = {
+    "classification": StackedClassifier,
+    "regression": StackedRegressor,
+    "survival": StackedSurvival,
+    "count": StackedCounts,
+    "ordinal": StackedOrdinal,
+}
 # Starting worker processes takes as long as several fits of a model that takes less than this.
 SECONDS_WORTH_WORKERS = 3.0
 
@@ -60,6 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
     test = "evaluate the model on the samples of this file, too"
     parser.add_argument("--test", type=Path, metavar="FILE", help=test)
+    stack = "also fit the stack of all methods, to see what it reaches"
+    parser.add_argument("--stack", action="store_true", help=stack)
     formats = f"report format: {', '.join(REPORTS)} (default html)"
     parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
     add_options(parser, "--seed", "--threads", "--json", "--quiet")
@@ -94,13 +117,15 @@ def run(args: argparse.Namespace) -> int:
         findings += find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
         validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
         tested = None if test is None else test.evaluate(model, console)
+        stack, stack_verdict = fit_stack(table, args) if args.stack else (None, None)
         unadjusted = without_adjustment(table, model[0])
-        results = (validation, findings, judgment, unadjusted, tested)
+        given = (validation, judgment, stack, stack_verdict, unadjusted, findings, tested)
+        results = Results(model, scores, *given)
         with waiting("Writing"):
-            strongest = write_files(folder, model, table, scores, args, *results)
+            strongest = write_files(folder, results, table, args)
     seconds = time.perf_counter() - start
-    values: dict[str, Any] = {"verdict": judgment}
-    values |= summary_values(model, table, args.out, seconds, strongest, args.format, tested)
+    values: dict[str, Any] = {"verdict": judgment, "stack_verdict": stack_verdict}
+    values |= summary_values(model, table, args.out, seconds, strongest, written_files(args), tested)
     values["findings"] = [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
     console.result(summary_text(values), values)
     return 0
@@ -138,7 +163,7 @@ def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
 
 
 def cross_validate(
-    table: Table, model: Pipeline, args: argparse.Namespace, seconds: float
+    table: Table, model: Any, args: argparse.Namespace, seconds: float
 ) -> tuple[Comparison | None, dict[str, Any] | None]:
     """Return the comparison with the baselines and the verdict; None without folds.
 
@@ -146,12 +171,37 @@ def cross_validate(
     """
     if not args.cv:
         return None, None
-    options, target = sample_options(table), table.target
+    options = sample_options(table)
     n_jobs = 1 if seconds < SECONDS_WORTH_WORKERS else -1
     folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
-    validation = compare_with_baselines(model, table.X, target, **options, **folds)
+    validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
     options.pop("offset", None)
-    return validation, verdict(validation, target, **options)
+    return validation, verdict(validation, table.target, **options)
+
+
+def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, Any] | None]:
+    """Return the stack of the default candidates, fitted to all samples, and its verdict; None without folds."""
+    kind = str(table.kind)
+    n_classes = len(np.unique(np.asarray(table.target))) if kind == "classification" else 2
+    candidates = adjusted(table, dict(default_candidates(kind, n_classes)))
+    given = [name for name in sample_options(table) if name != "groups"]
+    usable = {
+        name: item
+        for name, item in candidates.items()
+        if all(has_fit_parameter(item[-1] if isinstance(item, Pipeline) else item, option) for option in given)
+    }
+    shorter = {name: in_fold(item) for name, item in usable.items()}
+    judgment = None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="n_components=|The chains have NOT|Covariate |The covariates ")
+        if args.cv:
+            stack = STACKS[kind](shorter, random_state=args.seed)
+            judgment = cross_validate(table, stack, args, SECONDS_WORTH_WORKERS)[1]
+        with waiting("Fitting the stack"):
+            stack = STACKS[kind](usable, random_state=args.seed)
+            stack.fit(table.X, table.target, **sample_options(table))
+    stack.feature_names_in_ = table.features
+    return stack, judgment
 
 
 def without_adjustment(table: Table, reduction: Any) -> Any:

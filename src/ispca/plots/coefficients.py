@@ -12,6 +12,9 @@ from ..models.coefficients import feature_spreads, original_coefficients, rank_c
 from .canvas import ACCENT, FAINT, Style, class_legend, named_axes, shorten, text_styles
 from .input_checks import check_length, check_positive, make_table
 
+# Smaller ones, relative to the largest, cannot be told from zero in a plot.
+SMALLEST_DRAWN = 0.01
+
 
 def coefficient_table(
     model: Any,
@@ -97,7 +100,7 @@ def plot_coefficients(
     model, target_class, standardize, feature_names
         As in `coefficient_table`.
     n_features : int, default=20
-        Number of coefficients.
+        Largest number of coefficients. Those below 1% of the largest effect are not drawn.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
@@ -116,7 +119,11 @@ def plot_coefficients(
     5
     """
     selection = {"n_features": n_features, "target_class": target_class, "feature_names": feature_names}
-    table = coefficient_table(model, standardize=standardize, **selection)
+    effects = np.abs(coefficient_table(model, **selection)["mean"])
+    matters = effects >= SMALLEST_DRAWN * effects.max()
+    # If all are zero, one row says so.
+    matters[1:] &= effects[1:] > 0
+    table = coefficient_table(model, standardize=standardize, **selection)[matters]
     styles = text_styles(getattr(take_apart(model).model, "classes_", []))
     labels = list(styles)
     several = len(labels) > 2

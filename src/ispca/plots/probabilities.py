@@ -85,7 +85,7 @@ def probability_table(model: Any, X: Any, y: Any, *, sample_names: Any = None) -
     )
 
 
-def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
+def plot_probabilities(model: Any, X: Any, y: Any, *, held_out: bool = False, ax: Any = None) -> Any:
     """Plot the predicted probability of each sample by class.
 
     For two classes it is the probability of the second, otherwise that of the observed class. Misclassified
@@ -95,6 +95,10 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     ----------
     model, X, y
         As in `probability_table`.
+    held_out : bool, default=False
+        Whether a fitted model has not seen these samples. Otherwise the labels say "training samples", and there
+        is no accuracy, because it would not be that of new samples. An array of probabilities is taken as
+        held-out predictions.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
@@ -136,8 +140,12 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     ax.set_xticks(np.arange(len(classes)), names, **tilt)
     ax.set(xlim=(-0.6, len(classes) - 0.4), ylim=(-0.02, 1.02))
     of = shorten(classes.tolist()[1], 20) if len(classes) == 2 else "the observed class"
-    ax.set_ylabel(f"predicted probability of {of}")
-    ax.set_xlabel(f"observed class; {100 * np.mean(table['correct']):.0f}% classified correctly")
+    if held_out or not hasattr(model, "fit"):
+        ax.set_ylabel(f"predicted probability of {of}")
+        ax.set_xlabel(f"observed class; {100 * np.mean(table['correct']):.0f}% classified correctly")
+    else:
+        ax.set_ylabel(f"fitted probability of {of}")
+        ax.set_xlabel("observed class of training samples")
     return ax
 
 

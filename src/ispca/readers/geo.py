@@ -123,7 +123,7 @@ def _describe(raw: Raw, sheet: dict[str, list[str]], request: Request, where: st
         raw.target, raw.target_name = sheet[request.target], request.target
     if request.id is not None:
         raw.ids = sheet[request.id]
-    raw.columns = {name: sheet[name] for _, name in request.columns.roles()}
+    raw.columns = {name: sheet[name] for _, name in request.columns.roles_in(sheet)}
     outcome = (request.target, request.columns.time, request.columns.event)
     raw.sheet = {name: values for name, values in varying.items() if name not in outcome}
     raw.notes.insert(

@@ -14,7 +14,7 @@ from .._recarray import as_table
 from .._splits import Split, describe_folds, describe_splits, make_fold_splits, make_splits
 from .._warnings import notify
 from ..plots.comparison import plot_comparison
-from .comparison_text import comparison_text
+from .comparison_text import comparison_html, comparison_text
 from .corrected_interval import interval
 from .failed_fits import NEVER, RULE, fair_scores
 from .fit_store import Failure
@@ -146,6 +146,10 @@ class Comparison:
 
     def __str__(self) -> str:
         return comparison_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return the summary as a table for notebooks."""
+        return comparison_html(self)
 
 
 def compare(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,32 @@ SHOWN = (
 
 def comparison_text(result: Comparison) -> str:
     """Return a table of the methods, best first, with intervals of the main measure and a second one."""
+    padded = []
+    for name, cells in _columns(result).items():
+        width = max(map(len, [name, *cells]))
+        padded.append([cell.ljust(width) for cell in [name, *cells]])
+    lines = ["  ".join(cells) for cells in zip(*padded, strict=True)]
+    return "\n".join(line.rstrip() for line in [_how(result), *lines, *_remarks(result)])
+
+
+def comparison_html(result: Comparison) -> str:
+    """Return the same table as HTML, for notebooks."""
+    columns = _columns(result)
+    rows = zip(*columns.values(), strict=True)
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    remarks = "".join(f"<p>{escape(remark)}</p>" for remark in _remarks(result))
+    caption = f"<caption>{escape(_how(result))}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{remarks}"
+
+
+def _how(result: Comparison) -> str:
+    splits = result.cv or count(len(result.splits), "split")
+    return splits + ("" if result.seed is None else f" (seed {result.seed})")
+
+
+def _columns(result: Comparison) -> dict[str, list[str]]:
+    """Return the cells of the table by column."""
     main, table = result.main_metric, result.table
     columns = {
         "method": table["method"].tolist(),
@@ -36,14 +63,7 @@ def comparison_text(result: Comparison) -> str:
     n_splits = len(result.splits)
     if result.errors:
         columns["failed"] = [f"{row['n_failed']} of {n_splits}" if row["n_failed"] else "-" for row in table]
-    padded = []
-    for name, cells in columns.items():
-        width = max(map(len, [name, *cells]))
-        padded.append([cell.ljust(width) for cell in [name, *cells]])
-    splits = result.cv or count(n_splits, "split")
-    seed = "" if result.seed is None else f" (seed {result.seed})"
-    lines = ["  ".join(cells) for cells in zip(*padded, strict=True)]
-    return "\n".join(line.rstrip() for line in [splits + seed, *lines, *_remarks(result)])
+    return columns
 
 
 def _second(result: Comparison) -> str | None:
