@@ -26,7 +26,7 @@ def test_it_states_data_settings_validation_and_versions(two):
         f"permutations) gave p < {model[0].alpha:g}",
         "Bayesian logistic regression with a regularized horseshoe prior (Piironen and Vehtari, 2017)",
         f"{model[1].diagnostics_.n_draws:,} posterior draws",
-        "2 random splits with 20% of the samples held out, stratified by class",
+        "2 folds, stratified by class; every sample is held out once",
         "compared with lasso and base rate",
         f"ispca {version('ispca')}",
         "random seed 0",
