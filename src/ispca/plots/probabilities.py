@@ -96,8 +96,8 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, held_out: bool = False, ax
     model, X, y
         As in `probability_table`.
     held_out : bool, default=False
-        Whether a fitted model has not seen these samples. Otherwise the labels say "training samples", and there
-        is no accuracy, because it would not be that of new samples. An array of probabilities is taken as
+        Whether a fitted model has not seen these samples. Otherwise the labels say "training samples", and
+        the accuracy is omitted, because it would not be that of new samples. An array of probabilities is taken as
         held-out predictions.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
