@@ -158,7 +158,7 @@ def fraction_interval(value: float, error: float, n_units: int) -> Estimate:
     variance = value * (1 - value)
     n = min(n_units, variance / error**2) if error > 0 and variance > 0 else n_units
     center, square = (value + Z**2 / (2 * n)) / (1 + Z**2 / n), variance / n + Z**2 / (4 * n**2)
-    reach = Z / (1 + Z**2 / n) * np.sqrt(square)
+    reach = float(Z / (1 + Z**2 / n) * np.sqrt(square))
     return Estimate(value, max(0.0, center - reach), min(1.0, center + reach))
 
 
