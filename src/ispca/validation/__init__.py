@@ -2,6 +2,7 @@
 
 from .baseline_comparison import compare_with_baselines
 from .comparison import Comparison, compare
+from .held_out_verdict import verdict
 from .methods import paper_methods, recommended_methods
 from .stability import Stability, stability
 from .stacking import StackedClassifier, StackedRegressor
@@ -9,7 +10,6 @@ from .stacking_counts import StackedCounts
 from .stacking_ordinal import StackedOrdinal
 from .stacking_survival import StackedSurvival
 from .standard_methods import standard_methods
-from .verdict import verdict
 
 __all__ = [
     "Comparison",

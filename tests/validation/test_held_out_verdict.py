@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRe
 from sklearn.metrics import roc_auc_score
 
 from ispca.validation import compare_with_baselines, verdict
-from ispca.validation.verdict import explained_interval, fraction_interval
+from ispca.validation.held_out_verdict import explained_interval, fraction_interval
 
 
 def signal(size, n=60, seed=0):
