@@ -66,8 +66,7 @@ def exchanges(
         allowed = np.setdiff1d(np.arange(n_features), np.concatenate([panel, never]))
         best = _most_promising(X, others, allowed, weight, clusters.weights)
         pool = standardized(columns(X, best), weight).columns
-        steps = one_step_gains(others, pool, clusters.weights)[1]
-        cost = exact_divergences(others, pool, steps, clusters.weights) - complete.divergence
+        cost = exact_divergences(others, pool, clusters.weights) - complete.divergence
         correlation = (weight * chosen[:, place]) @ pool
     order = np.argsort(cost, kind="stable")
     return Exchange(best[order], cost[order], correlation[order])
@@ -79,5 +78,5 @@ def _most_promising(X: Any, state: State, allowed: Indices, weight: Floats, weig
     for begin in range(0, len(allowed), BLOCK_COLUMNS):
         block = slice(begin, begin + BLOCK_COLUMNS)
         pool = standardized(columns(X, allowed[block]), weight).columns
-        gains[block] = one_step_gains(state, pool, weights)[0]
+        gains[block] = one_step_gains(state, pool, weights)
     return allowed[np.argsort(-gains, kind="stable")[:EXACT]]

@@ -127,12 +127,11 @@ def _wald(state: State, weights: Floats) -> Floats:
 
 def _best(state: State, pool: Floats, price: Floats, weights: Floats) -> int | None:
     """Return the candidate with the largest gain per price, or None if no candidate says anything new."""
-    gains, steps = one_step_gains(state, pool, weights)
-    gains = gains / price
+    gains = one_step_gains(state, pool, weights) / price
     gains[list(state.chosen)] = 0
     order = np.argsort(-gains, kind="stable")[:EXACT]
     order = order[gains[order] > 0]
     if not len(order):
         return None
-    divergences = exact_divergences(state, pool[:, order], steps[:, :, order], weights)
+    divergences = exact_divergences(state, pool[:, order], weights)
     return int(order[np.argmax((state.divergence - divergences) / price[order])])

@@ -37,17 +37,17 @@ def fit_state(
     return State(chosen, problems, unknowns, float(clusters.weights @ problems.loss.divergence(losses)))
 
 
-def one_step_gains(state: State, pool: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return by how much one Newton step with each candidate reduces the mean loss, and its coefficients.
+def one_step_gains(state: State, pool: Floats, weights: Floats) -> Floats:
+    """Return by how much one Newton step with each candidate reduces the mean loss.
 
     ``g^2 / 2h`` with the slope g and the information h of the candidate given the columns of the submodel.
-    For several outputs each is treated as if it were alone. Coefficients are clusters x outputs x candidates.
+    For several outputs each is treated as if it were alone.
     """
     problems = state.problems
     means = problems.loss.mean(problems.predictors(state.unknowns))
     residual = problems.loss.residual(problems.targets, means, problems.extra) * problems.sample_weight
     information = problems.loss.information(means, problems.extra) * problems.sample_weight
-    gains, steps = np.zeros(pool.shape[1]), np.empty((*residual.shape[:2], pool.shape[1]))
+    gains = np.zeros(pool.shape[1])
     squares, shared = pool**2, problems.shared
     scale = _loss_scale(state)
     for cluster, output in np.ndindex(*residual.shape[:2]):
@@ -58,9 +58,9 @@ def one_step_gains(state: State, pool: Floats, weights: Floats) -> tuple[Floats,
         total = curvature @ squares
         left = total - np.einsum("ij,ij->j", cross, np.linalg.solve(inside, cross))
         slope = residual[cluster, output] @ pool
-        steps[cluster, output] = np.where(left > COLLINEAR * total, slope / np.maximum(left, 1e-300), 0.0)
-        gains += 0.5 * weights[cluster] * scale[cluster] * steps[cluster, output] * slope
-    return gains, steps
+        step = np.where(left > COLLINEAR * total, slope / np.maximum(left, 1e-300), 0.0)
+        gains += 0.5 * weights[cluster] * scale[cluster] * step * slope
+    return gains
 
 
 def _loss_scale(state: State) -> Floats:
@@ -75,9 +75,9 @@ def _loss_scale(state: State) -> Floats:
     return per_square / (1 + 2 * losses)
 
 
-def exact_divergences(state: State, pool: Floats, steps: Floats, weights: Floats) -> Floats:
+def exact_divergences(state: State, pool: Floats, weights: Floats) -> Floats:
     """Return the weighted mean divergence of the submodels with each candidate added."""
-    n_clusters, n_outputs = steps.shape[:2]
+    n_clusters, n_outputs = state.unknowns.shape[:2]
     per_candidate = n_clusters * (n_outputs**2 * len(pool) + (n_outputs * (state.unknowns.shape[2] + 1)) ** 2)
     size = max(1, BLOCK_NUMBERS // per_candidate)
     found = []
@@ -87,8 +87,7 @@ def exact_divergences(state: State, pool: Floats, steps: Floats, weights: Floats
         # Problems: all clusters of the first candidate, then those of the second.
         problems = state.problems.part(np.tile(np.arange(n_clusters), width))
         problems = problems._replace(own=np.repeat(pool[:, block].T, n_clusters, axis=0))
-        step = steps[:, :, block].transpose(2, 0, 1).reshape(-1, n_outputs, 1)
-        start = np.concatenate([np.tile(state.unknowns, (width, 1, 1)), 0 * step], axis=2)
+        start = np.pad(np.tile(state.unknowns, (width, 1, 1)), [(0, 0), (0, 0), (0, 1)])
         unknowns = solve(problems, start)
         losses = problems.losses(problems.predictors(unknowns))
         found.append(problems.loss.divergence(losses).reshape(width, n_clusters) @ weights)
