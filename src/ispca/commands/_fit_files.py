@@ -112,6 +112,7 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
         label=table.label,
         sheet=table.sheet,
         positive=table.positive,
+        transform=table.transform,
         test=results.test,
     )
     report: dict[str, Any] = {"validation": results.validation, "sample_names": table.ids, "context": context}

@@ -72,6 +72,7 @@ def _write_report(folder: Path, selector: ProjectionSelector, size: int, table: 
         sampling_hint="Run “ispca fit” again with more --draws",
         fit_parameters=tuple(sample_options(table)),
         panel_size=size,
+        transform=table.transform,
     )
     options: dict[str, Any] = {"sample_names": table.ids, "context": context, "panel": selector}
     write_report(selector.reference_, table.X, table.target, folder / REPORT, **options)
