@@ -19,6 +19,7 @@ from ..validation.prediction import PREDICT, Prediction
 from ..validation.samples import Samples
 from ..validation.survival_measures import censoring_curve
 from ..validation.target import Target, evaluation_times
+from ._class_order import class_order, positive_class
 
 # The names of measures in an evaluation that differ from those in a comparison.
 RENAMED = {"mlpd": "log_density"}
@@ -99,7 +100,8 @@ def evaluate(
     found = {"data": where, "target": columns[0], "kind": kind, "samples": len(chosen)}
     found |= measures(samples.y, target, prediction)
     if target.classes is not None:
-        found |= of_classes(target, prediction, target.observed(samples.y), table.ids[kept][chosen])
+        ids, positive = table.ids[kept][chosen], positive_class(details)
+        found |= of_classes(target, prediction, target.observed(samples.y), ids, positive)
     return found, notes
 
 
@@ -162,8 +164,13 @@ def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, float 
     return {RENAMED.get(name, name): measure.score(held_out, prediction) for name, measure in known.items()}
 
 
-def of_classes(target: Target, prediction: Prediction, observed: np.ndarray, ids: np.ndarray) -> dict[str, Any]:
-    """Return the confusion matrix, the misclassified samples, and the accuracy of predicting the largest class."""
+def of_classes(
+    target: Target, prediction: Prediction, observed: np.ndarray, ids: np.ndarray, positive: str | None = None
+) -> dict[str, Any]:
+    """Return the confusion matrix, the misclassified samples, and the accuracy of predicting the largest class.
+
+    The positive class comes last in the confusion matrix.
+    """
     predicted = np.asarray(prediction.value, dtype=np.intp)
     matrix = np.zeros((target.n_classes, target.n_classes), dtype=int)
     np.add.at(matrix, (observed, predicted), 1)
@@ -177,9 +184,13 @@ def of_classes(target: Target, prediction: Prediction, observed: np.ndarray, ids
         }
         for i in np.flatnonzero(observed != predicted)
     ]
+    order = class_order(names, positive)
     return {
         "majority": float(matrix.sum(axis=1).max() / len(observed)),
-        "confusion": {"classes": names, "counts": matrix.tolist()},
+        "confusion": {
+            "classes": [names[place] for place in order],
+            "counts": matrix[np.ix_(order, order)].tolist(),
+        },
         "misclassified": wrong,
     }
 

@@ -7,6 +7,7 @@ from ..data_checks.file_order import sorted_by_class
 from ..data_checks.findings import as_classes
 from ..readers import Table
 from ._console import Console
+from ._feature_labels import labelled_names
 
 # Most such files are merely sorted, so this is not a warning.
 ORDER = "The samples are sorted by class. Within the classes, the data show no trend along the file."
@@ -18,7 +19,7 @@ def check_table(table: Table, console: Console, n_folds: int | None = None) -> l
         table.X[:, : table.n_features],
         table.target,
         str(table.kind),
-        features=table.features.tolist(),
+        features=labelled_names(table),
         ids=table.ids.tolist(),
         sheet=table.sheet,
         groups=table.groups,
