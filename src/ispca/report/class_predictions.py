@@ -60,8 +60,12 @@ def class_predictions(inputs: Inputs) -> HeldOutClasses | None:
     """Return the held-out probabilities of the method that the report is about, or None."""
     if inputs.comparison is None or inputs.y is None or inputs.classes is None:
         return None
-    method = described_method(inputs.comparison)
-    return held_out_classes(inputs.comparison, method, class_codes(inputs), len(inputs.classes))
+    method, codes = described_method(inputs.comparison), class_codes(inputs)
+    if not inputs.flipped:
+        return held_out_classes(inputs.comparison, method, codes, len(inputs.classes))
+    # Predictions of a comparison have the classes in sorted order.
+    found = held_out_classes(inputs.comparison, method, 1 - codes, 2)
+    return None if found is None else found._replace(probabilities=found.probabilities[:, ::-1])
 
 
 def misclassified(inputs: Inputs) -> np.ndarray:
@@ -94,8 +98,8 @@ def _percentages(right: int, total: int) -> list[Any]:
 
 def _rates(inputs: Inputs, observed: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
     """Return what clinical papers state about a test for the positive class."""
-    positive = inputs.labels[inputs.positive]
-    truth, call = observed == inputs.positive, predicted == inputs.positive
+    positive = inputs.labels[1]
+    truth, call = observed == 1, predicted == 1
     pairs = {
         "Sensitivity (recall)": (truth & call, truth),
         "Specificity": (~truth & ~call, ~truth),
@@ -149,7 +153,7 @@ def _points(inputs: Inputs, samples: np.ndarray) -> list[int | None]:
 
 def _curve_charts(inputs: Inputs, probabilities: np.ndarray, observed: np.ndarray) -> list[dict[str, Any]]:
     n_classes = len(inputs.labels)
-    drawn = [inputs.positive] if n_classes == 2 else list(range(min(n_classes, MOST_CURVES)))
+    drawn = [1] if n_classes == 2 else list(range(min(n_classes, MOST_CURVES)))
     drawn = [code for code in drawn if 0 < np.count_nonzero(observed == code) < len(observed)]
     if not drawn:
         return []
