@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from .._array_types import Floats
 from .._linear_projection import displayed_scores
+from .._result_table import ResultTable
 from ..fitted_parts import take_apart
 from .canvas import INK, Style, class_legend, class_style, load_pyplot, new_axes
 from .input_checks import (
@@ -32,7 +33,7 @@ OUTLIER_PROBABILITY = 0.01
 
 def score_table(
     model: Any, X: Any, y: Any = None, components: int | Sequence[int] = (1, 2), *, sample_names: Any = None
-) -> np.recarray:
+) -> ResultTable:
     """Return the scores of samples on some components, and which samples are outliers.
 
     Parameters
@@ -87,7 +88,7 @@ def score_table(
     return make_table(columns)
 
 
-def _axis_label(table: np.recarray, name: str) -> str:
+def _axis_label(table: ResultTable, name: str) -> str:
     """Return the name of a component, and whether its scores are cross-fitted."""
     cross_fitted = "cross_fitted" in (table.dtype.names or ()) and name.startswith("supervised_")
     return f"{name} (cross-fitted)" if cross_fitted else name
@@ -219,7 +220,7 @@ def _legend(figure: Any, axes: Any, styles: dict[Any, Style]) -> None:
     legend.set_bbox_to_anchor((1.0, 1.0), axes[0, -1].transAxes)
 
 
-def _distributions(ax: Any, values: Floats, table: np.recarray, classes: Any) -> None:
+def _distributions(ax: Any, values: Floats, table: ResultTable, classes: Any) -> None:
     """Draw a smoothed histogram of each class."""
     low, high = values.min(), values.max()
     margin = 0.1 * max(high - low, 1e-12)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._messages import count, listing
-from .._recarray import as_table
+from .._result_table import as_table
 from ..models import original_coefficients
 from ..models.coefficients import INTERCEPT
 from ..plots.input_checks import feature_names
