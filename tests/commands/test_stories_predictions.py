@@ -23,7 +23,8 @@ def test_raw_counts(study, user):
     study.X = study.counts()
     study.write_table("counts.csv")
     answer = user("ispca fit counts.csv --target tissue")
-    hint = next(note for note in answer.notes if note.startswith("The features look like raw counts (integers up to"))
+    hint = answer.warnings[0]
+    assert hint.startswith("warning: The features look like raw counts (integers up to ")
     assert "library sizes from " in hint
     assert hint.endswith("Pass --transform cpm-log, or log1p to keep the library sizes, or none to fit them as they are.")
 
@@ -32,7 +33,8 @@ def test_raw_intensities(study, user):
     study.X = intensities(study)
     study.write_table("raw.csv")
     answer = user("ispca fit raw.csv --target tissue")
-    hint = next(note for note in answer.notes if note.startswith("The features look like raw intensities (positive"))
+    hint = answer.warnings[0]
+    assert hint.startswith("warning: The features look like raw intensities (positive values with median ")
     assert hint.endswith("Pass --transform log2, or none to fit them as they are.")
 
 
