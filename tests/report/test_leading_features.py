@@ -33,7 +33,7 @@ def test_means_and_changes_beside_weights(two):
     assert [abs(value) for value in found["Effect"]] == sorted(map(abs, found["Effect"]), reverse=True)
     # The class to call positive turns the change around.
     turned = columns_of(section_of(two, transform="log2", positive=str(a))["tables"][0])
-    np.testing.assert_allclose(turned[f"Log2 fold change, {a} to {b}"], -change, rtol=5e-3, atol=1e-3)
+    np.testing.assert_allclose(turned[f"Log2 fold change, {a} vs. {b}"], -change, rtol=5e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_effects_are_those_of_the_coefficients_file(results, positive):
     change = labels.index(f"Difference, {positive} minus {negative}")
     for row in table["rows"]:
         assert row[labels.index("Effect")] == pytest.approx(float(rows[row[1]]["per_sd"]), rel=1e-2, abs=1e-9)
-        assert row[change] == pytest.approx(row[places[1]] - row[places[0]], abs=0.02)
+        assert row[change] == pytest.approx(row[places[1]] - row[places[0]], abs=0.11)
     strongest = table["rows"][0]
     assert strongest[change] * strongest[labels.index("Effect")] > 0
 

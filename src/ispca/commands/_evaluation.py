@@ -14,6 +14,7 @@ from ..fitted_parts import take_apart
 from ..models.posterior_model import PosteriorModel
 from ..readers import Table, TableError
 from ..readers.target import observed_values, survival
+from ..validation.measure_intervals import measure_intervals
 from ..validation.metrics import MEASURES, HeldOut
 from ..validation.prediction import PREDICT, Prediction
 from ..validation.samples import Samples
@@ -156,12 +157,14 @@ def _predicted(model: Any, samples: Samples, target: Target) -> Prediction:
         return PREDICT[target.kind](model, samples, target)
 
 
-def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, float | None]:
-    """Return all measures of a kind of target, None where they do not apply."""
+def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, Any]:
+    """Return all measures of a kind of target, None where they do not apply, and their 95% intervals."""
     censoring = censoring_curve(y["event"], y["time"]) if target.kind == "survival" else None
     held_out = HeldOut(target.observed(y), target.n_classes, times=target.times, censoring=censoring)
     known = MEASURES[target.kind][0]
-    return {RENAMED.get(name, name): measure.score(held_out, prediction) for name, measure in known.items()}
+    values = {RENAMED.get(name, name): measure.score(held_out, prediction) for name, measure in known.items()}
+    estimates = measure_intervals(held_out, prediction, known)
+    return values | {"intervals": {RENAMED.get(name, name): [e.low, e.high] for name, e in estimates.items()}}
 
 
 def of_classes(
@@ -201,8 +204,10 @@ def evaluation_text(values: Mapping[str, Any]) -> str:
     lines = [f"Evaluation on {samples} of {values['data']} with a known {values['target']!r}:"]
     for name, label in LABELS.items():
         if values.get(name) is not None:
-            largest = f" (always the largest class: {values['majority']:.3g})" if name == "accuracy" else ""
-            lines.append(f"  {label}: {values[name]:.3g}{largest}")
+            ends = values.get("intervals", {}).get(name)
+            notes = [f"95% interval {ends[0]:.3g} to {ends[1]:.3g}"] if ends else []
+            notes += [f"always the largest class: {values['majority']:.3g}"] if name == "accuracy" else []
+            lines.append(f"  {label}: {values[name]:.3g}" + (f" ({'; '.join(notes)})" if notes else ""))
     confusion = values.get("confusion")
     if confusion is not None and len(confusion["classes"]) <= MOST_CLASSES:
         lines += ["  confusion matrix (rows: observed, columns: predicted):", *_matrix_lines(confusion)]

@@ -88,10 +88,14 @@ def score_table(
     return make_table(columns)
 
 
-def _axis_label(table: ResultTable, name: str) -> str:
-    """Return the name of a component, and whether its scores are cross-fitted."""
+def _axis_label(reduction: Any, table: ResultTable, name: str) -> str:
+    """Return the name of a component, whether its scores are cross-fitted, and its explained variance."""
     cross_fitted = "cross_fitted" in (table.dtype.names or ()) and name.startswith("supervised_")
-    return f"{name} (cross-fitted)" if cross_fitted else name
+    place = reduction.get_feature_names_out().tolist().index(name)
+    label = f"{name} (cross-fitted)" if cross_fitted else name
+    # Two digits without an exponent, as in the report.
+    percent = float(f"{100 * reduction.explained_variance_ratio_[place]:.2g}")
+    return f"{label}, {percent:g}% of variance"
 
 
 def plot_scores(
@@ -131,7 +135,7 @@ def plot_scores(
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> ax = plots.plot_scores(ispca, data.data, data.target)
     >>> ax.get_xlabel()
-    'supervised_1'
+    'supervised_1, 9.2% of variance'
     """
     reduction = fitted_reduction(model)
     if len(components) != 2:
@@ -149,7 +153,7 @@ def plot_scores(
         draw_ellipses(ax, ellipse_table(table, classes), classes)
     if classes is not None:
         class_legend(ax, present_styles(table, classes))
-    labels = [_axis_label(table, name) for name in fields]
+    labels = [_axis_label(reduction, table, name) for name in fields]
     ax.set(xlabel=labels[0] if len(shown) == 2 else "sample", ylabel=labels[-1])
     ax.margins(0.08)
     label_outliers(ax, horizontal, vertical, table, n_labels)
@@ -178,8 +182,9 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
     >>> axes.shape
     (3, 3)
     """
+    reduction = fitted_reduction(model)
     table = score_table(model, X, y, components)
-    classes = table_classes(fitted_reduction(model), table)
+    classes = table_classes(reduction, table)
     names = component_fields(table)
     count = len(names)
     size = max(PANEL * count, 3.0)
@@ -197,8 +202,8 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
         else:
             draw_points(ax, table[names[j]], table[names[i]], table, classes, small=0.5)
     for place, name in enumerate(names):
-        # In two lines, because panels are narrow.
-        label = _axis_label(table, name).replace(" (", "\n(")
+        # In several lines, because panels are narrow.
+        label = _axis_label(reduction, table, name).replace(" (", "\n(").replace(", ", "\n")
         axes[-1, place].set_xlabel(label)
         if place:
             axes[place, 0].set_ylabel(label)

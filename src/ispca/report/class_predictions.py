@@ -77,16 +77,21 @@ def misclassified(inputs: Inputs) -> np.ndarray:
 
 
 def _confusion(labels: list[str], observed: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
-    n_classes = len(labels)
-    counts = np.zeros((n_classes, n_classes), dtype=int)
+    counts = np.zeros((len(labels), len(labels)), dtype=int)
     np.add.at(counts, (observed, predicted), 1)
+    return confusion_table("confusion", labels, counts)
+
+
+def confusion_table(key: str, labels: list[str], counts: Any) -> dict[str, Any]:
+    """Return the numbers of samples by observed and predicted class, and the percentages that are correct."""
+    counts = np.asarray(counts, dtype=int)
     columns = [("Observed", "text"), *((f"Predicted {label}", "number") for label in labels)]
     columns += [("Correct, %", "number"), ("95% from", "number"), ("to", "number")]
     rows = []
     for code, label in enumerate(labels):
         total, right = int(counts[code].sum()), int(counts[code, code])
         rows.append([label, *counts[code].tolist(), *_percentages(right, total)])
-    return table("confusion", "Confusion matrix: numbers of samples", columns, rows)
+    return table(key, "Confusion matrix: numbers of samples, with 95% Wilson intervals", columns, rows)
 
 
 def _percentages(right: int, total: int) -> list[Any]:

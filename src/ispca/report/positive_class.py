@@ -1,4 +1,4 @@
-"""Which of two classes the report speaks for: its coefficients, rates and fold changes are those of the last class."""
+"""The class of two that the report speaks for, the last one: its effects, rates and fold changes."""
 
 from __future__ import annotations
 
