@@ -69,9 +69,9 @@ def test_the_parts_of_a_report(made):
 def check_summary(box, answer):
     """The question, the sizes, the verdict with its interval, the leading features, and caveats."""
     verdict = answer.lines[0].removeprefix("Verdict: ")
-    leading = re.search(r"leading features (SYM\d+ \(g\d+\)), ", answer.lines[1])[1]
+    leading = re.search(r"leading features SYM(\d+), ", answer.lines[1])[1]
     expected = ["related to “tissue”", verdict, f"Samples {N}", f"Features {D}", "Leading features"]
-    places = [box.index(words) for words in [*expected, f"{leading}: higher in", "Caveats"]]
+    places = [box.index(words) for words in [*expected, f"SYM{leading} (g{leading}): higher in", "Caveats"]]
     assert places == sorted(places)
     assert re.search(r"Accuracy 0\.\d+ \(0\.\d+ to [01]", box)
 
