@@ -55,6 +55,6 @@ def test_the_other_commands(files, user):
     answer = user(select, added=("--max-size", "3", "--folds", "0", "--draws", "40"))
     assert "TP53" in answer.out
     Path("survival.csv").replace("your.csv")
-    answer = user(f"{survival} --out survival", added=SHORT)
+    answer = user(survival, added=SHORT)
     assert answer.lines[0].startswith("Verdict: Of two held-out samples with known order of events")
     assert "hazard ratio" in answer.out
