@@ -22,6 +22,7 @@ from ..report import write_report
 from ..report.input_checks import Context
 from ..report.report_file import SUFFIXES
 from ..validation import Comparison
+from ._feature_labels import describe_features, shown_names
 from ._options import check_covariates, sample_options
 from ._scale_check import sample_quartiles
 
@@ -72,7 +73,7 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
     target_names, targets = _target_columns(table, args)
     samples = zip(table.ids, *targets, strict=True)
     _write_csv(folder / SCORES, ["id", *target_names, *names], samples, scores)
-    described = described_features(table)
+    described = describe_features(table)
     labels = ((name, *described.get(name, described[""])) for name in table.features)
     header = ["feature", *table.annotation, *names[: reduction.n_components_]]
     _write_csv(folder / LOADINGS, header, labels, reduction.components_.T)
@@ -111,6 +112,7 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
         annotation=table.annotation,
         label=table.label,
         sheet=table.sheet,
+        transform=table.transform,
         positive=table.positive,
         test=results.test,
     )
@@ -120,7 +122,8 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
     strongest = [
         row for row in rows[n_intercepts : n_intercepts + 5 + len(covariates)] if row[0] not in covariates
     ]
-    return [dict(zip(COLUMNS, row, strict=True)) for row in strongest[:5]]
+    shown = shown_names(table)
+    return [dict(zip(COLUMNS, row, strict=True)) | {"label": shown.get(row[0], row[0])} for row in strongest[:5]]
 
 
 def model_details(table: Table, args: Namespace) -> dict[str, Any]:
@@ -130,15 +133,6 @@ def model_details(table: Table, args: Namespace) -> dict[str, Any]:
     details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
     details |= {"positive": table.positive, "label": table.label}
     return details | {"transform": table.transform, **sample_quartiles(table.X[:, : table.n_features])}
-
-
-def described_features(table: Table) -> dict[str, tuple[str, ...]]:
-    """Return the annotation of each feature by its name; that of "" is for everything else."""
-    nothing = ("",) * len(table.annotation)
-    if not table.annotation:
-        return {"": nothing}
-    texts = zip(*(values.tolist() for values in table.annotation.values()), strict=True)
-    return {"": nothing} | dict(zip(table.features[: table.n_features].tolist(), texts, strict=True))
 
 
 def _target_columns(table: Table, args: Namespace) -> tuple[list[str], list[np.ndarray]]:

@@ -18,7 +18,7 @@ from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS
 from ..readers.records import SampleColumns
 from ..readers.target import numbers_of
-from ..readers.transforms import TRANSFORMS, recognize_scale
+from ..readers.transforms import TRANSFORMS
 from . import UsageError
 from ._console import KIND_WORDS
 
@@ -64,11 +64,6 @@ def names(text: str) -> tuple[str, ...]:
 
 MISSING = f"missing values: {', '.join(TREATMENTS[1:])} (default: error)"
 TRANSFORM = f"scale of the features: {', '.join(TRANSFORMS)}"
-# What raw scales are usually transformed to.
-ADVICE = {
-    "counts": "Pass --transform cpm-log, or log1p to keep the library sizes, or none to fit them as they are.",
-    "intensities": "Pass --transform log2, or none to fit them as they are.",
-}
 # Words for the kinds of targets, and their names in Python.
 KINDS = {word: kind for kind, word in KIND_WORDS.items()}
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -174,8 +169,6 @@ def read_supervised(args: argparse.Namespace) -> Table:
             progress=update,
         )
     notes = [*_offset_note(args.offset), *check_covariates(table)]
-    if args.transform is None:
-        notes = [*_scale_hint(table), *notes]
     if args.kind is None and args.time is None:
         notes = [*_kind_hint(table), *notes]
     return replace(table, notes=[*table.notes, *notes])
@@ -185,12 +178,6 @@ def _offset_note(name: str | None) -> list[str]:
     if name is None:
         return []
     return [f"{name!r} is the logarithm of the exposure: it is added to the logarithm of the expected count."]
-
-
-def _scale_hint(table: Table) -> list[str]:
-    """Say that features are on a raw scale, and what to do."""
-    scale = recognize_scale(table.X[:, : table.n_features])
-    return [f"{scale.sentence} {ADVICE[scale.kind]}"] if scale.sentence else []
 
 
 def check_covariates(table: Table) -> list[str]:

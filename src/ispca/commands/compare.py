@@ -80,7 +80,7 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
         table = read_supervised(args)
         console.notes(table.notes)
         check_splits(table)
-        check_table(table, console)
+        check_table(table, console, transform=args.transform)
         known = methods_for(table, args.components, args.draws, args.paper)
         if table.kind in PAPER_KINDS:
             known |= standard_methods(regression=table.kind == "regression")

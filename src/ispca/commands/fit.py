@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
         table = read_supervised(args)
         console.notes(table.notes)
-        findings = check_table(table, console, args.cv)
+        findings = check_table(table, console, args.cv, args.transform)
         args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups)
         methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
         if args.method not in methods:

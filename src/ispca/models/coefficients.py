@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats, Indices
 from .._ranking import largest_first
+from .._result_table import ResultTable
 from ..fitted_parts import Columns, FittedParts, fold, take_apart
 from ..reduction.threads import workers
 from .posterior_model import PosteriorModel
@@ -19,7 +20,7 @@ INTERCEPT = "(intercept)"
 COLUMNS = ("feature", "target_class", "mean", "sd", "q5", "q95", "p_sign", "transformed_by")
 
 
-def original_coefficients(model: Any) -> np.recarray:
+def original_coefficients(model: Any) -> ResultTable:
     """Return the coefficients of a fitted linear model in the original features and units.
 
     Parameters
@@ -40,7 +41,7 @@ def original_coefficients(model: Any) -> np.recarray:
 
         The rows of a class stay together: first its intercept, named ``(intercept)``, then the features in the
         order of the columns. A feature may have that name too, so identify the intercept by its place.
-        ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a frame. For more than two classes the
+        ``table["mean"]`` is a column, ``table.to_frame()`` a data frame. For more than two classes the
         coefficients of a posterior are contrasts to the average class. Ordered classes share the coefficients, and
         the intercept is that of the log odds of exceeding the lowest class: for higher ones it is lower by the
         differences of ``thresholds_``. The linear predictor of survival times has no intercept of its own, so its
@@ -62,7 +63,7 @@ def original_coefficients(model: Any) -> np.recarray:
     coef, intercept = _draws(regression) if isinstance(regression, PosteriorModel) else _estimates(regression)
     labels = _labels(regression, coef.shape[1])
     tables = [_table(coef[:, i], intercept[:, i], chain, label) for i, label in enumerate(labels)]
-    return np.concatenate(tables).view(np.recarray)
+    return np.concatenate(tables).view(ResultTable)
 
 
 def rank_coefficients(table: Any, scale: Floats) -> tuple[Indices, Indices]:

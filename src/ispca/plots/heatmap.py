@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._array_types import Floats, Indices
+from .._result_table import ResultTable
 from ..fitted_parts import take_apart
 from .canvas import class_legend, class_style, new_axes, short_names, shorten
 from .input_checks import check_target, component_name, fitted_reduction, make_table, table_classes
@@ -31,7 +32,7 @@ def heatmap_table(
     n_features: int = 40,
     feature_names: Any = None,
     sample_names: Any = None,
-) -> np.recarray:
+) -> ResultTable:
     """Return the standardized leading features of a component, with features and samples in clustered order.
 
     Parameters
@@ -183,7 +184,7 @@ def _averaged(values: Floats) -> Floats:
     return averages
 
 
-def _strip(ax: Any, table: np.recarray, classes: Any) -> None:
+def _strip(ax: Any, table: ResultTable, classes: Any) -> None:
     """Draw the classes or values of the samples above the heatmap."""
     from matplotlib.colors import ListedColormap
 

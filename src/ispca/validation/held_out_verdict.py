@@ -222,9 +222,15 @@ def _around(estimate: Estimate, show: Callable[[float], str]) -> str:
     return f" (95% interval {show(estimate.low)} to {show(estimate.high)})"
 
 
+def _class_sizes(held_out: HeldOut) -> np.ndarray:
+    return np.bincount(held_out.observed, held_out.weight, minlength=held_out.n_classes)
+
+
 def _classes(folds: list[Fold]) -> dict[str, Any]:
     estimate, area = _fraction(folds, accuracy), _fraction(folds, _auc)
-    baseline = float(np.mean([accuracy(fold.held_out, fold.base_rate) for fold in folds]))
+    # Not the accuracy of the base rate: what is most common in the training part is often rarer in the other.
+    sizes = np.sum([_class_sizes(fold.held_out) for fold in folds], axis=0)
+    baseline = float(sizes.max() / sizes.sum())
 
     difference, error, _ = _jackknife(folds, _hedged_gain)
     better = bool(difference - Z * error > 0) if np.isfinite(error) else bool(estimate.low > baseline)
