@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from sklearn.linear_model import LogisticRegression
 
 from ispca import ISPCA, SPCA, original_coefficients
 from ispca.penalized import PenalizedClassifier
@@ -100,6 +101,26 @@ def test_coefficients_that_are_zero_are_not_drawn(two):
     table = coefficient_table(lasso, n_features=200)
     n_large = np.count_nonzero(np.abs(table["mean"]) >= 0.01 * np.abs(table["mean"]).max())
     assert len(plot_coefficients(lasso, n_features=200).get_yticks()) == n_large <= n_used
+
+
+def test_a_model_without_any_effect_has_one_row(two):
+    data, _ = two
+    lasso = PenalizedClassifier(random_state=0).fit(data.data, data.target)
+    lasso.coef_ = np.zeros_like(lasso.coef_)
+    ax = plot_coefficients(lasso)
+    assert len(ax.get_yticks()) == 1
+    assert ax.lines[-1].get_xdata() == [0.0]
+
+
+def test_as_many_coefficients_are_drawn_as_matter(two):
+    data, _ = two
+    model = LogisticRegression().fit(data.data, data.target)
+    # Two large effects, a small one, and one below 1% of the largest.
+    model.coef_ = np.zeros_like(model.coef_)
+    model.coef_[0, :4] = [1.0, -2.0, 0.05, 0.015]
+    ax = plot_coefficients(model, feature_names=data.feature_names)
+    assert [label.get_text() for label in ax.get_yticklabels()] == data.feature_names[[1, 0, 2]].tolist()
+    assert len(plot_coefficients(model, n_features=2).get_yticks()) == 2
 
 
 @pytest.mark.parametrize("which", ["two_model", "four_model"])

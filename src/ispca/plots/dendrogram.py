@@ -51,7 +51,7 @@ def draw_dendrogram(ax: Any, clustering: Clustering, place: Any, *, sideways: bo
     """Draw the tree into a part of the Axes of a heatmap: above its columns or, sideways, beside its rows."""
     from matplotlib.collections import LineCollection
 
-    corners = brackets(clustering)
+    corners: Any = brackets(clustering)
     n_leaves = len(clustering.order)
     tree = ax.inset_axes(place)
     width = 0.8 if n_leaves <= 200 else 0.4
