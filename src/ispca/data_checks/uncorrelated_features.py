@@ -30,7 +30,7 @@ def uncorrelated(X: Floats, most: int) -> Mask:
         for start in range(0, len(half), BLOCK):
             columns = half[start : start + BLOCK]
             p_values[columns] = _p_values(_standardized(X[:, columns]), others)
-            n_uncertain += np.count_nonzero(p_values[columns] >= CERTAIN)
+            n_uncertain += int(np.count_nonzero(p_values[columns] >= CERTAIN))
             if n_uncertain > most:
                 return none
     found = p_values >= CHANCE
