@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..data_checks.borderline import find_borderline
 from ..data_checks.small_class import possible_folds
 from ..ispca_transformer import ISPCA
 from ..readers import Table
+from ..reduction.threads import workers
 from ..report.html import load_templates
 from ..validation import (
     Comparison,
@@ -174,7 +176,9 @@ def cross_validate(
     options = sample_options(table)
     n_jobs = 1 if seconds < SECONDS_WORTH_WORKERS else -1
     folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
-    validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
+    # A single process runs its fits on all threads.
+    with workers() if n_jobs == 1 else nullcontext():
+        validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
     options.pop("offset", None)
     return validation, verdict(validation, table.target, **options)
 
