@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -22,6 +23,8 @@ COMMANDS: dict[str, ModuleType] = {
     "compare": compare,
     "datasets": datasets,
 }
+# What is imported stays, so the garbage collector need not visit it.
+gc.freeze()
 OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
 EPILOG = """example:
   ispca fit expression.csv --target diagnosis --out results

@@ -172,7 +172,8 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
             draws = np.matmul(scaled, coef.T, out=threads.scratch("draws", (len(scaled), len(coef)), np.float64))
             shift = shift - reduction.mean_[part]
         constant = shift @ draws
-        draws *= columns.slope[part, None]
+        if np.any(columns.slope[part] != 1):
+            draws *= columns.slope[part, None]
         return summarize(draws), constant
 
     with workers() as threads:
@@ -209,7 +210,9 @@ def _summary_of_piece(draws: Floats) -> Floats:
     positive = np.count_nonzero(draws > 0, axis=1) / draws.shape[1]
     negative = np.count_nonzero(draws < 0, axis=1) / draws.shape[1]
     same_sign = np.select([mean > 0, mean < 0], [positive, negative], 0.0)
-    return np.array([mean, draws.std(axis=1), low, high, same_sign])
+    deviations = draws - mean[:, None]
+    sd = np.sqrt(np.multiply(deviations, deviations, out=deviations).mean(axis=1))
+    return np.array([mean, sd, low, high, same_sign])
 
 
 def _quantile(draws: np.ndarray, level: float) -> Floats:
