@@ -34,9 +34,11 @@ def held_out_section(inputs: Inputs) -> dict[str, Any] | None:
     predicted = np.argmax(found.probabilities, axis=1)
     text = [
         f"Each of the {count(len(observed), 'sample')} counts once, with the mean of the probabilities that were "
-        "predicted while it was held out. The mean of several predictions is often a little better than one of "
-        "them, so these numbers can differ slightly from the means over the splits."
+        "predicted while it was held out. Curves compare samples of different splits, whose models differ, so "
+        "their areas can differ from the means over the splits."
     ]
+    if found.n_held_out.max() > 1:
+        text.append("The mean of several predictions is often a little better than one of them.")
     missing = len(inputs.y) - len(observed)
     if missing:
         verb = "was never held out and is" if missing == 1 else "were never held out and are"

@@ -13,10 +13,12 @@ from .data_overview import question_section, size_facts
 from .formatting import clean, section
 from .input_checks import Inputs
 from .prediction import MINUS, performance_sentences
-from .ranked_features import MOST_RANKED, Ranked, directions, rank_features
+from .ranked_features import MOST_RANKED, Ranked, directions, has_effects, rank_features
 
 # Number of leading features, or groups of them, in the summary.
 LEADING = 6
+# Features with a smaller part of the largest effect are not leading.
+SMALLEST = 0.1
 
 
 def overview_section(inputs: Inputs) -> dict[str, Any]:
@@ -81,6 +83,10 @@ def _leading(inputs: Inputs, ranked: Ranked) -> list[str]:
     words, lines = directions(inputs, ranked), []
     for group in range(min(LEADING, int(ranked.groups.max(initial=-1)) + 1)):
         members = np.flatnonzero(ranked.groups == group)
+        if abs(ranked.weights[members[0]]) < SMALLEST * np.abs(ranked.weights).max():
+            what = "effect" if has_effects(inputs) else "loading"
+            lines.append(f"All other features have less than {SMALLEST:.0%} of the largest {what}.")
+            break
         others = len(members) - 1
         notes = [words[members[0]]] if words[members[0]] else []
         notes += [f"with {count(others, 'correlated feature')}"] if others else []
@@ -93,6 +99,12 @@ def _caveats(inputs: Inputs) -> list[str]:
     """Return what should make a reader cautious, each as a sentence."""
     lines = [clean(finding.sentence, 1000) for finding in inputs.context.findings or ()]
     lines += [clean(line, 1000) for line in inputs.context.confounding]
+    verdict = inputs.context.verdict
+    if verdict and verdict["better_than_baseline"] is False:
+        lines.append(
+            "The model does not predict significantly better than the base rate, so its leading features may be "
+            "due to chance."
+        )
     if inputs.has_posterior and not inputs.model.diagnostics_.converged:
         lines.append("The chains have not converged, so the posterior is unreliable. See “Convergence”.")
     if inputs.model is not None and inputs.comparison is None and not inputs.context.verdict:

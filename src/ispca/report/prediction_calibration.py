@@ -88,7 +88,7 @@ def _statistics(chance: np.ndarray, happened: np.ndarray, fit: Recalibration | N
     brier = bounded_interval(float(squares.mean()), error, len(squares), (0.0, 1.0))
     rows.append(["Brier score (0 to 1)", *numbers(brier, 3), 0])
     reference = rate * (1 - rate)
-    rows.append(["Brier score of always predicting the observed rate", number(reference, 3), None, None, None])
+    rows.append(["Brier score of the observed rate", number(reference, 3), None, None, None])
     columns = [("Statistic", "text"), ("Value", "number"), ("95% from", "number"), ("to", "number")]
     caption = "Calibration of held-out probabilities"
     return table("calibration-statistics", caption, [*columns, ("Ideal", "number")], rows)
