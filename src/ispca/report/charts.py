@@ -210,8 +210,9 @@ def _rates(panel: dict[str, Any]) -> dict[str, Any]:
 
 def _agreement(panel: dict[str, Any]) -> dict[str, Any]:
     ends = [*panel["predicted"], *panel["observed"]]
-    ticks = nice_ticks(min(ends), max(ends))
-    low, high = min(*ends, ticks[0]), max(*ends, ticks[-1])
+    margin = 0.03 * ((max(ends) - min(ends)) or 1.0)
+    low, high = min(ends) - margin, max(ends) + margin
+    ticks = [tick for tick in nice_ticks(low, high) if low <= tick <= high]
     across, up = _scale(low, high, LEFT, WIDTH - RIGHT), _scale(low, high, HEIGHT - FOOT, TOP)
     pairs = zip(panel["predicted"], panel["observed"], strict=True)
     return {
