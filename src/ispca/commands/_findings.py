@@ -6,6 +6,7 @@ from ..data_checks import Finding, check_data
 from ..readers import Table
 from ..readers.transforms import recognize_scale
 from ._console import Console
+from ._feature_labels import labelled_names
 
 # What raw scales are usually transformed to.
 TRANSFORMS = {
@@ -22,7 +23,7 @@ def check_table(
         table.X[:, : table.n_features],
         table.target,
         str(table.kind),
-        features=table.features.tolist(),
+        features=labelled_names(table),
         ids=table.ids.tolist(),
         sheet=table.sheet,
         groups=table.groups,

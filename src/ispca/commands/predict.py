@@ -20,6 +20,7 @@ from ..fitted_parts import take_apart
 from ..models.posterior_counts import PosteriorCounts
 from ..models.posterior_model import PosteriorModel
 from ..persistence import read_details
+from ._class_order import class_order, positive_class
 from ._console import Console, finite
 from ._evaluation import evaluate, evaluation_text, target_columns
 from ._new_samples import described, load_predictor, matched, model_file, read_new, warn_about_scale
@@ -90,14 +91,16 @@ def predicted(args: argparse.Namespace, console: Console) -> tuple[dict[str, Any
         warn_about_scale(X, model, description, args.data.name, console)
         offset = None if table.offset is None else table.offset[kept]
         with waiting("Predicting"):
-            found = predictions(model, X, offset)
+            found = predictions(model, X, offset, positive_class(details))
             evaluation, notes = evaluate(model, X, table, kept, details, args.data.name)
         console.notes(notes)
     return {"id": table.ids[kept], **found}, evaluation
 
 
-def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[str, Any]:
-    """Return the predictions, one entry per output column."""
+def predictions(
+    model: Any, X: Any, offset: np.ndarray | None = None, positive: str | None = None
+) -> dict[str, Any]:
+    """Return the predictions, one entry per output column; that of the positive class comes last."""
     with warnings.catch_warnings():
         # The names were already compared.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -114,7 +117,8 @@ def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[st
         if hasattr(last, "classes_"):
             probabilities = last.predict_proba(Z)
             columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
-            return columns | {f"p({label})": probabilities[:, c] for c, label in enumerate(last.classes_)}
+            order = class_order(last.classes_, positive)
+            return columns | {f"p({last.classes_[c]})": probabilities[:, c] for c in order}
         mean, deviation = last.predict(Z, return_std=True)
         if hasattr(last, "predict_interval"):
             low, high = last.predict_interval(Z, PROBABILITY).T

@@ -60,8 +60,12 @@ def class_predictions(inputs: Inputs) -> HeldOutClasses | None:
     """Return the held-out probabilities of the method that the report is about, or None."""
     if inputs.comparison is None or inputs.y is None or inputs.classes is None:
         return None
-    method = described_method(inputs.comparison)
-    return held_out_classes(inputs.comparison, method, class_codes(inputs), len(inputs.classes))
+    method, codes = described_method(inputs.comparison), class_codes(inputs)
+    if not inputs.flipped:
+        return held_out_classes(inputs.comparison, method, codes, len(inputs.classes))
+    # Predictions of a comparison have the classes in sorted order.
+    found = held_out_classes(inputs.comparison, method, 1 - codes, 2)
+    return None if found is None else found._replace(probabilities=found.probabilities[:, ::-1])
 
 
 def misclassified(inputs: Inputs) -> np.ndarray:
@@ -73,16 +77,21 @@ def misclassified(inputs: Inputs) -> np.ndarray:
 
 
 def _confusion(labels: list[str], observed: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
-    n_classes = len(labels)
-    counts = np.zeros((n_classes, n_classes), dtype=int)
+    counts = np.zeros((len(labels), len(labels)), dtype=int)
     np.add.at(counts, (observed, predicted), 1)
+    return confusion_table("confusion", labels, counts)
+
+
+def confusion_table(key: str, labels: list[str], counts: Any) -> dict[str, Any]:
+    """Return the numbers of samples by observed and predicted class, and the percentages that are correct."""
+    counts = np.asarray(counts, dtype=int)
     columns = [("Observed", "text"), *((f"Predicted {label}", "number") for label in labels)]
     columns += [("Correct, %", "number"), ("95% from", "number"), ("to", "number")]
     rows = []
     for code, label in enumerate(labels):
         total, right = int(counts[code].sum()), int(counts[code, code])
         rows.append([label, *counts[code].tolist(), *_percentages(right, total)])
-    return table("confusion", "Confusion matrix: numbers of samples", columns, rows)
+    return table(key, "Confusion matrix: numbers of samples, with 95% Wilson intervals", columns, rows)
 
 
 def _percentages(right: int, total: int) -> list[Any]:
@@ -94,8 +103,8 @@ def _percentages(right: int, total: int) -> list[Any]:
 
 def _rates(inputs: Inputs, observed: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
     """Return what clinical papers state about a test for the positive class."""
-    positive = inputs.labels[inputs.positive]
-    truth, call = observed == inputs.positive, predicted == inputs.positive
+    positive = inputs.labels[1]
+    truth, call = observed == 1, predicted == 1
     pairs = {
         "Sensitivity (recall)": (truth & call, truth),
         "Specificity": (~truth & ~call, ~truth),
@@ -149,7 +158,7 @@ def _points(inputs: Inputs, samples: np.ndarray) -> list[int | None]:
 
 def _curve_charts(inputs: Inputs, probabilities: np.ndarray, observed: np.ndarray) -> list[dict[str, Any]]:
     n_classes = len(inputs.labels)
-    drawn = [inputs.positive] if n_classes == 2 else list(range(min(n_classes, MOST_CURVES)))
+    drawn = [1] if n_classes == 2 else list(range(min(n_classes, MOST_CURVES)))
     drawn = [code for code in drawn if 0 < np.count_nonzero(observed == code) < len(observed)]
     if not drawn:
         return []

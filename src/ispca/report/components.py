@@ -105,7 +105,8 @@ def _steps_table(inputs: Inputs) -> dict[str, Any]:
         p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)
         p_value = p_value.removeprefix("p ").removeprefix("= ")
         rows.append([place, number(step.score), p_value, int(step.n_permutations), outcome, used, separated])
-    if not any(row[-1] for row in rows):
+    # Of two classes, each is separated from the other.
+    if len(inputs.labels) == 2 or not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     of_what = "" if inputs.kind in PLAIN_KINDS else f" with {WORDS[inputs.kind].scores}"
     caption = f"Permutation tests, one per step; the score is a correlation{of_what}"

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from .._array_types import Floats
 from .._checks import check_training_data
-from .._recarray import as_table
+from .._result_table import ResultTable, as_table
 from .._splits import checked_groups, make_fold_splits
 from .._warnings import notify
 from ..fitted_parts import take_apart
@@ -236,7 +236,7 @@ def _first_error(outcomes: dict[Any, Any]) -> str:
 
 def _table(
     names: list[str], predictions: list[list[Prediction]], densities: Floats, weights: Floats, weight: Any
-) -> np.recarray:
+) -> ResultTable:
     """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
     seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
     mean = np.average(densities, axis=0, weights=weight)
