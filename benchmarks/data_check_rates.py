@@ -24,7 +24,7 @@ from sklearn.datasets import (
 from ispca.data_checks import KINDS, check_data
 from ispca.datasets import make_counts, make_expression, make_survival, make_text
 
-FIRST_SEED = 1000
+FIRST_SEED = 5000
 
 
 class Data(NamedTuple):

@@ -32,7 +32,7 @@ def p_values_given_target(X: Any, candidates: Indices, order: Indices, target: F
         Indicators of the classes, or a quantity.
     """
     others = order[~np.isin(order, candidates)][:STRONG]
-    if not len(others):
+    if not len(others) or not len(candidates):
         return np.ones(len(candidates))
     left, values, _ = np.linalg.svd(_given(_ranks(X, others), target), full_matrices=False)
     basis = left[:, :N_COMPONENTS][:, values[:N_COMPONENTS] > 1e-8 * max(values.max(), 1.0)]
