@@ -11,15 +11,15 @@ from scipy.stats import rankdata
 
 from .._array_types import Floats, Indices, Mask
 from .findings import BLOCK, Finding, as_classes, as_quantity, named
-from .lone_features import are_lone
+from .lone_features import p_values_given_target
 
-# A leak explains this fraction of the target's variation, and exceeds the sixth best feature by this much on
-# Fisher's scale. The strongest gene of 16 real data sets has 0.90 and 0.40.
-EXPLAINED, AHEAD = 0.8, 0.75
-# A feature that shares nothing with the other strong ones but the target need not be that strong.
-EXPLAINED_ALONE, AHEAD_ALONE = 0.6, 0.3
+# A leak explains this fraction of the target's variation, exceeds all features that are none by this much on
+# Fisher's scale, and given the target it is not correlated with these: a p-value above the last number.
+EXPLAINED, AHEAD, ALONE = 0.6, 0.3, 0.01
 # Up to five features may repeat the target; the sixth shows what the others reach.
 REPEATS = 5
+# The fraction from which on a feature nearly determines the target.
+NEARLY = 0.8
 # Alone enough, without comparison.
 COMPLETE = 0.999
 # A feature of few values codes the classes if its values name the class of this fraction of each class.
@@ -43,62 +43,64 @@ def find_leaks(
     if X.shape[0] < FEWEST or X.shape[1] == 0:
         return []
     explained = class_fractions(X, classes) if classes is not None else quantity_fractions(X, as_quantity(y))
-    complete = _complete(X, explained, classes, n_distinct)
     target = np.eye(classes.max() + 1)[classes] if classes is not None else rankdata(as_quantity(y))[:, None]
-    alone = _alone(X, explained, complete, target)
-    rest = float(explained[~complete & ~alone].max(initial=0.0))
-    found = []
-    for mask, sentence in ((complete, _complete_sentence), (alone, _alone_sentence)):
-        places = np.argsort(-explained, kind="stable")
-        places = places[mask[places]]
+    order = np.argsort(-explained, kind="stable")
+    complete = explained >= COMPLETE
+    coded = ~complete & _coded(X, classes, n_distinct)
+    # The others do not contain the target itself.
+    order = order[~complete[order]]
+    for candidates, margin in ((np.flatnonzero(coded), -np.inf), (_ahead(explained, order), _margin(X))):
+        lone = candidates[p_values_given_target(X, candidates, order, target) > ALONE]
+        # What features reach that vary together with others, as measurements do.
+        usual = float(explained[order[~np.isin(order, lone)]].max(initial=0.0))
+        complete[lone[_fisher(explained[lone]) - _fisher(usual) >= margin]] = True
+    return _findings(explained, complete, coded, features)
+
+
+def _findings(explained: Floats, leaks: Mask, coded: Mask, features: Sequence[str] | None) -> list[Finding]:
+    """Return a finding about features that nearly determine the target, and one about weaker ones."""
+    found, rest = [], float(explained[~leaks].max(initial=0.0))
+    order = np.argsort(-explained, kind="stable")
+    nearly = coded | (explained >= NEARLY)
+    for mask, sentence in ((leaks & nearly, _nearly_sentence), (leaks & ~nearly, _weaker_sentence)):
+        places = order[mask[order]]
         # Many such features are the nature of the data.
-        if 0 < len(places) <= max(REPEATS, X.shape[1] // 100):
+        if 0 < len(places) <= max(REPEATS, len(explained) // 100):
             words = sentence(named("Feature", features, places), len(places), float(explained[places].min()), rest)
             found.append(Finding("leak", words, (), tuple(places.tolist())))
     return found
 
 
-def _complete(X: Any, explained: Floats, classes: Indices | None, n_distinct: Indices | None) -> Mask:
-    """Return which features nearly determine the target."""
-    ahead = _fisher(explained) - _fisher(_sixth(explained)) >= max(AHEAD, 4 * _error(X))
-    found = (explained >= EXPLAINED) & ahead | (explained >= COMPLETE)
+def _coded(X: Any, classes: Indices | None, n_distinct: Indices | None) -> Mask:
+    """Return which features of few values code the classes."""
+    found = np.zeros(X.shape[1], dtype=bool)
     if classes is not None and n_distinct is not None and X.shape[0] >= FEWEST_CODED:
-        for column in np.flatnonzero((n_distinct <= VALUES) & (n_distinct > 1) & ~found):
+        for column in np.flatnonzero((n_distinct <= VALUES) & (n_distinct > 1)):
             found[column] = _codes(X[:, column], classes)
-    return np.asarray(found)
-
-
-def _alone(X: Any, explained: Floats, complete: Mask, target: Floats) -> Mask:
-    """Return which other features are ahead of the rest, with which they share nothing but the target."""
-    found, least = np.zeros(len(explained), dtype=bool), max(AHEAD_ALONE, 2 * _error(X))
-    ahead = _fisher(explained) - _fisher(_sixth(explained)) >= least
-    candidates = np.flatnonzero((explained >= EXPLAINED_ALONE) & ahead & ~complete)
-    if not len(candidates) or X.shape[0] < FEWEST_CODED:
-        return found
-    lone = candidates[are_lone(X, candidates, np.argsort(-explained * ~complete, kind="stable"), target)]
-    # What features reach that vary together with others, as measurements do.
-    usual = np.delete(explained, np.union1d(lone, np.flatnonzero(complete))).max(initial=0.0)
-    found[lone] = _fisher(explained[lone]) - _fisher(usual) >= least
     return found
 
 
-def _sixth(explained: Floats) -> float:
-    return float(np.sort(explained)[::-1][min(REPEATS, len(explained) // 2)])
+def _ahead(explained: Floats, order: Indices) -> Indices:
+    """Return the strong features that are ahead of the sixth."""
+    if not len(order):
+        return order
+    sixth = _fisher(explained[order[min(REPEATS, len(order) // 2)]])
+    return order[(explained[order] >= EXPLAINED) & (_fisher(explained[order]) - sixth >= AHEAD)]
 
 
-def _error(X: Any) -> float:
-    """Return the standard error of a correlation on Fisher's scale."""
-    return float(1 / np.sqrt(X.shape[0] - 3))
+def _margin(X: Any) -> float:
+    """Return by how much a leak is ahead: at least two standard errors, and never with few samples."""
+    return float(max(AHEAD, 2 / np.sqrt(X.shape[0] - 3))) if X.shape[0] >= FEWEST_CODED else np.inf
 
 
-def _complete_sentence(who: str, number: int, least: float, rest: float) -> str:
+def _nearly_sentence(who: str, number: int, least: float, rest: float) -> str:
     """Say what the features do, how well if their linear fit shows it, and what to check."""
-    strength = f" ({_strength(number, least, rest)})" if least >= EXPLAINED else ""
+    strength = f" ({_strength(number, least, rest)})" if least >= NEARLY else ""
     what = "nearly determines" if number == 1 else "each nearly determine"
     return f"{who} {what} the target{strength}. {CHECK[number == 1]}"
 
 
-def _alone_sentence(who: str, number: int, least: float, rest: float) -> str:
+def _weaker_sentence(who: str, number: int, least: float, rest: float) -> str:
     what = "is associated" if number == 1 else "are each associated"
     shared = "Apart from that, it varies" if number == 1 else "Apart from that, they vary"
     return (

@@ -45,7 +45,8 @@ def find_odd_features(
         "vary far more than all others": _apart(
             np.log(spread, where=spread > 0, out=np.full(n_features, -np.inf)), most, SPREAD_RANGES, SPREAD_GAP
         ),
-        "are not correlated with the others, unlike nearly all features": uncorrelated(X, most),
+        "are not correlated with the others, unlike nearly all features": uncorrelated(X, most)
+        & (n_distinct >= n_rows / 2),
     }
     found: list[Finding] = []
     told = np.isin(np.arange(n_features), list(known))

@@ -275,6 +275,8 @@ def _survival(folds: list[Fold]) -> dict[str, Any]:
         "Of two held-out samples with known order of events, the one with the earlier event has the higher risk "
         f"in {_percent(estimate.value)} of cases{_around(estimate, _percent)}, compared with 50% by guessing."
     )
+    if np.isnan(estimate.value):
+        sentence = "No two held-out samples of one fold have a known order of events, so nothing can be compared."
     return _values("concordance", estimate, 0.5, bool(estimate.low > 0.5), sentence)
 
 
