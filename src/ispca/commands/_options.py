@@ -185,12 +185,25 @@ def read_supervised(args: argparse.Namespace) -> Table:
             max_bytes=args.max_memory,
             progress=update,
         )
+    check_features_vary(table)
     notes = [*_offset_note(args.offset), *check_covariates(table)]
     if args.transform is None:
         notes = [*_scale_hint(table), *notes]
     if args.kind is None and args.time is None:
         notes = [*_kind_hint(table), *notes]
     return replace(table, notes=[*table.notes, *notes])
+
+
+def check_features_vary(table: Table) -> None:
+    """Refuse data in which every feature is constant, before the checks and the fit."""
+    X = table.X[:, : table.n_features]
+    # Sparse results are small: one row.
+    low, high = (
+        part if isinstance(part, np.ndarray) else part.toarray() for part in (X.min(axis=0), X.max(axis=0))
+    )
+    if np.array_equal(low, high):
+        reason = "" if table.transform == "none" else f" after --transform {table.transform}"
+        raise TableError(f"Every feature has the same value in all samples{reason}, so nothing can be learned.")
 
 
 def _offset_note(name: str | None) -> list[str]:
