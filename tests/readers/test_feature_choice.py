@@ -59,6 +59,19 @@ def test_a_pattern_that_matches_nothing(read, role):
         read(**{role: ("clin_aeg",)})
 
 
+def test_near_matches_of_a_pattern(read):
+    for pattern, near in (
+        ("CLIN_*", "clin_age, clin_note"),
+        ("*_aeg", "clin_age"),
+        ("klin_*", "clin_age, clin_note"),
+    ):
+        with pytest.raises(TableError) as error:
+            read(drop=(pattern,))
+        assert f"Did you mean {near}?" in str(error.value)
+    assert "'clin_*' (drop) matches 2 columns: clin_age, clin_note." in read(drop=("clin_*",)).notes
+    assert not any("matches" in note for note in read(drop=("clin_age",)).notes)
+
+
 def test_patterns_for_matrices(tmp_path):
     names = np.array(["a1", "a2", "b1"])
     np.savez(tmp_path / "data.npz", X=np.arange(18.0).reshape(6, 3), y=np.arange(6) % 2, feature_names=names)

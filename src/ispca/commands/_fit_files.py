@@ -23,6 +23,7 @@ from ..report.input_checks import Context
 from ..report.report_file import SUFFIXES
 from ..validation import Comparison
 from ._feature_labels import describe_features, shown_names
+from ._held_out_file import HELD_OUT, write_fold_predictions
 from ._options import check_covariates, sample_options
 from ._scale_check import sample_quartiles
 
@@ -36,7 +37,7 @@ OPTIONS_OF_VALUES = (
     *("positive", "annotation", "label", "components"),
 )
 # All files that a fit may write, and that --force may overwrite.
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, STACK, *REPORTS.values())
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT, STACK, *REPORTS.values())
 
 
 class Results(NamedTuple):
@@ -61,7 +62,8 @@ class Results(NamedTuple):
 def written_files(args: Namespace) -> tuple[str, ...]:
     """Return the names of the files that a fit with these options writes."""
     stack = (STACK,) if args.stack else ()
-    return (MODEL, *stack, SCORES, LOADINGS, COEFFICIENTS, REPORTS[args.format])
+    held_out = (HELD_OUT,) if args.cv else ()
+    return (MODEL, *stack, SCORES, LOADINGS, COEFFICIENTS, *held_out, REPORTS[args.format])
 
 
 def write_files(folder: Path, results: Results, table: Table, args: Namespace) -> list[dict[str, Any]]:
@@ -89,6 +91,9 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
     _write_csv(
         folder / COEFFICIENTS, [*COLUMNS[:2], *table.annotation, *COLUMNS[2:]], labels, (row[2:] for row in rows)
     )
+    if results.validation is not None:
+        # The model comes before its baselines.
+        write_fold_predictions(folder / HELD_OUT, results.validation, results.validation.methods[0], table)
     details = model_details(table, args)
     save_model(model, folder / MODEL, details)
     if results.stack is not None:

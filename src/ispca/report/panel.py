@@ -125,8 +125,8 @@ def panel_section(inputs: Inputs) -> dict[str, Any] | None:
 
 def _shown_names(inputs: Inputs) -> dict[str, str]:
     """Return the features by their names as the other sections show them, after their labels."""
-    names: Sequence[Any] = [] if inputs.before else feature_names(inputs.fitted, None)
-    return dict(zip(map(str, names), inputs.features, strict=True)) if len(names) == len(inputs.features) else {}
+    names = [] if inputs.before else [str(name) for name in feature_names(inputs.fitted, None)]
+    return dict(zip(names, inputs.features, strict=True)) if len(names) == len(inputs.features) else {}
 
 
 def _show(names: str, shown: Mapping[str, str]) -> str | None:
