@@ -44,7 +44,7 @@ REAL = {
     "colon": [],
     "glioma-4c": ["file_order"],
     "gordon": ["outliers", "file_order"],
-    "gravier": ["file_order"],
+    "gravier": ["odd_features", "file_order"],
     "leukemia": ["file_order"],
     "lung-5c-1543": ["file_order"],
     "ovarian": ["file_order"],

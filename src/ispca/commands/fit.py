@@ -113,8 +113,9 @@ def run(args: argparse.Namespace) -> int:
         began = time.perf_counter()
         model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
-        # The summary prints these.
-        findings += find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
+        borderline = find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
+        console.notes(f"warning: {finding.sentence}" for finding in borderline)
+        findings += borderline
         validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
         tested = None if test is None else test.evaluate(model, console)
         stack, stack_verdict = fit_stack(table, args) if args.stack else (None, None)

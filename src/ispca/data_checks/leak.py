@@ -9,12 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from .._array_types import Floats, Indices
+from .._array_types import Floats, Indices, Mask
 from .findings import BLOCK, Finding, as_classes, as_quantity, named
+from .lone_features import are_lone
 
 # A leak explains this fraction of the target's variation, and exceeds the sixth best feature by this much on
 # Fisher's scale. The strongest gene of 16 real data sets has 0.90 and 0.40.
 EXPLAINED, AHEAD = 0.8, 0.75
+# A feature that shares nothing with the other strong ones but the target need not be that strong.
+EXPLAINED_ALONE, AHEAD_ALONE = 0.6, 0.3
 # Up to five features may repeat the target; the sixth shows what the others reach.
 REPEATS = 5
 # Alone enough, without comparison.
@@ -25,48 +28,89 @@ VALUES, NAMED_CORRECTLY = 10, 0.95
 FEWEST, FEWEST_CODED = 8, 20
 # Features with the largest correlations, whose rank correlations are computed as well.
 RANKED = 50
+WHY = "A model that uses such a feature looks good and fails on new samples."
+CHECK = {
+    True: f"{WHY} Check whether it was derived from the target, and drop it if so.",
+    False: f"{WHY} Check whether they were derived from the target, and drop them if so.",
+}
 
 
 def find_leaks(
     X: Any, y: Any, kind: str, n_distinct: Indices | None = None, features: Sequence[str] | None = None
 ) -> list[Finding]:
-    """Return a finding if features nearly determine the target; ``n_distinct`` counts the values of each."""
+    """Return findings if features nearly determine the target; ``n_distinct`` counts the values of each."""
     classes = as_classes(y, kind)
-    n_samples = X.shape[0]
-    if n_samples < FEWEST or X.shape[1] == 0:
+    if X.shape[0] < FEWEST or X.shape[1] == 0:
         return []
     explained = class_fractions(X, classes) if classes is not None else quantity_fractions(X, as_quantity(y))
-    order = np.argsort(-explained, kind="stable")
-    reference = explained[order[min(REPEATS, X.shape[1] // 2)]]
-    ahead = _fisher(explained) - _fisher(reference) >= max(AHEAD, 4 / np.sqrt(n_samples - 3))
+    complete = _complete(X, explained, classes, n_distinct)
+    target = np.eye(classes.max() + 1)[classes] if classes is not None else rankdata(as_quantity(y))[:, None]
+    alone = _alone(X, explained, complete, target)
+    rest = float(explained[~complete & ~alone].max(initial=0.0))
+    found = []
+    for mask, sentence in ((complete, _complete_sentence), (alone, _alone_sentence)):
+        places = np.argsort(-explained, kind="stable")
+        places = places[mask[places]]
+        # Many such features are the nature of the data.
+        if 0 < len(places) <= max(REPEATS, X.shape[1] // 100):
+            words = sentence(named("Feature", features, places), len(places), float(explained[places].min()), rest)
+            found.append(Finding("leak", words, (), tuple(places.tolist())))
+    return found
+
+
+def _complete(X: Any, explained: Floats, classes: Indices | None, n_distinct: Indices | None) -> Mask:
+    """Return which features nearly determine the target."""
+    ahead = _fisher(explained) - _fisher(_sixth(explained)) >= max(AHEAD, 4 * _error(X))
     found = (explained >= EXPLAINED) & ahead | (explained >= COMPLETE)
-    if classes is not None and n_distinct is not None and n_samples >= FEWEST_CODED:
+    if classes is not None and n_distinct is not None and X.shape[0] >= FEWEST_CODED:
         for column in np.flatnonzero((n_distinct <= VALUES) & (n_distinct > 1) & ~found):
             found[column] = _codes(X[:, column], classes)
-    places = order[found[order]]
-    # Many such features are the nature of the data.
-    if len(places) == 0 or len(places) > max(REPEATS, X.shape[1] // 100):
-        return []
-    rest = float(np.delete(explained, places).max(initial=0.0))
-    sentence = _sentence(named("Feature", features, places), len(places), float(explained[places].min()), rest)
-    return [Finding("leak", sentence, (), tuple(places.tolist()))]
+    return np.asarray(found)
 
 
-def _sentence(who: str, number: int, least: float, rest: float) -> str:
+def _alone(X: Any, explained: Floats, complete: Mask, target: Floats) -> Mask:
+    """Return which other features are ahead of the rest, with which they share nothing but the target."""
+    found, least = np.zeros(len(explained), dtype=bool), max(AHEAD_ALONE, 2 * _error(X))
+    ahead = _fisher(explained) - _fisher(_sixth(explained)) >= least
+    candidates = np.flatnonzero((explained >= EXPLAINED_ALONE) & ahead & ~complete)
+    if not len(candidates) or X.shape[0] < FEWEST_CODED:
+        return found
+    lone = candidates[are_lone(X, candidates, np.argsort(-explained * ~complete, kind="stable"), target)]
+    # What features reach that vary together with others, as measurements do.
+    usual = np.delete(explained, np.union1d(lone, np.flatnonzero(complete))).max(initial=0.0)
+    found[lone] = _fisher(explained[lone]) - _fisher(usual) >= least
+    return found
+
+
+def _sixth(explained: Floats) -> float:
+    return float(np.sort(explained)[::-1][min(REPEATS, len(explained) // 2)])
+
+
+def _error(X: Any) -> float:
+    """Return the standard error of a correlation on Fisher's scale."""
+    return float(1 / np.sqrt(X.shape[0] - 3))
+
+
+def _complete_sentence(who: str, number: int, least: float, rest: float) -> str:
     """Say what the features do, how well if their linear fit shows it, and what to check."""
-    strength = ""
-    if least >= EXPLAINED:
-        bound = "" if number == 1 else "at least "
-        strength = f" ({bound}{_percent(least)} of its variation; every other feature: at most {_percent(rest)})"
-    if number == 1:
-        return (
-            f"{who} nearly determines the target{strength}. Check whether it was derived from the target, and "
-            "drop it if so."
-        )
+    strength = f" ({_strength(number, least, rest)})" if least >= EXPLAINED else ""
+    what = "nearly determines" if number == 1 else "each nearly determine"
+    return f"{who} {what} the target{strength}. {CHECK[number == 1]}"
+
+
+def _alone_sentence(who: str, number: int, least: float, rest: float) -> str:
+    what = "is associated" if number == 1 else "are each associated"
+    shared = "Apart from that, it varies" if number == 1 else "Apart from that, they vary"
     return (
-        f"{who} each nearly determine the target{strength}. Check whether they were derived from the target, and "
-        "drop them if so."
+        f"{who} {what} with the target more strongly than all others ({_strength(number, least, rest)}). {shared} "
+        f"independently of the other strong features, like a score that was derived from the target. "
+        f"{CHECK[number == 1]}"
     )
+
+
+def _strength(number: int, least: float, rest: float) -> str:
+    bound = "" if number == 1 else "at least "
+    return f"{bound}{_percent(least)} of its variation; every other feature: at most {_percent(rest)}"
 
 
 def _percent(fraction: float) -> str:

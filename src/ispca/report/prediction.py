@@ -11,7 +11,7 @@ from ..plots.comparison import TITLES
 from ..validation.baseline_comparison import BASE_RATE, MODEL
 from ..validation.comparison import Comparison
 from ..validation.corrected_interval import interval
-from ..validation.failed_fits import NEVER, RULE
+from ..validation.failed_fits import failure_text
 from ..validation.metrics import UNLIMITED, difference_limits, goodness
 from .features import HOW_TO_MODEL
 from .formatting import NAME_BYTES, clean, number, section, table
@@ -164,9 +164,8 @@ def _method(row: Any, most: int = NAME_BYTES) -> str:
 
 
 def _failures(comparison: Comparison) -> str:
-    failed = [(clean(name), comparison.n_failed(name)) for name in comparison.methods]
-    listing = ", ".join(f"{name} {n} of {len(comparison.splits)}" for name, n in failed if n)
-    return f"* Some fits failed ({listing}). {RULE}. {NEVER}. First error: {clean(comparison.errors[0][2])}"
+    errors = [(place, clean(name), clean(error, 300)) for place, name, error in comparison.errors]
+    return "* " + failure_text(errors, len(comparison.splits)).replace("\n", " ")
 
 
 def _title(measure: str) -> str:

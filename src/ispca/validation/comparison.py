@@ -16,7 +16,7 @@ from .._warnings import notify
 from ..plots.comparison import plot_comparison
 from .comparison_text import comparison_html, comparison_text
 from .corrected_interval import interval
-from .failed_fits import NEVER, RULE, fair_scores
+from .failed_fits import failure_text, fair_scores
 from .fit_store import Failure
 from .fitting import check_fit_parameters
 from .input_checks import (
@@ -283,9 +283,7 @@ def run_comparison(
         errors += [(number, name, item.error) for name, item in row.items() if isinstance(item, Failure)]
         predictions.append([None if isinstance(item, Failure) else item for item in row.values()])
     if errors:
-        number, name, error = errors[0]
-        first = f"{len(errors)} of {len(outcomes)} fits failed; the first: {name} on split {number}, {error}"
-        notify(f"{first}\n{RULE}. {NEVER}.")
+        notify(failure_text(errors, len(splits)))
     scores = fair_scores(predictions, samples, target, splits, measures)
     limits = {name: measure.limits for name, measure in measures.items()}
     words = describe(cv, len(splits), groups, strata)
