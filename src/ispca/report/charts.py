@@ -190,6 +190,11 @@ def _rates(panel: dict[str, Any]) -> dict[str, Any]:
         "x_ticks": [{"value": tick, "x": across(tick)} for tick in ticks],
         "y_ticks": [{"value": tick, "y": up(tick)} for tick in ticks],
         "reference": None if reference is None else [up(value) for value in reference],
+        "points": [
+            {"x": across(point["predicted"]), "y": up(point["observed"])}
+            | {"low": up(point["low"]), "high": up(point["high"])}
+            for point in panel.get("points", [])
+        ],
         "curves": [
             {
                 "name": curve["name"],

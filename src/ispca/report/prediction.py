@@ -25,6 +25,7 @@ SENTENCES = {
     "concordance": "Of two held-out samples with known order of events, {method} gives the higher risk to the one "
     "with the earlier event in {percent} of cases; guessing gives 50%",
 }
+MOST_SPLITS = 200
 # Measures that are drawn besides the main one.
 DRAWN = ("accuracy", "r2", "concordance", "integrated_brier", "poisson_deviance")
 WORDS = {
@@ -78,7 +79,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
         measured=True,
         n_splits=n_splits,
         baseline=clean(comparison.baseline),
-        tables=[_means(found, measures, n_splits), _intervals(found, measures)],
+        tables=[_means(found, measures, n_splits), _intervals(found, measures), _splits(comparison, measures)],
         forests=[_forest(found, name) for name in drawn],
         words=[WORDS[name] for name in measures if name in WORDS],
     )
@@ -187,6 +188,20 @@ def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
     ]
     caption = "Means with 95% intervals, corrected for overlapping training sets"
     return table("intervals", caption, columns, rows)
+
+
+def _splits(comparison: Comparison, measures: list[str]) -> dict[str, Any]:
+    """Return the results of the method of the report in each split."""
+    ours = described_method(comparison)
+    column = comparison.methods.index(ours)
+    rows: list[list[Any]] = [
+        [place + 1, len(split.train), len(split.test)]
+        + [number(comparison.scores[name][place, column], 3) for name in measures]
+        for place, split in enumerate(comparison.splits[:MOST_SPLITS])
+    ]
+    columns = [("Split", "number"), ("Training samples", "number"), ("Held-out samples", "number")]
+    columns += [(_title(name), "number") for name in measures]
+    return table("splits", f"Results of {clean(ours)} in each split", columns, rows)
 
 
 def _forest(found: Any, measure: str) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def _curves_panel(curves: np.recarray, names: list[str], target: str) -> dict[st
     }
 
 
-def calibration_section(inputs: Inputs) -> dict[str, Any] | None:
+def group_calibration(inputs: Inputs) -> dict[str, Any] | None:
     """Return predicted against observed survival or counts in groups; None for other targets."""
     if inputs.kind not in ("survival", "count") or inputs.model is None or not _has_predictions(inputs):
         return None
