@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._progress import waiting
+from .._progress import expecting, waiting
 from ..data_checks.borderline import find_borderline
 from ..data_checks.small_class import possible_folds
 from ..ispca_transformer import ISPCA
 from ..readers import Table
+from ..reduction.threads import workers
 from ..report.html import load_templates
 from ..validation import (
     Comparison,
@@ -164,18 +167,25 @@ def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
 
 
 def cross_validate(
-    table: Table, model: Any, args: argparse.Namespace, seconds: float
+    table: Table, model: Any, args: argparse.Namespace, seconds: float | None
 ) -> tuple[Comparison | None, dict[str, Any] | None]:
     """Return the comparison with the baselines and the verdict; None without folds.
 
-    ``seconds`` is the time of the fit to all samples.
+    ``seconds`` is the time of the fit to all samples, None if it is not fitted yet.
     """
     if not args.cv:
         return None, None
     options = sample_options(table)
-    n_jobs = 1 if seconds < SECONDS_WORTH_WORKERS else -1
+    n_jobs = -1 if seconds is None or seconds >= SECONDS_WORTH_WORKERS else 1
     folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
-    validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
+    with ExitStack() as context:
+        if n_jobs == 1:
+            # A single process runs its fits on all threads.
+            context.enter_context(workers())
+        if seconds is not None:
+            # The chains are shorter than those of the fit to all samples, but the lasso is fitted, too.
+            context.enter_context(expecting(seconds * -(-args.cv // effective_n_jobs(n_jobs))))
+        validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
     options.pop("offset", None)
     return validation, verdict(validation, table.target, **options)
 
@@ -197,7 +207,7 @@ def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, An
         warnings.filterwarnings("ignore", message="n_components=|The chains have NOT|Covariate |The covariates ")
         if args.cv:
             stack = STACKS[kind](shorter, random_state=args.seed)
-            judgment = cross_validate(table, stack, args, SECONDS_WORTH_WORKERS)[1]
+            judgment = cross_validate(table, stack, args, None)[1]
         with waiting("Fitting the stack"):
             stack = STACKS[kind](usable, random_state=args.seed)
             stack.fit(table.X, table.target, **sample_options(table))

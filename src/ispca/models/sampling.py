@@ -14,7 +14,7 @@ from .._checks import checked_weights
 from .._engine_loader import load_engine
 from .._warnings import notify
 from ..families import Family
-from ..reduction.threads import available_threads
+from ..reduction.threads import usable_threads
 from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, r_hat_and_bulk_ess, tail_ess
 from .posterior import Posterior, log_likelihood, part_of
 
@@ -199,7 +199,7 @@ def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diag
 def thread_count(n_jobs: int | None, n_chains: int) -> int:
     """Return how many chains run at a time: by default as many as BLAS has threads."""
     if n_jobs is None:
-        return min(n_chains, available_threads())
+        return min(n_chains, usable_threads())
     if n_jobs < 0:
         return n_chains
     return max(1, n_jobs)
