@@ -26,7 +26,9 @@ def test_raw_counts(study, user):
     hint = answer.warnings[0]
     assert hint.startswith("warning: The features look like raw counts (integers up to ")
     assert "library sizes from " in hint
-    assert hint.endswith("Pass --transform cpm-log, or log1p to keep the library sizes, or none to fit them as they are.")
+    assert hint.endswith(
+        "Pass --transform cpm-log, or log1p to keep the library sizes, or none to fit them as they are."
+    )
 
 
 def test_raw_intensities(study, user):
