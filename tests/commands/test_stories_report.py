@@ -9,7 +9,7 @@ import pytest
 from user_files import D, N, Study, table, text, type_in
 
 SECTIONS = [
-    *("overview", "score_plot", "prediction", "held_out", "external_test", "leading_features"),
+    *("overview", "score_plot", "prediction", "held_out", "external_test", "calibration", "leading_features"),
     *("question", "data", "components", "features", "coefficients", "convergence", "methods", "reproducibility"),
 ]
 LINE = (
