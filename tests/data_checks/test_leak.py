@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_digits, load_iris
 
 from ispca.data_checks.leak import find_leaks
 from ispca.data_checks.odd_features import count_distinct
@@ -120,6 +121,15 @@ def test_a_strong_gene_and_a_clinical_column_are_not_leaks(data):
     X[:, 5] += 2 * X[:, 5].std() * (y == y[0])
     X[:, 6] = np.where(rng.random(len(y)) < 0.15, y != y[0], y == y[0])
     assert leaks(X, y) == []
+
+
+def test_a_strong_feature_of_few_is_not_a_leak():
+    """Petals nearly determine the species, and pixels the digit, but both vary together with others."""
+    X, y = load_iris(return_X_y=True)
+    assert leaks(X, y) == []
+    images, digits = load_digits(return_X_y=True)
+    pairs = [np.isin(digits, [first, second]) for first in range(10) for second in range(first)]
+    assert sum(bool(leaks(images[rows], digits[rows])) for rows in pairs) <= 2
 
 
 def test_few_samples_are_separated_by_chance():

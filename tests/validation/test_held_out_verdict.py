@@ -62,6 +62,28 @@ def test_rare_classes_count_although_accuracy_ignores_them():
     assert found["better_than_baseline"]
 
 
+class Overconfident(LogisticRegression):
+    """A good classifier that is as sure of its mistakes as of everything else."""
+
+    def predict_proba(self, X):
+        return np.eye(2)[(super().predict_proba(X)[:, 1] > 0.5).astype(int)] * (1 - 2e-12) + 1e-12
+
+
+def test_confident_mistakes_do_not_hide_a_good_classifier():
+    X, y = signal(2.0, n=100, seed=2)
+    labels = (y > 0).astype(int)
+    found = judged(Overconfident(), X, labels)
+    assert 0.6 < found["low"] < found["value"] < 1
+    assert found["better_than_baseline"]
+    assert "Its probabilities are overconfident" in found["sentence"]
+    assert "overconfident" not in judged(LogisticRegression(), X, labels)["sentence"]
+
+
+def test_overconfident_noise_is_not_better():
+    found = [judged(Overconfident(), X, (y > 0).astype(int)) for X, y in (signal(0.0, n=60, seed=s) for s in range(10))]
+    assert not any(item["better_than_baseline"] for item in found)
+
+
 def test_many_classes_have_no_curve():
     X, y = signal(3.0)
     found = judged(LogisticRegression(), X, np.digitize(y, [-1, 1]))

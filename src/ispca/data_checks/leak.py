@@ -11,13 +11,15 @@ from scipy.stats import rankdata
 
 from .._array_types import Floats, Indices, Mask
 from .findings import BLOCK, Finding, as_classes, as_quantity, named
-from .lone_features import are_lone
+from .lone_features import p_values_given_target
 
 # A leak explains this fraction of the target's variation, and exceeds the sixth best feature by this much on
 # Fisher's scale. The strongest gene of 16 real data sets has 0.90 and 0.40.
 EXPLAINED, AHEAD = 0.8, 0.75
 # A feature that shares nothing with the other strong ones but the target need not be that strong.
 EXPLAINED_ALONE, AHEAD_ALONE = 0.6, 0.3
+# Given the target, leaks are not correlated with the other strong features: p-values above these.
+UNRELATED, ALONE = 1e-4, 0.05
 # Up to five features may repeat the target; the sixth shows what the others reach.
 REPEATS = 5
 # Alone enough, without comparison.
@@ -43,14 +45,17 @@ def find_leaks(
     if X.shape[0] < FEWEST or X.shape[1] == 0:
         return []
     explained = class_fractions(X, classes) if classes is not None else quantity_fractions(X, as_quantity(y))
-    complete = _complete(X, explained, classes, n_distinct)
     target = np.eye(classes.max() + 1)[classes] if classes is not None else rankdata(as_quantity(y))[:, None]
-    alone = _alone(X, explained, complete, target)
+    order = np.argsort(-explained, kind="stable")
+    complete = _complete(X, explained, classes, n_distinct)
+    candidates = np.flatnonzero(complete & (explained < COMPLETE))
+    if len(candidates):
+        complete[candidates] = p_values_given_target(X, candidates, order, target) > UNRELATED
+    alone = _alone(X, explained, order[~complete[order]], target)
     rest = float(explained[~complete & ~alone].max(initial=0.0))
     found = []
     for mask, sentence in ((complete, _complete_sentence), (alone, _alone_sentence)):
-        places = np.argsort(-explained, kind="stable")
-        places = places[mask[places]]
+        places = order[mask[order]]
         # Many such features are the nature of the data.
         if 0 < len(places) <= max(REPEATS, X.shape[1] // 100):
             words = sentence(named("Feature", features, places), len(places), float(explained[places].min()), rest)
@@ -68,16 +73,16 @@ def _complete(X: Any, explained: Floats, classes: Indices | None, n_distinct: In
     return np.asarray(found)
 
 
-def _alone(X: Any, explained: Floats, complete: Mask, target: Floats) -> Mask:
-    """Return which other features are ahead of the rest, with which they share nothing but the target."""
+def _alone(X: Any, explained: Floats, order: Indices, target: Floats) -> Mask:
+    """Return which features of the order are ahead of the rest, with which they share nothing but the target."""
     found, least = np.zeros(len(explained), dtype=bool), max(AHEAD_ALONE, 2 * _error(X))
     ahead = _fisher(explained) - _fisher(_sixth(explained)) >= least
-    candidates = np.flatnonzero((explained >= EXPLAINED_ALONE) & ahead & ~complete)
+    candidates = order[((explained >= EXPLAINED_ALONE) & ahead)[order]]
     if not len(candidates) or X.shape[0] < FEWEST_CODED:
         return found
-    lone = candidates[are_lone(X, candidates, np.argsort(-explained * ~complete, kind="stable"), target)]
+    lone = candidates[p_values_given_target(X, candidates, order, target) > ALONE]
     # What features reach that vary together with others, as measurements do.
-    usual = np.delete(explained, np.union1d(lone, np.flatnonzero(complete))).max(initial=0.0)
+    usual = float(explained[order[~np.isin(order, lone)]].max(initial=0.0))
     found[lone] = _fisher(explained[lone]) - _fisher(usual) >= least
     return found
 

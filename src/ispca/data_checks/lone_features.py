@@ -9,17 +9,15 @@ import scipy.sparse as sp
 from scipy.special import betaincc
 from scipy.stats import rankdata
 
-from .._array_types import Floats, Indices, Mask
+from .._array_types import Floats, Indices
 from .similarity import N_COMPONENTS
 
 # Features with the strongest association that a candidate is compared with.
 STRONG = 50
-# Chance explains the correlation of a lone feature with the others, given the target.
-CHANCE = 0.05
 
 
-def are_lone(X: Any, candidates: Indices, order: Indices, target: Floats) -> Mask:
-    """Return whether each candidate is uncorrelated with the other strong features, given the target.
+def p_values_given_target(X: Any, candidates: Indices, order: Indices, target: Floats) -> Floats:
+    """Return the p-values of the correlations of candidates with the other strong features, given the target.
 
     Genes of one tissue vary together within the classes, too. Noise that was added to a target, and errors in a
     recoded one, do not.
@@ -34,16 +32,16 @@ def are_lone(X: Any, candidates: Indices, order: Indices, target: Floats) -> Mas
         Indicators of the classes, or a quantity.
     """
     others = order[~np.isin(order, candidates)][:STRONG]
+    if not len(others):
+        return np.ones(len(candidates))
     left, values, _ = np.linalg.svd(_given(_ranks(X, others), target), full_matrices=False)
-    basis = left[:, :N_COMPONENTS][:, values[:N_COMPONENTS] > 1e-8 * max(values.max(initial=0.0), 1.0)]
-    if not basis.shape[1]:
-        return np.ones(len(candidates), dtype=bool)
+    basis = left[:, :N_COMPONENTS][:, values[:N_COMPONENTS] > 1e-8 * max(values.max(), 1.0)]
+    freedom = len(target) - max(target.shape[1], 2) - basis.shape[1]
+    if not basis.shape[1] or freedom < 1:
+        return np.ones(len(candidates))
     own = _given(_ranks(X, candidates), target)
     explained = ((basis.T @ own) ** 2).sum(axis=0) / np.maximum((own**2).sum(axis=0), np.finfo(np.float64).tiny)
-    freedom = len(target) - max(target.shape[1], 2) - basis.shape[1]
-    if freedom < 1:
-        return np.zeros(len(candidates), dtype=bool)
-    return np.asarray(betaincc(basis.shape[1] / 2, freedom / 2, np.clip(explained, 0.0, 1.0)) > CHANCE)
+    return np.asarray(betaincc(basis.shape[1] / 2, freedom / 2, np.clip(explained, 0.0, 1.0)))
 
 
 def _ranks(X: Any, columns: Indices) -> Floats:

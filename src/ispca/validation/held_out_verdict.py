@@ -74,8 +74,9 @@ def verdict(
     verdict : dict
         ``sentence``, ``measure``, ``value``, ``low``, ``high``, ``baseline_value``, ``n_held_out``,
         ``better_than_baseline``, and for classes ``auc``, ``auc_low``, ``auc_high`` (None unless there are two).
-        A method is better than the base rate if the interval of the measure lies above it; for classes, if the
-        interval of the difference in mean log density lies above 0, because accuracy ignores rare classes.
+        A method is better than the base rate if the interval of the measure lies above it. For classes, whose
+        accuracy ignores rare ones, the mean log density of the equal mixture of both predictions must lie above
+        that of the base rate: a few confident mistakes cost the mixture little, and without information it loses.
     """
     folds = _folds(comparison, y, method, groups, sample_weight)
     values = VERDICTS[comparison.kind](folds)
@@ -203,6 +204,7 @@ def _values(measure: str, estimate: Estimate, baseline: float, better: bool, sen
 
 
 NOT_BETTER = "This is not significantly better than the base rate."
+OVERCONFIDENT = "Its probabilities are overconfident: they fit the held-out samples worse than the class frequencies."
 
 
 def _known(value: float) -> float | None:
@@ -230,11 +232,7 @@ def _classes(folds: list[Fold]) -> dict[str, Any]:
     sizes = np.sum([_class_sizes(fold.held_out) for fold in folds], axis=0)
     baseline = float(sizes.max() / sizes.sum())
 
-    def gain(fold: Fold) -> float | None:
-        own, base = (mean_log_density(fold.held_out, item) for item in (fold.prediction, fold.base_rate))
-        return None if own is None or base is None else own - base
-
-    difference, error, _ = _jackknife(folds, gain)
+    difference, error, _ = _jackknife(folds, _hedged_gain)
     better = bool(difference - Z * error > 0) if np.isfinite(error) else bool(estimate.low > baseline)
     sentence = (
         f"{_percent(estimate.value)} of held-out samples are classified correctly"
@@ -243,8 +241,22 @@ def _classes(folds: list[Fold]) -> dict[str, Any]:
     )
     if np.isfinite(area.value):
         sentence += f"; AUC {area.value:.2f}" + _around(area, lambda end: f"{end:.2f}")
+    sentence += "."
+    if better and np.mean([_gain(fold) or 0.0 for fold in folds]) < 0:
+        sentence += f" {OVERCONFIDENT}"
     areas = {"auc": _known(area.value), "auc_low": _known(area.low), "auc_high": _known(area.high)}
-    return _values("accuracy", estimate, baseline, better, f"{sentence}.") | areas
+    return _values("accuracy", estimate, baseline, better, sentence) | areas
+
+
+def _hedged_gain(fold: Fold) -> float | None:
+    """Return by how much the equal mixture of a method and the base rate beats the base rate, in log density."""
+    own, base = fold.prediction.log_density, fold.base_rate.log_density
+    return None if own is None or base is None else fold.held_out.mean(np.logaddexp(own, base) - np.log(2) - base)
+
+
+def _gain(fold: Fold) -> float | None:
+    own, base = (mean_log_density(fold.held_out, item) for item in (fold.prediction, fold.base_rate))
+    return None if own is None or base is None else own - base
 
 
 def _quantity(folds: list[Fold]) -> dict[str, Any]:
@@ -263,6 +275,8 @@ def _survival(folds: list[Fold]) -> dict[str, Any]:
         "Of two held-out samples with known order of events, the one with the earlier event has the higher risk "
         f"in {_percent(estimate.value)} of cases{_around(estimate, _percent)}, compared with 50% by guessing."
     )
+    if np.isnan(estimate.value):
+        sentence = "No two held-out samples of one fold have a known order of events, so nothing can be compared."
     return _values("concordance", estimate, 0.5, bool(estimate.low > 0.5), sentence)
 
 
