@@ -65,7 +65,7 @@ def test_columns_that_cannot_be_read_are_listed(path, monkeypatch):
     table = read_table(path, target="state")
     assert table.sheet != {}
     assert table.annotation == {}
-    assert "The 4 columns of var are too large to describe the data, so they are not used." in table.notes
+    assert "var is too large to describe the data: its 4 columns are not used." in table.notes
 
 
 def test_the_command_line_shows_the_label_of_var(path, tmp_path, capsys):

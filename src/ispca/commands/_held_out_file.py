@@ -53,7 +53,7 @@ def _classes(table: Table) -> tuple[list[Any], list[int]]:
 def _rows(
     comparison: Comparison, methods: Sequence[str], table: Table
 ) -> Iterable[tuple[str, tuple[tuple[int, int], list[Any]]]]:
-    """Yield the method, the place and number of the split of each prediction, and its row; failed fits have none."""
+    """Yield the method, the place and split of each held-out sample, and its row; failed fits have none."""
     for name in methods:
         column = comparison.methods.index(name)
         pairs = zip(comparison.splits, comparison.predictions, strict=True)

@@ -63,7 +63,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 MISSING = f"missing values: {', '.join(TREATMENTS[1:])} (default: error)"
-TRANSFORM = f"scale of the features: {', '.join(TRANSFORMS)}"
+TRANSFORM = f"scale: {', '.join(TRANSFORMS)}"
 # Words for the kinds of targets, and their names in Python.
 KINDS = {word: kind for kind, word in KIND_WORDS.items()}
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -86,7 +86,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--covariates": dict(
         metavar="A,B", type=names, default=(), help="columns to adjust for, such as age,sex,batch"
     ),
-    "--groups": dict(metavar="COLUMN", help="samples that belong together, such as those of a patient"),
+    "--groups": dict(metavar="COLUMN", help="samples to keep together, such as those of a patient"),
     "--weights": dict(metavar="COLUMN", help="how much each sample counts"),
     "--offset": dict(metavar="COLUMN", help="counts: natural logarithm of the exposure"),
     "--max-memory": dict(metavar="GB", type=gigabytes, help="memory limit for each file (default: by its size)"),
@@ -99,15 +99,27 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--json": dict(action="store_true", help="print the result as JSON"),
     "--quiet": dict(action="store_true", help="print only errors (and --json output)"),
 }
-DATA_OPTIONS = (
-    *("data", "--target", "--time", "--event", "--kind", "--covariates", "--groups", "--weights", "--offset"),
-    *("--samples", "--on", "--id", "--sheet", "--positive", "--features", "--drop", "--annotation", "--label"),
-    *("--transpose", "--missing", "--transform", "--max-memory"),
-)
+# Options that describe DATA and its columns, by the heading of the help that they appear under.
+DATA_OPTIONS = {
+    "input": (
+        *("data", "--samples", "--on", "--id", "--sheet", "--transpose", "--annotation", "--label"),
+        *("--missing", "--transform", "--max-memory"),
+    ),
+    "columns": (
+        *("--target", "--kind", "--time", "--event", "--positive", "--covariates", "--groups", "--weights"),
+        *("--offset", "--features", "--drop"),
+    ),
+}
 
 
-def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add some of the shared options."""
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that read a target, under their headings."""
+    for heading, names in DATA_OPTIONS.items():
+        add_options(parser.add_argument_group(heading), *names)
+
+
+def add_options(parser: Any, *names: str) -> None:
+    """Add some of the shared options to a parser or to a group of one."""
     for name in names:
         parser.add_argument(name, **OPTIONS[name])
 

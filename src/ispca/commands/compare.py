@@ -21,7 +21,15 @@ from . import UsageError
 from ._console import KIND_WORDS, Console, finite
 from ._findings import check_table
 from ._held_out_file import HELD_OUT, write_split_predictions
-from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised, sample_options
+from ._options import (
+    add_data_options,
+    add_options,
+    check_splits,
+    integer,
+    positive,
+    read_supervised,
+    sample_options,
+)
 from ._output import output_folder
 from .fit import PAPER_KINDS, methods_for
 
@@ -30,26 +38,32 @@ USAGE = "ispca compare DATA --target COLUMN [options]"
 BASELINE = "base rate"
 EXAMPLE = """example:
   ispca compare expression.csv --target diagnosis --splits 50 --out comparison
-prints a table, best method first, and writes it, a plot and all predictions to comparison"""
+prints a table, best method first, and writes it, a plot and all predictions to
+comparison; docs/cli.md explains all options"""
 TABLE, PLOT = "comparison.csv", "comparison.png"
 FILES = (TABLE, HELD_OUT, PLOT)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_options(parser, *DATA_OPTIONS)
+    add_data_options(parser)
+    model = parser.add_argument_group("model")
     names = "methods, such as ISPCA lasso SVM (default: all)"
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help=names)
+    model.add_argument("--methods", nargs="+", metavar="NAME", help=names)
+    add_options(model, "--components", "--draws", "--paper", "--seed", "--threads")
+    validation = parser.add_argument_group("validation")
     splits = "number of random splits (default 50)"
-    parser.add_argument("--splits", type=integer(1), default=50, metavar="N", help=splits)
-    add_options(parser, "--paper", "--components", "--draws")
+    validation.add_argument("--splits", type=integer(1), default=50, metavar="N", help=splits)
     processes = "number of processes (default: all cores)"
-    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help=processes)
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop fits that take longer than this")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="store finished fits here, and reuse them")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the results")
-    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_options(parser, "--seed", "--threads", "--json", "--quiet")
+    validation.add_argument("--jobs", type=int, default=-1, metavar="N", help=processes)
+    longest = "stop fits that take longer than this"
+    validation.add_argument("--timeout", type=seconds, metavar="SECONDS", help=longest)
+    store = "store finished fits here, and reuse them"
+    validation.add_argument("--resume", type=Path, metavar="DIR", help=store)
+    output = parser.add_argument_group("output")
+    output.add_argument("--out", type=Path, metavar="DIR", help="folder for the results")
+    output.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
+    add_options(output, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:

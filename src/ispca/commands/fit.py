@@ -42,7 +42,7 @@ from ._console import Console
 from ._findings import check_table
 from ._fit_files import FILES, REPORTS, Results, write_files, written_files
 from ._fit_summary import summary_text, summary_values
-from ._options import DATA_OPTIONS, add_options, integer, read_supervised, sample_options
+from ._options import add_data_options, add_options, integer, read_supervised, sample_options
 from ._output import default_output, output_folder
 from ._test_samples import read_test
 
@@ -52,7 +52,8 @@ EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results
   ispca fit matrix.csv --samples sheet.csv --target tissue --label "Gene Symbol"
   ispca fit patients.csv --time months --event died --covariates age,sex --out results
-writes report.html, model.ispca, scores.csv, loadings.csv and coefficients.csv;
+writes report.html, model.ispca and tables of scores, loadings, coefficients and
+held-out predictions; docs/cli.md explains all options.
 DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
 PAPER_KINDS = ("classification", "regression")
@@ -71,24 +72,28 @@ SECONDS_WORTH_WORKERS = 3.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_options(parser, *DATA_OPTIONS)
-    out = "folder for the results (default: DATA-results)"
-    parser.add_argument("--out", metavar="DIR", type=Path, help=out)
-    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    methods = f"reduction: {', '.join(METHODS)}"
-    parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
-    add_options(parser, "--paper", "--components", "--draws")
+    add_data_options(parser)
+    model = parser.add_argument_group("model")
+    methods = "reduction: ISPCA (default), ISPCA-small, SPCA, PCA, ..."
+    model.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
+    add_options(model, "--components", "--draws")
     tests = "permutations per test (default auto: until it is safe)"
-    parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
+    model.add_argument("--permutations", type=permutations, metavar="N", help=tests)
+    add_options(model, "--paper", "--seed", "--threads")
+    validation = parser.add_argument_group("validation")
     cv = f"folds of the cross-validation (default {N_FOLDS}; 0: none)"
-    parser.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
+    validation.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
     test = "evaluate the model on the samples of this file, too"
-    parser.add_argument("--test", type=Path, metavar="FILE", help=test)
+    validation.add_argument("--test", type=Path, metavar="FILE", help=test)
     stack = "also fit the stack of all methods, for comparison"
-    parser.add_argument("--stack", action="store_true", help=stack)
+    validation.add_argument("--stack", action="store_true", help=stack)
+    output = parser.add_argument_group("output")
+    out = "folder for the results (default: DATA-results)"
+    output.add_argument("--out", metavar="DIR", type=Path, help=out)
+    output.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
     formats = f"report format: {', '.join(REPORTS)} (default html)"
-    parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
-    add_options(parser, "--seed", "--threads", "--json", "--quiet")
+    output.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
+    add_options(output, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -42,15 +42,17 @@ TIME_QUANTILES = (0.25, 0.5, 0.75)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
+    group = parser.add_argument_group("input")
+    group.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
     features = "data file with the features of the model, in any order"
-    parser.add_argument("data", metavar="DATA", type=Path, help=features)
-    add_options(parser, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
+    group.add_argument("data", metavar="DATA", type=Path, help=features)
+    add_options(group, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
-    parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
-    parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
-    parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    add_options(parser, "--threads", "--json", "--quiet")
+    group.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
+    output = parser.add_argument_group("output")
+    output.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
+    output.add_argument("--force", action="store_true", help="overwrite FILE")
+    add_options(output, "--json", "--quiet", "--threads")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -35,39 +35,44 @@ SUMMARY = "find the few features that predict as well as a model written by ispc
 USAGE = "ispca select MODEL DATA [options]"
 EXAMPLE = """example:
   ispca select results/model.ispca expression.csv --always TP53
-writes report.html, panel.csv, path.csv and panel.ispca, a model of the panel alone, into
-results/panel. DATA are those of the fit. After an interruption, the same command continues."""
+writes report.html, panel.csv, path.csv and panel.ispca, a model of the panel alone,
+into results/panel. DATA are those of the fit. After an interruption, the same command
+continues."""
 # What a model file says about the columns of DATA.
 COLUMNS = ("target", "event", "groups", "weights")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
-    parser.add_argument("data", metavar="DATA", type=Path, help="data file that the model was fitted to")
-    size = "features in the panel (default auto: as many as needed)"
-    parser.add_argument("--size", type=panel_size, metavar="N", help=size)
-    always = "features that are in every panel"
-    parser.add_argument("--always", type=names, default=(), metavar="A,B", help=always)
-    parser.add_argument("--never", type=names, default=(), metavar="A,B", help="features to leave out")
-    costs = "table of features and their costs (default: 1 each)"
-    parser.add_argument("--costs", type=Path, metavar="FILE", help=costs)
-    largest = "size of the largest panel to examine (default 20)"
-    parser.add_argument("--max-size", type=integer(1), default=20, metavar="N", help=largest)
-    folds = "folds of the validation (default 10; 0 for none)"
-    parser.add_argument("--folds", type=number_of_folds, default=10, metavar="N", help=folds)
-    draws = "posterior draws to project (default 400)"
-    parser.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
-    target = "target, if its name is not that of the fit"
-    parser.add_argument("--target", metavar="COLUMN", help=target)
-    add_options(parser, "--samples", "--on", "--id", "--sheet", "--annotation", "--label")
-    add_options(parser, "--transpose", "--max-memory")
+    given = parser.add_argument_group("input")
+    given.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
+    given.add_argument("data", metavar="DATA", type=Path, help="data file that the model was fitted to")
+    add_options(given, "--samples", "--on", "--id", "--sheet", "--transpose", "--annotation", "--label")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
-    parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
+    given.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
+    add_options(given, "--max-memory")
+    target = "target, if its name is not that of the fit"
+    given.add_argument("--target", metavar="COLUMN", help=target)
+    panel = parser.add_argument_group("panel")
+    size = "features in the panel (default auto: as many as needed)"
+    panel.add_argument("--size", type=panel_size, metavar="N", help=size)
+    always = "features that are in every panel"
+    panel.add_argument("--always", type=names, default=(), metavar="A,B", help=always)
+    panel.add_argument("--never", type=names, default=(), metavar="A,B", help="features to leave out")
+    costs = "table of features and their costs (default: 1 each)"
+    panel.add_argument("--costs", type=Path, metavar="FILE", help=costs)
+    largest = "size of the largest panel to examine (default 20)"
+    panel.add_argument("--max-size", type=integer(1), default=20, metavar="N", help=largest)
+    folds = "folds of the validation (default 10; 0 for none)"
+    panel.add_argument("--folds", type=number_of_folds, default=10, metavar="N", help=folds)
+    draws = "posterior draws to project (default 400)"
+    panel.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
+    add_options(panel, "--seed", "--threads")
+    output = parser.add_argument_group("output")
     out = "folder for the results (default: panel, beside MODEL)"
-    parser.add_argument("--out", metavar="DIR", type=Path, help=out)
-    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_options(parser, "--seed", "--threads", "--json", "--quiet")
+    output.add_argument("--out", metavar="DIR", type=Path, help=out)
+    output.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
+    add_options(output, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -169,9 +169,7 @@ class Reader:
         ordered = [_text(key) for key in np.ravel(frame.attrs.get("column-order", ()))]
         keys = [key for key in dict.fromkeys([*ordered, *frame]) if key in frame and key not in hidden]
         if n_rows * len(keys) > MOST_TEXTS:
-            return {}, [
-                f"The {len(keys)} columns of {name} are too large to describe the data, so they are not used."
-            ]
+            return {}, [f"{name} is too large to describe the data: its {len(keys)} columns are not used."]
         found, unreadable, taken = {}, [], 0
         for key in keys:
             try:
