@@ -83,7 +83,7 @@ def test_classes_have_a_plot_and_a_brier_score(request, kind):
     drawn = chart_layout(section["charts"][0])
     assert len(drawn["points"]) == len(section["tables"][1]["rows"])
     assert all(drawn["top"] <= point["high"] <= point["low"] <= drawn["bottom"] for point in drawn["points"])
-    assert f"Figure {1}." in to_html(summary)
+    assert "Figure 1." in to_html(summary)
 
 
 def test_quantities_have_a_slope(quantity):

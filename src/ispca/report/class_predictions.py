@@ -10,9 +10,9 @@ from .._messages import count
 from ..plots.canvas import numbered_style
 from .components import displayed_samples
 from .formatting import clean, number, numbers, section, table
-from .held_out import HeldOutClasses, held_out_classes, held_out_values
+from .held_out import HeldOutClasses, class_codes, class_predictions, described_method, held_out_values
 from .input_checks import Inputs
-from .prediction import MINUS, described_method
+from .prediction import MINUS
 from .rate_curves import GRID, RateCurve, precision_recall_curve, roc_curve, wilson_interval
 
 TITLE = "Predictions of held-out samples"
@@ -48,24 +48,6 @@ def held_out_section(inputs: Inputs) -> dict[str, Any] | None:
         tables.append(_rates(inputs, observed, predicted))
     tables.append(_errors(inputs, found, observed, predicted))
     return section(TITLE, text, tables=tables, charts=_curve_charts(inputs, found.probabilities, observed))
-
-
-def class_codes(inputs: Inputs) -> np.ndarray:
-    """Return the index of the class of each sample."""
-    place = {label: code for code, label in enumerate(inputs.classes.tolist())}  # type: ignore[union-attr]
-    return np.array([place[label] for label in np.asarray(inputs.y).tolist()], dtype=np.intp)
-
-
-def class_predictions(inputs: Inputs) -> HeldOutClasses | None:
-    """Return the held-out probabilities of the method that the report is about, or None."""
-    if inputs.comparison is None or inputs.y is None or inputs.classes is None:
-        return None
-    method, codes = described_method(inputs.comparison), class_codes(inputs)
-    if not inputs.flipped:
-        return held_out_classes(inputs.comparison, method, codes, len(inputs.classes))
-    # Predictions of a comparison have the classes in sorted order.
-    found = held_out_classes(inputs.comparison, method, 1 - codes, 2)
-    return None if found is None else found._replace(probabilities=found.probabilities[:, ::-1])
 
 
 def misclassified(inputs: Inputs) -> np.ndarray:

@@ -54,13 +54,18 @@ def _verdict_facts(verdict: Mapping[str, Any] | None) -> list[list[str]]:
     if not verdict:
         return []
     name = TITLES.get(verdict["measure"], verdict["measure"])
-    value = _shown(verdict["value"])
-    if _known(verdict["low"]) and _known(verdict["high"]):
-        value += f" ({_shown(verdict['low'])} to {_shown(verdict['high'])})"
+    value = _with_interval(*(verdict[part] for part in ("value", "low", "high")))
     facts = [[clean(name[0].upper() + name[1:], 60), value]]
     if _known(verdict["baseline_value"]):
-        facts.append(["The same for the baseline", _shown(verdict["baseline_value"])])
+        facts.append([f"{facts[0][0]} of the base rate", _shown(verdict["baseline_value"])])
+    if _known(verdict.get("auc")):
+        facts.append(["AUC", _with_interval(*(verdict.get(f"auc{end}") for end in ("", "_low", "_high")))])
     return facts
+
+
+def _with_interval(value: Any, low: Any, high: Any) -> str:
+    around = f" ({_shown(low)} to {_shown(high)})" if _known(low) and _known(high) else ""
+    return _shown(value) + around
 
 
 def _known(value: Any) -> bool:

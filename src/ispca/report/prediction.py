@@ -8,13 +8,14 @@ import numpy as np
 
 from .._messages import count
 from ..plots.comparison import TITLES
-from ..validation.baseline_comparison import BASE_RATE, MODEL
+from ..validation.baseline_comparison import BASE_RATE
 from ..validation.comparison import Comparison
 from ..validation.corrected_interval import interval
 from ..validation.failed_fits import failure_text
 from ..validation.metrics import UNLIMITED, difference_limits, goodness
 from .features import HOW_TO_MODEL
 from .formatting import NAME_BYTES, clean, number, section, table
+from .held_out import described_method
 from .input_checks import Inputs
 
 TITLE = "Predictive performance"
@@ -26,6 +27,11 @@ SENTENCES = {
     "with the earlier event in {percent} of cases; guessing gives 50%",
 }
 MOST_SPLITS = 200
+INTERVALS = (
+    "Intervals in this section come from the differences between the splits, corrected for overlapping training "
+    "sets, so they include the variation between training sets. The interval in the summary comes from the "
+    "held-out samples alone, and is narrower with few splits."
+)
 # Measures that are drawn besides the main one.
 DRAWN = ("accuracy", "r2", "concordance", "integrated_brier", "poisson_deviance")
 WORDS = {
@@ -65,7 +71,10 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
             why = f"Not measured, because that requires refitting the model several times. {hint}."
         return section(TITLE, [why], measured=False)
     found, n_splits = comparison.table, len(comparison.splits)
-    text = [_how(comparison), *performance_sentences(comparison), *_differences(comparison)]
+    text = [_how(comparison)]
+    # The summary has said it, with the interval of the held-out samples.
+    text += [INTERVALS] if inputs.context.verdict else performance_sentences(comparison)
+    text += _differences(comparison)
     if comparison.errors:
         text.append(_failures(comparison))
     unconverged = int(found["n_unconverged"].sum())
@@ -93,11 +102,6 @@ def _how(comparison: Comparison) -> str:
         "refitted to the remaining samples and then predicted the held-out ones. All numbers below refer to these "
         "predictions."
     )
-
-
-def described_method(comparison: Comparison) -> str:
-    """Return the name of the method that the report is about."""
-    return MODEL if MODEL in comparison.methods else comparison.methods[0]
 
 
 def performance_sentences(comparison: Comparison) -> list[str]:

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..validation.measure_intervals import bounded_interval
-from .class_predictions import class_codes, class_predictions
 from .formatting import clean, number, numbers, section, table
-from .held_out import held_out_values
+from .held_out import class_codes, class_predictions, described_method, held_out_values
 from .input_checks import Inputs
-from .prediction import described_method
 from .recalibration import Recalibration, Z, calibration_groups, recalibrate
 
 TITLE = "Calibration"
@@ -37,8 +35,8 @@ def _of_classes(inputs: Inputs) -> dict[str, Any] | None:
         what = f"Predicted probability of {clean(inputs.labels[1], 40)}"
         seen = f"Observed fraction of {clean(inputs.labels[1], 40)}"
         intro = (
-            f"The plot compares the probability of “{inputs.labels[1]}” that was predicted while a sample was held "
-            "out with how often it was observed."
+            f"The plot compares the probability of “{inputs.labels[1]}” that was predicted while a sample was "
+            "held out with how often it was observed."
         )
     else:
         chance = found.probabilities.max(axis=1)
@@ -54,9 +52,7 @@ def _of_classes(inputs: Inputs) -> dict[str, Any] | None:
         "with 95% Wilson intervals."
     )
     if fit is not None:
-        reading += (
-            " The line is a logistic regression of the outcome on the predicted log odds, with its 95% band."
-        )
+        reading += " The line is a logistic regression of the outcome on the log odds, with its 95% band."
     return section(
         TITLE,
         [intro, reading, _verdict(fit)],

@@ -75,15 +75,15 @@ def _ends(value: float, variance: float) -> tuple[float, float, float]:
 
 def _logistic(design: Floats, happened: np.ndarray, offset: Floats) -> tuple[Floats, Floats]:
     """Return the maximum likelihood of a logistic regression by Newton's method, and the covariance."""
-    weights, size = np.zeros(design.shape[1]), len(design)
+    weights = np.zeros(design.shape[1])
     information = np.eye(design.shape[1])
     for _ in range(N_STEPS):
         mean = expit(design @ weights + offset)
         information = (design * np.maximum(mean * (1 - mean), 1e-10)[:, None]).T @ design
         step = np.linalg.solve(information, design.T @ (happened - mean))
-        # Halved steps keep the first ones from overshooting.
+        # Short steps keep the first ones from overshooting.
         weights = weights + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
-        if np.abs(step).max() < 1e-9 * size:
+        if np.abs(step).max() < 1e-9:
             break
     return weights, np.linalg.inv(information)
 
