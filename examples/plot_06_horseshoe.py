@@ -42,6 +42,6 @@ plot_coefficients(model, n_features=15, feature_names=data.feature_names)
 # frame, and a notebook shows its first rows.
 
 # sphinx_gallery_capture_repr_block = ("_repr_html_",)
-table = original_coefficients(model)
-print(f"P(sign) above 95%: {(table.p_sign > 0.95).sum()} of {len(table) - 1} genes")
-table[table.p_sign > 0.95]
+genes = original_coefficients(model)[1:]  # without the intercept
+print(f"P(sign) above 95%: {(genes.p_sign > 0.95).sum()} of {len(genes)} genes")
+genes[genes.p_sign > 0.95]

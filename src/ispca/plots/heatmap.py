@@ -23,8 +23,10 @@ MOST_FEATURES = 60
 MOST_CLUSTERED = 1000
 # Limit of the color scale, in standard deviations.
 COLOR_LIMIT = 2.5
-# In inches: dendrograms, the strip of classes, the space between parts, and the space that a name needs.
-TREE, STRIP, GAP, NAME_HEIGHT = 0.55, 0.2, 0.04, 0.12
+# In inches: dendrograms, the strip of classes, and the space between parts.
+TREE, STRIP, GAP = 0.55, 0.2, 0.04
+# In points: the names of samples and of features.
+SAMPLE_FONT, FEATURE_FONT = 7, 8
 
 
 def heatmap_table(
@@ -164,7 +166,7 @@ def plot_heatmap(
         *(model, X, y, component), n_features=n_features, feature_names=feature_names, sample_names=sample_names
     )
     names = [name for name in table.dtype.names or () if name not in ("sample", "target")]
-    ax = new_axes(ax, 8.0, 3.0 + 0.17 * len(names))
+    ax = new_axes(ax, 9.0, 3.0 + 0.17 * len(names))
     values = _averaged(np.array([table[name] for name in names]))
     # A scale from dark to light also works in grayscale.
     scale = {"cmap": "cividis", "vmin": -COLOR_LIMIT, "vmax": COLOR_LIMIT}
@@ -191,14 +193,14 @@ def plot_heatmap(
 def _name_axes(ax: Any, features: list[str], samples: Any) -> None:
     """Name the rows and columns, only some of them if there is not enough space for all."""
     width, height = _inches(ax)
-    every = max(1, math.ceil(len(features) * NAME_HEIGHT / height))
-    ax.set_yticks(np.arange(len(features))[::every], short_names(features)[::every], fontsize=8)
+    every = max(1, math.ceil(len(features) * _line(FEATURE_FONT) / height))
+    ax.set_yticks(np.arange(len(features))[::every], short_names(features)[::every], fontsize=FEATURE_FONT)
     ax.yaxis.set_tick_params(length=0 if every == 1 else 2)
     order = "clustered" if len(samples) <= MOST_CLUSTERED else "by score"
-    every = max(1, math.ceil(len(samples) * NAME_HEIGHT / width))
+    every = max(1, math.ceil(len(samples) * _line(SAMPLE_FONT) / width))
     # Columns of more samples are averages.
     shown = [shorten(name, 16) for name in samples[::every]] if len(samples) <= MOST_CLUSTERED else []
-    ax.set_xticks(np.arange(len(samples))[::every][: len(shown)], shown, rotation=90, fontsize=7)
+    ax.set_xticks(np.arange(len(samples))[::every][: len(shown)], shown, rotation=90, fontsize=SAMPLE_FONT)
     ax.xaxis.set_tick_params(length=0 if every == 1 else 2)
     named = f" ({len(shown)} named)" if shown and every > 1 else ""
     ax.set_xlabel(f"{len(samples):,} samples, {order}{named}")
@@ -213,6 +215,11 @@ def _trees(ax: Any, samples: Clustering, features: Clustering, above: float, leg
         draw_dendrogram(ax, features, [1.0 + GAP / width, 0.0, TREE / width, 1.0], sideways=True)
         if legend is not None:
             legend.set_bbox_to_anchor((1.0 + (TREE + 5 * GAP) / width, 1.0), ax.transAxes)
+
+
+def _line(font: float) -> float:
+    """Return the height of a line of text in inches."""
+    return 1.1 * font / 72
 
 
 def _inches(ax: Any) -> Any:
