@@ -210,7 +210,9 @@ def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, An
     shorter = {name: in_fold(item) for name, item in usable.items()}
     judgment = None
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="n_components=|The chains have NOT|Covariate |The covariates ")
+        # Whatever happens to a candidate lowers its weight.
+        ignored = "n_components=|The chains have NOT|Covariate |The covariates |No single feature"
+        warnings.filterwarnings("ignore", message=ignored)
         if args.cv:
             stack = STACKS[kind](shorter, random_state=args.seed)
             judgment = cross_validate(table, stack, args, None)[1]

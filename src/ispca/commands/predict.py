@@ -6,6 +6,7 @@ import argparse
 import io
 import warnings
 from contextlib import nullcontext
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from .._csv import open_csv, write_table
 from .._messages import count
 from .._progress import waiting
 from .._terminal import show
+from ..families.survival_curves import median_times
 from ..fitted_parts import take_apart
-from ..models.posterior_counts import PosteriorCounts
 from ..models.posterior_model import PosteriorModel
 from ..persistence import read_details
 from ._class_order import class_order, positive_class
@@ -111,11 +112,12 @@ def predictions(
         if isinstance(last, PosteriorModel) and hasattr(Z, "toarray"):
             # The data may be sparse, but the features of a panel are few.
             Z = Z.toarray()
-        if hasattr(last, "survival_curves"):
+        if hasattr(last, "predict_survival_function"):
             return survival_predictions(last, Z)
-        if isinstance(last, PosteriorCounts):
-            low, high = last.predict_interval(Z, PROBABILITY, offset).T
-            return {"mean": last.predict(Z, offset), "q5": low, "q95": high}
+        if "offset" in signature(last.predict).parameters:
+            # Counts: only a posterior has intervals.
+            interval = last.predict_interval(Z, PROBABILITY, offset).T if hasattr(last, "predict_interval") else ()
+            return {"mean": last.predict(Z, offset), **dict(zip(("q5", "q95"), interval, strict=False))}
         if hasattr(last, "classes_"):
             probabilities = last.predict_proba(Z)
             columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
@@ -131,16 +133,25 @@ def predictions(
 
 def survival_predictions(model: Any, Z: Any) -> dict[str, Any]:
     """Return risk, median survival and the probability of surviving some times."""
-    # The times are shown with the digits that the names of the columns have.
-    times = [float(f"{time:.3g}") for time in np.quantile(model.event_times_, TIME_QUANTILES)]
-    curves = model.survival_curves(Z, sorted(set(times)))
-    median = model.median_survival(Z)
+    if hasattr(model, "survival_curves"):
+        times = shown_times(model.event_times_)
+        curves, median = model.survival_curves(Z, times).mean, model.median_survival(Z)
+    else:
+        functions = model.predict_survival_function(Z)
+        times = shown_times(functions[0].x)
+        curves = np.array([function(times) for function in functions])
+        median = median_times(functions[0].x, np.array([function.y for function in functions]))
     columns: dict[str, Any] = {
         "risk": model.predict(Z),
         # Empty where more than half survive as long as any training sample.
         "median_survival": np.array([time if np.isfinite(time) else None for time in median.tolist()]),
     }
-    return columns | {f"survival({time:g})": curves.mean[:, place] for place, time in enumerate(curves.times)}
+    return columns | {f"survival({time:g})": curves[:, place] for place, time in enumerate(times)}
+
+
+def shown_times(known: np.ndarray) -> list[float]:
+    """Return the times to predict survival at, with the digits that the names of the columns have."""
+    return sorted({float(f"{time:.3g}") for time in np.quantile(known, TIME_QUANTILES)})
 
 
 def as_csv(columns: dict[str, Any]) -> str:
