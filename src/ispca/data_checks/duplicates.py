@@ -66,9 +66,10 @@ def find_test_copies(X: Any, X_test: Any, where: str, ids: Sequence[str]) -> lis
     if not copies:
         return []
     verb = "is a copy of a training sample" if len(copies) == 1 else "are copies of training samples"
+    names = listing(repr(str(ids[row])) for row in copies)
     sentence = (
-        f"{len(copies)} of the {count(X_test.shape[0], 'sample')} of {where} {verb}: "
-        f"{listing(repr(str(ids[row])) for row in copies)}. They are predicted too well. Remove them from the file."
+        f"{len(copies)} of the {count(X_test.shape[0], 'sample')} of {where} {verb}: {names}. "
+        "Copies are predicted too well. Remove them from the file."
     )
     return [Finding("duplicates", sentence, tuple(copies))]
 
