@@ -24,9 +24,7 @@ class TestSamples(NamedTuple):
     description: Description
     args: argparse.Namespace
 
-    def evaluate(
-        self, model: Any, training: Any, console: Console
-    ) -> tuple[dict[str, Any] | None, list[Finding]]:
+    def evaluate(self, model: Any, training: Any, console: Console) -> tuple[dict[str, Any] | None, list[Finding]]:
         """Return the evaluation of a model on these samples, and whether they are among the training data."""
         where = self.args.data.name
         X, kept = matched(self.table, model, self.description, self.args, console, replace_absent=True)
