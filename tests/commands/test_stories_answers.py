@@ -25,8 +25,8 @@ def test_cross_validation_without_asking(study, user):
     study.write_table("plain.csv")
     answer = user("ispca fit plain.csv --target tissue", added=SHORT)
     assert re.fullmatch(
-        r"Verdict: \d+% of held-out samples are classified correctly \(95% interval \d+% to \d+%\), compared with 50% "
-        r"by always predicting the most common class; AUC 1\.00 \(95% interval 0\.\d\d to 1\.00\)\.",
+        r"Verdict: \d+% of held-out samples are classified correctly \(95% interval \d+% to \d+%\), compared with "
+        r"50% by always predicting the most common class; AUC 1\.00 \(95% interval 0\.\d\d to 1\.00\)\.",
         answer.lines[0],
     )
     assert answer.lines[1:4] == [MODEL, "", SAMPLES]
@@ -66,7 +66,13 @@ def test_progress(study, user, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     user("ispca fit plain.csv --target tissue --cv 3")
     shown = [line.strip() for line in sys.stderr.getvalue().split("\r")]
-    for task in ("Reading plain.csv", "Finding components", "Sampling the posterior", "Cross-validating", "Writing"):
+    for task in (
+        "Reading plain.csv",
+        "Finding components",
+        "Sampling the posterior",
+        "Cross-validating",
+        "Writing",
+    ):
         assert any(line.startswith(task) for line in shown), task
     assert any(line.startswith("Cross-validating [") and line.endswith("left") for line in shown)
 
@@ -125,7 +131,7 @@ def test_a_borderline_test(study, user):
 
 @pytest.mark.parametrize(("number", "folds"), [(1, 0), (3, 3)])
 def test_too_few_samples_of_a_class(number, folds, study, user):
-    """Said before any work; the fit goes on with the folds that are possible, or without, and writes everything."""
+    """Said before any work; the fit goes on with as many folds as possible and writes everything."""
     study.tissue[:] = "normal"
     study.tissue[:number] = "tumour"
     study.write_table("few.csv")

@@ -26,7 +26,9 @@ def test_raw_counts(study, user):
     hint = answer.warnings[0]
     assert hint.startswith("warning: The features look like raw counts (integers up to ")
     assert "library sizes from " in hint
-    assert hint.endswith("Pass --transform cpm-log, or log1p to keep the library sizes, or none to fit them as they are.")
+    assert hint.endswith(
+        "Pass --transform cpm-log, or log1p to keep the library sizes, or none to fit them as they are."
+    )
 
 
 def test_raw_intensities(study, user):
@@ -159,8 +161,22 @@ def test_a_fit_and_its_test_in_one_go(study, user):
     assert "Evaluation on 24 samples of new.csv with a known 'tissue':" in answer.lines
     assert "  confusion matrix (rows: observed, columns: predicted):" in answer.lines
     assert "External test" in text("results/report.html")
+    assert answer.warnings == []
     study.write_table("unknown.csv", target=False)
     answer = user("ispca fit plain.csv --target tissue --test unknown.csv --out other", code=3)
     assert answer.out == ""
     assert "unknown.csv" in answer.notes[-1]
     assert "tissue" in answer.notes[-1]
+
+
+def test_a_test_file_with_training_samples(study, user):
+    """Copies are counted, in any order of the features, and are a caveat of the report."""
+    study.write_table("plain.csv")
+    new = Study(seed=1)
+    new.X[:2], new.tissue[:2] = study.X[:2], study.tissue[:2]
+    new.X, new.genes = new.X[:, ::-1], new.genes[::-1]
+    new.write_table("new.csv")
+    answer = user("ispca fit plain.csv --target tissue --test new.csv")
+    sentence = "2 of the 24 samples of new.csv are copies of training samples: 's00', 's01'."
+    assert [warning.startswith(f"warning: {sentence}") for warning in answer.warnings] == [True]
+    assert sentence.replace("'", "&#39;") in text("plain-results/report.html")

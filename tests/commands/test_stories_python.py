@@ -13,7 +13,6 @@ from ispca.validation import compare_with_baselines
 from user_files import D, N, Study
 
 
-
 def leak(study):
     study.X[:, 7] = 3.0 * (study.tissue == "tumour") + study.rng.normal(8, 0.01, size=N)
     return {}

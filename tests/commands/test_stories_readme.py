@@ -24,8 +24,12 @@ def files(study):
     write("new.csv", [[row[0], *row[2:]] for row in rows])
     rng, columns = study.rng, ["months", "died", "age", "sex", "batch"]
     months, died = np.round(rng.exponential(20, size=N), 1), rng.integers(0, 2, size=N)
-    described = zip(months, died, range(40, 40 + N), ["f", "m"] * (N // 2), ["a", "a", "b"] * (N // 3), strict=True)
-    survival = [[name, *sample, *row[2:]] for name, sample, row in zip(study.ids, described, rows[1:], strict=True)]
+    described = zip(
+        months, died, range(40, 40 + N), ["f", "m"] * (N // 2), ["a", "a", "b"] * (N // 3), strict=True
+    )
+    survival = [
+        [name, *sample, *row[2:]] for name, sample, row in zip(study.ids, described, rows[1:], strict=True)
+    ]
     write("survival.csv", [["id", *columns, *rows[0][2:]], *survival])
     return study
 

@@ -9,7 +9,7 @@ import pytest
 from user_files import D, N, Study, table, text, type_in
 
 SECTIONS = [
-    *("overview", "score_plot", "prediction", "held_out", "external_test", "leading_features"),
+    *("overview", "score_plot", "prediction", "held_out", "external_test", "calibration", "leading_features"),
     *("question", "data", "components", "features", "coefficients", "convergence", "methods", "reproducibility"),
 ]
 LINE = (
@@ -79,7 +79,13 @@ def check_summary(box, answer):
 def check_predictions(sections, source):
     held_out = sections["held_out"]
     assert "cross-fitted" in sections["score_plot"]
-    for words in ("Confusion matrix", "Sensitivity", "Misclassified samples", "ROC curve", "Precision-recall curve"):
+    for words in (
+        "Confusion matrix",
+        "Sensitivity",
+        "Misclassified samples",
+        "ROC curve",
+        "Precision-recall curve",
+    ):
         assert words in held_out, words
     assert "The bands are pointwise 95% intervals" in held_out
     assert '"explained":' in source
@@ -90,7 +96,13 @@ def check_predictions(sections, source):
 
 
 def check_features(section):
-    for words in ("Mean in normal", "Mean in tumour", "Log2 fold change", "Boxes show the quartiles", "standardized"):
+    for words in (
+        "Mean in normal",
+        "Mean in tumour",
+        "Log2 fold change",
+        "Boxes show the quartiles",
+        "standardized",
+    ):
         assert words in section, words
     assert "A (2 features)" in section
     assert "SYM0 (g0)" in section

@@ -38,7 +38,7 @@ def test_classes_with_a_signal():
 
 
 def test_the_most_common_of_two_equal_classes():
-    """With 12 and 12 samples in 5 folds, the base rates of the folds are right for less than half of the samples."""
+    """With 12 and 12 samples in 5 folds, the base rates of the folds are right less than half of the time."""
     X, y = signal(3.0, n=24)
     labels = np.argsort(np.argsort(y)) >= 12
     result = compare_with_baselines(LogisticRegression(), X, labels, n_jobs=1)

@@ -125,7 +125,8 @@ def run(args: argparse.Namespace) -> int:
         console.notes(f"warning: {finding.sentence}" for finding in borderline)
         findings += borderline
         validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
-        tested = None if test is None else test.evaluate(model, console)
+        tested, copies = (None, []) if test is None else test.evaluate(model, table.X, console)
+        findings += copies
         stack, stack_verdict = fit_stack(table, args) if args.stack else (None, None)
         unadjusted = without_adjustment(table, model[0])
         given = (validation, judgment, stack, stack_verdict, unadjusted, findings, tested)
