@@ -75,12 +75,14 @@ def test_confident_mistakes_do_not_hide_a_good_classifier():
     found = judged(Overconfident(), X, labels)
     assert 0.6 < found["low"] < found["value"] < 1
     assert found["better_than_baseline"]
-    assert "Its probabilities are overconfident" in found["sentence"]
+    assert "The probabilities are overconfident" in found["sentence"]
     assert "overconfident" not in judged(LogisticRegression(), X, labels)["sentence"]
 
 
 def test_overconfident_noise_is_not_better():
-    found = [judged(Overconfident(), X, (y > 0).astype(int)) for X, y in (signal(0.0, n=60, seed=s) for s in range(10))]
+    found = [
+        judged(Overconfident(), X, (y > 0).astype(int)) for X, y in (signal(0.0, n=60, seed=s) for s in range(10))
+    ]
     assert not any(item["better_than_baseline"] for item in found)
 
 

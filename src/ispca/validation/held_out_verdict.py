@@ -204,7 +204,9 @@ def _values(measure: str, estimate: Estimate, baseline: float, better: bool, sen
 
 
 NOT_BETTER = "This is not significantly better than the base rate."
-OVERCONFIDENT = "Its probabilities are overconfident: they fit the held-out samples worse than the class frequencies."
+OVERCONFIDENT = (
+    "Its probabilities are overconfident: they fit the held-out samples worse than the class frequencies."
+)
 
 
 def _known(value: float) -> float | None:
