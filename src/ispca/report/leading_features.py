@@ -105,7 +105,7 @@ def _statistics(inputs: Inputs, values: Floats) -> dict[str, Floats]:
     if len(inputs.labels) <= MOST_MEANS:
         found = {f"Mean in {label}": row for label, row in zip(inputs.labels, means, strict=True)}
     if len(inputs.labels) == 2:
-        label, change = fold_change(*means, values, inputs.context.transform)
+        label, change = fold_change(means[0], means[1], values, inputs.context.transform)
         against = "minus" if label == "Difference" else "vs."
         found[f"{label}, {inputs.labels[1]} {against} {inputs.labels[0]}"] = change
     return found

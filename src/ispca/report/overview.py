@@ -55,7 +55,7 @@ def _verdict_facts(verdict: Mapping[str, Any] | None) -> list[list[str]]:
     """Return the measure with its interval, and that of the baseline."""
     if not verdict:
         return []
-    name = TITLES.get(verdict["measure"], verdict["measure"])
+    name = TITLES.get(verdict["measure"], verdict["measure"].replace("_", " "))
     value = _with_interval(*(verdict[part] for part in ("value", "low", "high")))
     facts = [[clean(name[0].upper() + name[1:], 60), value]]
     if _known(verdict["baseline_value"]):

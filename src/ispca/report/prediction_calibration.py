@@ -10,6 +10,7 @@ from ..validation.measure_intervals import bounded_interval
 from .formatting import clean, number, numbers, section, table
 from .held_out import class_codes, class_predictions, described_method, held_out_values
 from .input_checks import Inputs
+from .prediction import MINUS
 from .recalibration import Recalibration, Z, calibration_groups, recalibrate
 
 TITLE = "Calibration"
@@ -74,7 +75,8 @@ def _verdict(fit: Recalibration | None) -> str:
         judgment = "the probabilities are overconfident: they should be closer to one half"
     else:
         judgment = "which does not differ significantly from 1, its value for calibrated probabilities"
-    return f"The calibration slope is {slope:.2f} (95% interval {low:.2f} to {high:.2f}): {judgment}."
+    shown = f"{slope:.2f} (95% interval {low:.2f} to {high:.2f})".replace("-", MINUS)
+    return f"The calibration slope is {shown}: {judgment}."
 
 
 def _statistics(chance: np.ndarray, happened: np.ndarray, fit: Recalibration | None) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def _chart(groups: list[dict[str, float]], fit: Recalibration | None, what: str,
         "curves": [],
     }
     if fit is not None:
-        slope = f"slope {fit.slope[0]:.2f} ({fit.slope[1]:.2f} to {fit.slope[2]:.2f})"
+        slope = f"slope {fit.slope[0]:.2f} ({fit.slope[1]:.2f} to {fit.slope[2]:.2f})".replace("-", MINUS)
         parts = {name: numbers(getattr(fit, name), 3) for name in ("y", "low", "high")}
         chart["curves"] = [{"name": f"Logistic regression: {slope}", "color": COLOR, **parts}]
     return chart

@@ -13,7 +13,7 @@ Z = 1.959963984540054
 # Probabilities closer to 0 or 1 than this are moved here, because their log odds would be infinite.
 CLOSEST = 1e-6
 N_STEPS, N_POINTS = 50, 41
-# A group has at least this many samples, and there are at most so many groups.
+# The smallest number of samples of a group, and the largest number of groups.
 SAMPLES_PER_GROUP, MOST_GROUPS = 10, 8
 
 
@@ -85,7 +85,7 @@ def _logistic(design: Floats, happened: np.ndarray, offset: Floats) -> tuple[Flo
         weights = weights + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
         if np.abs(step).max() < 1e-9:
             break
-    return weights, np.linalg.inv(information)
+    return weights, np.asarray(np.linalg.inv(information), dtype=np.float64)
 
 
 def calibration_groups(probabilities: Floats, happened: np.ndarray) -> list[dict[str, float]]:

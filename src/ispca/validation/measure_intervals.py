@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .held_out_verdict import Estimate, Fold, Z, _jackknife, explained_interval, fraction_interval
+from .held_out_verdict import Estimate, Fold, Score, Z, _jackknife, explained_interval, fraction_interval
 from .metrics import HeldOut, Limits, Measure
 from .prediction import Prediction
 
@@ -45,11 +45,15 @@ def measure_intervals(
         value = measure.score(held_out, prediction)
         if value is None or not np.isfinite(value) or name in WITHOUT_INTERVAL:
             continue
-        _, error, _ = _jackknife([fold], lambda part, of=measure: of.score(part.held_out, part.prediction))
+        _, error, _ = _jackknife([fold], _score_of(measure))
         estimate = bounded_interval(float(value), error, n_samples, measure.limits)
         if np.isfinite(estimate.low) and np.isfinite(estimate.high):
             found[name] = estimate
     return found
+
+
+def _score_of(measure: Measure) -> Score:
+    return lambda fold: measure.score(fold.held_out, fold.prediction)
 
 
 def bounded_interval(value: float, error: float, n_units: int, limits: Limits) -> Estimate:
