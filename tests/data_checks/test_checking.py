@@ -91,3 +91,18 @@ def test_a_leak_is_not_called_odd_as_well():
     names = [f"g{j}" for j in range(800)]
     (finding,) = check_data(X, data.target, "classification", features=names)
     assert finding.kind == "leak"
+
+
+def test_raw_scales_are_found_without_the_command_line():
+    data = make_expression(n_samples=60, n_features=800, random_state=0)
+    sizes = np.random.default_rng(0).uniform(0.5, 2.0, (60, 1))
+    counts = np.random.default_rng(1).poisson(sizes * 2.0 ** (data.data - 3)).astype(float)
+    for X, words in (
+        (counts, "of counts per million, because"),
+        (2.0**data.data + 0.5, "look like raw intensities"),
+    ):
+        (finding,) = check_data(X, data.target, "classification")
+        assert finding.kind == "scale"
+        assert words in finding.sentence
+        assert "--" not in finding.sentence
+        assert check_data(np.log2(X + 1), data.target, "classification") == []

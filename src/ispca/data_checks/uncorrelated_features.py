@@ -15,7 +15,7 @@ CHANCE, CERTAIN = 0.05, 0.001
 
 
 def uncorrelated(X: Floats, most: int) -> Mask:
-    """Return which features have no correlated neighbor; none unless all but so many have one.
+    """Return which features have no correlated neighbor; none if more than ``most`` seem to have none.
 
     Each half of the features, even and odd, is compared with at most 1000 features of the other half.
     """
