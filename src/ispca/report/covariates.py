@@ -49,7 +49,7 @@ def covariates_section(inputs: Inputs) -> dict[str, Any] | None:
 
 def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the effects as a table, and as a forest plot for each class that has its own."""
-    found = effect_table(inputs.fitted)
+    found: np.recarray[Any, Any] = effect_table(inputs.fitted)
     if inputs.flipped:
         found = for_other_class(found, "effect", "low", "high")
     ratio = FAMILIES[inputs.model.posterior_.family].ratio

@@ -114,7 +114,7 @@ def _target(kind: str, y: Any) -> tuple[Any, Target]:
 Score = Callable[[Fold], float | None]
 
 
-def _jackknife(folds: list[Fold], score: Score) -> tuple[float, float, int]:
+def jackknife(folds: list[Fold], score: Score) -> tuple[float, float, int]:
     """Return the mean of a measure over the folds, its standard error, and the number of blocks of samples."""
     means = np.array([score(fold) for fold in folds], dtype=np.float64)
     blocks = np.unique(np.concatenate([fold.blocks for fold in folds]))
@@ -177,7 +177,7 @@ def explained_interval(value: float, error: float) -> Estimate:
 
 
 def _fraction(folds: list[Fold], score: Callable[[HeldOut, Prediction], float | None]) -> Estimate:
-    return fraction_interval(*_jackknife(folds, lambda fold: score(fold.held_out, fold.prediction)))
+    return fraction_interval(*jackknife(folds, lambda fold: score(fold.held_out, fold.prediction)))
 
 
 def _auc(held_out: HeldOut, prediction: Prediction) -> float | None:
@@ -234,7 +234,7 @@ def _classes(folds: list[Fold]) -> dict[str, Any]:
     sizes = np.sum([_class_sizes(fold.held_out) for fold in folds], axis=0)
     baseline = float(sizes.max() / sizes.sum())
 
-    difference, error, _ = _jackknife(folds, _hedged_gain)
+    difference, error, _ = jackknife(folds, _hedged_gain)
     better = bool(difference - Z * error > 0) if np.isfinite(error) else bool(estimate.low > baseline)
     sentence = (
         f"{_percent(estimate.value)} of held-out samples are classified correctly"
@@ -262,7 +262,7 @@ def _gain(fold: Fold) -> float | None:
 
 
 def _quantity(folds: list[Fold]) -> dict[str, Any]:
-    mean, error, _ = _jackknife(folds, lambda fold: r2(fold.held_out, fold.prediction))
+    mean, error, _ = jackknife(folds, lambda fold: r2(fold.held_out, fold.prediction))
     estimate = explained_interval(mean, error)
     sentence = (
         f"{_percent(estimate.value)} of the variance of the target in held-out samples is explained"
@@ -287,7 +287,7 @@ def _counts(folds: list[Fold]) -> dict[str, Any]:
         own, base = (poisson_deviance(fold.held_out, item) for item in (fold.prediction, fold.base_rate))
         return None if own is None or base is None or not 0 < base < np.inf else 1 - own / base
 
-    mean, error, _ = _jackknife(folds, explained)
+    mean, error, _ = jackknife(folds, explained)
     estimate = explained_interval(mean, error)
     sentence = (
         f"{_percent(estimate.value)} of the deviance of held-out counts from their mean rate is explained"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .held_out_verdict import Estimate, Fold, Score, Z, _jackknife, explained_interval, fraction_interval
+from .held_out_verdict import Estimate, Fold, Score, Z, jackknife, explained_interval, fraction_interval
 from .metrics import HeldOut, Limits, Measure
 from .prediction import Prediction
 
@@ -45,7 +45,7 @@ def measure_intervals(
         value = measure.score(held_out, prediction)
         if value is None or not np.isfinite(value) or name in WITHOUT_INTERVAL:
             continue
-        _, error, _ = _jackknife([fold], _score_of(measure))
+        _, error, _ = jackknife([fold], _score_of(measure))
         estimate = bounded_interval(float(value), error, n_samples, measure.limits)
         if np.isfinite(estimate.low) and np.isfinite(estimate.high):
             found[name] = estimate
