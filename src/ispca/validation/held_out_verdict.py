@@ -215,7 +215,8 @@ def _known(value: float) -> float | None:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.0f}%"
+    # Rounding must not claim a perfect result.
+    return ">99%" if 0.995 <= value < 1 else f"{100 * value:.0f}%"
 
 
 def _around(estimate: Estimate, show: Callable[[float], str]) -> str:
