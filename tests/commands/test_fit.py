@@ -352,7 +352,7 @@ def test_the_report(data, tmp_path, fitted, monkeypatch):
     command = ["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *SHORT]
     assert main([*command, "--format", "markdown", "--cv", "2"]) == 0
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "classified correctly by this model" in text
+    assert "samples are classified correctly" in text
     assert main([*command, "--force", "--format", "json"]) == 0
     assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == sorted(
         [*FILES[:3], "report.json", FILES[4]]

@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
+from ispca.report.input_checks import Context
 from ispca.report.prediction import prediction_section
 from ispca.validation import compare
 from ispca.validation.corrected_interval import interval
@@ -254,7 +255,7 @@ def test_intervals_stay_in_the_range_of_their_measure(rng):
     result = compare({"lasso": LogisticRegression(C=1e3), "chance": DummyClassifier()}, X, y, cv=4, n_jobs=1)
     excess = check_ranges(result)
     assert all(excess[name] > 0 for name in ("mlpd", "accuracy", "auc", "brier")), excess
-    text = "\n".join(prediction_section(SimpleNamespace(comparison=result))["text"])
+    text = "\n".join(prediction_section(SimpleNamespace(comparison=result, context=Context()))["text"])
     assert "to 100%" in text
     assert "to 0.000" in str(result)
 

@@ -204,9 +204,7 @@ def _values(measure: str, estimate: Estimate, baseline: float, better: bool, sen
 
 
 NOT_BETTER = "This is not significantly better than the base rate."
-OVERCONFIDENT = (
-    "Its probabilities are overconfident: they fit the held-out samples worse than the class frequencies."
-)
+OVERCONFIDENT = "The probabilities are overconfident: on held-out samples, class frequencies score better."
 
 
 def _known(value: float) -> float | None:
