@@ -20,10 +20,9 @@ from ._covariates import (
     frame_categories,
 )
 from ._messages import listing
-from ._missing_values import IMPUTE, fill_missing, missing_counts, observed_means, refuse_empty_columns
+from ._missing_values import fill_missing, missing_counts, observed_means, refuse_empty_columns
+from ._value_ranges import DROP_OR_FILL, IMPUTE
 from .families import Family
-
-MISSING_ADVICE = "Drop those rows, or pass missing='mean'."
 
 
 class InputColumns:
@@ -109,7 +108,7 @@ class InputColumns:
         """Return the encoded X with missing values replaced, or refuse its values."""
         if self.fill_values_ is not None:
             X = fill_missing(X, self.fill_values_)
-        advice = MISSING_ADVICE if self.missing == "error" else IMPUTE
+        advice = DROP_OR_FILL if self.missing == "error" else IMPUTE
         return check_values(X, self._encoded_names(), varied, advice)
 
     def _filled_by_fold(

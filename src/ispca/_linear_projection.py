@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ._array_types import Floats
 from ._input_columns import InputColumns
 from ._messages import count
+from .containers import ColumnSource
+from .reduction.design.partitioned import project_source
 
 # Scores this close, compared with the largest, are those of the same sample.
 SAME_SAMPLE = 1e-4
@@ -108,7 +110,9 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
     def _project(self, X: Any, projection: Floats) -> Floats:
         """Return the new features of encoded samples in double precision."""
         weights = (projection / self.scale_).T
-        if sp.issparse(X):
+        if isinstance(X, ColumnSource):
+            Z = project_source(X, self.mean_, weights)
+        elif sp.issparse(X):
             Z = np.asarray(X @ weights) - self.mean_ @ weights
         else:
             Z = np.empty((X.shape[0], weights.shape[1]))

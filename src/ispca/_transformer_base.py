@@ -151,7 +151,15 @@ class SupervisedComponents(LinearProjection):
         with workers() as threads:
             columns = (self.missing, *self.categories_)
             key = ("design", self.center, self.scale, columns, *data.weight_key(samples.kept))
-            make = partial(make_design, data.X, threads, center=self.center, scale=self.scale, rows=data.rows)
+            make = partial(
+                make_design,
+                data.X,
+                threads,
+                center=self.center,
+                scale=self.scale,
+                rows=data.rows,
+                memory_budget=self.memory_budget,
+            )
             whole = reused(reuse, given, key, make)
             usable = self._informative(whole) & ~data.left_out
             design = reused(reuse, given, (*key, usable.tobytes()), partial(whole.restricted, usable))

@@ -154,14 +154,13 @@ def _krylov(
     design: Design, workers: Workers, basis: Floats, count: int, features: Indices | None, length: float
 ) -> Floats:
     """Find the left vectors by restarted block Krylov iteration, for an X too large for a Gram matrix."""
-    used = np.arange(design.shape[1]) if features is None else features
     width = count + EXTRA_COLUMNS
     # The start only has to be in general position; a fixed one keeps fits reproducible.
     start = np.random.default_rng(0).normal(size=(design.shape[0], width))
     block = np.linalg.qr(project_off(basis, start))[0]
     space, images = np.empty((len(block), 0)), np.empty((len(block), 0))
     for _ in range(KRYLOV_ITERATIONS):
-        image = project_off(basis, design.dot(design.t_dot(block, workers, features), used))
+        image = project_off(basis, design.sample_gram_dot(block, workers, features))
         space, images = np.column_stack([space, block]), np.column_stack([images, image])
         values, coordinates = np.linalg.eigh(space.T @ images)
         leading = coordinates[:, : -width - 1 : -1]

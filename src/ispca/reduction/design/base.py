@@ -170,6 +170,7 @@ class Design(ABC):
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         """Return ``X_s^T vectors``, one row per feature."""
 
+    @abstractmethod
     def score_maxima(
         self,
         vectors: Sequence[Floats],
@@ -185,22 +186,8 @@ class Design(ABC):
         Every matrix in ``vectors`` has vectors in its columns, orthogonal to the constant if X is centered.
         ``explained`` are loadings L (D x k) and Q^T t (k x vectors) for the score of ``x_j^T t - L_j Q^T t``.
         """
-        if explained is not None:
-            loadings, overlap = explained[0], explained[1].astype(dtype)
 
-        def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
-            if explained is not None:
-                # x^T P t = x^T t - (x^T Q)(Q^T t): deflating the product, not the vectors.
-                product -= (loadings[block] * multiplier[block, None]).astype(dtype) @ overlap
-            # The block is still in the cache: absolute value and both maxima cost little here.
-            np.abs(product, out=product)
-            return product.max(axis=0), product.max(axis=1)
-
-        blocks = self.map_products(vectors, reduce, workers, features, multiplier, dtype)
-        by_matrix = list(zip(*blocks, strict=True))
-        of_vectors = [np.max([part[0] for part in parts], axis=0) for parts in by_matrix]
-        return of_vectors, [np.concatenate([part[1] for part in parts]) for parts in by_matrix]
-
+    @abstractmethod
     def score_exceedances(
         self,
         vectors: Floats,
@@ -213,30 +200,6 @@ class Design(ABC):
         """Count for each feature j the permutations whose largest ``multiplier_j |x_j^T t|`` reaches its level.
 
         ``vectors`` are as in `score_maxima`: the permutations of one of ``n_columns`` responses after the other.
-        """
-        shape = (-1, n_columns, vectors.shape[1] // n_columns)
-
-        def reduce(product: Floats, block: Block) -> Indices:
-            scores = np.abs(product, out=product).reshape(shape).max(axis=1)
-            return np.count_nonzero(scores >= levels[block, None], axis=1)
-
-        blocks = self.map_products([vectors], reduce, workers, features, multiplier, np.float64)
-        return np.concatenate([count for [count] in blocks])
-
-    @abstractmethod
-    def map_products(
-        self,
-        vectors: Sequence[Floats],
-        reduce: Reducer[Result],
-        workers: Workers,
-        features: Indices | None,
-        multiplier: Floats | None,
-        dtype: Any,
-    ) -> list[list[Result]]:
-        """Return ``reduce(X_s[:, block].T @ vectors[i], block)`` for every block of features and every i.
-
-        The product is only lent to ``reduce``: its memory is used again. The vectors are centered if X is, so
-        ``X_s^T t = S^-1 X^T t``.
         """
 
     @abstractmethod
@@ -267,3 +230,72 @@ class Design(ABC):
     @abstractmethod
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
         """Return ``X_s[:, features] @ coefficients``."""
+
+    def sample_gram_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
+        """Return ``X_s[:, features] @ X_s[:, features].T @ vectors`` without forming the Gram matrix."""
+        used = np.arange(self.shape[1]) if features is None else features
+        return self.dot(self.t_dot(vectors, workers, features), used)
+
+
+class InMemoryDesign(Design):
+    """A design that multiplies block by block, and reduces each product while it is in the cache."""
+
+    def score_maxima(
+        self,
+        vectors: Sequence[Floats],
+        multiplier: Floats,
+        workers: Workers,
+        *,
+        dtype: Any = np.float64,
+        features: Indices | None = None,
+        explained: tuple[Floats, Floats] | None = None,
+    ) -> tuple[list[Floats], list[Floats]]:
+        if explained is not None:
+            loadings, overlap = explained[0], explained[1].astype(dtype)
+
+        def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
+            if explained is not None:
+                # x^T P t = x^T t - (x^T Q)(Q^T t): deflating the product, not the vectors.
+                product -= (loadings[block] * multiplier[block, None]).astype(dtype) @ overlap
+            # The block is still in the cache: absolute value and both maxima cost little here.
+            np.abs(product, out=product)
+            return product.max(axis=0), product.max(axis=1)
+
+        blocks = self.map_products(vectors, reduce, workers, features, multiplier, dtype)
+        by_matrix = list(zip(*blocks, strict=True))
+        of_vectors = [np.max([part[0] for part in parts], axis=0) for parts in by_matrix]
+        return of_vectors, [np.concatenate([part[1] for part in parts]) for parts in by_matrix]
+
+    def score_exceedances(
+        self,
+        vectors: Floats,
+        n_columns: int,
+        levels: Floats,
+        multiplier: Floats,
+        workers: Workers,
+        features: Indices,
+    ) -> Indices:
+        shape = (-1, n_columns, vectors.shape[1] // n_columns)
+
+        def reduce(product: Floats, block: Block) -> Indices:
+            scores = np.abs(product, out=product).reshape(shape).max(axis=1)
+            return np.count_nonzero(scores >= levels[block, None], axis=1)
+
+        blocks = self.map_products([vectors], reduce, workers, features, multiplier, np.float64)
+        return np.concatenate([count for [count] in blocks])
+
+    @abstractmethod
+    def map_products(
+        self,
+        vectors: Sequence[Floats],
+        reduce: Reducer[Result],
+        workers: Workers,
+        features: Indices | None,
+        multiplier: Floats | None,
+        dtype: Any,
+    ) -> list[list[Result]]:
+        """Return ``reduce(X_s[:, block].T @ vectors[i], block)`` for every block of features and every i.
+
+        The product is only lent to ``reduce``: its memory is used again. The vectors are centered if X is, so
+        ``X_s^T t = S^-1 X^T t``.
+        """
