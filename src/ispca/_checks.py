@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from ._messages import count, listing
 from ._value_ranges import IMPUTE, LARGEST, SMALLEST, column_ranges, refuse_out_of_range
-from .containers import ColumnSource, wrapped
+from .containers import ColumnSource
 from .families.survival_target import is_survival
 
 _X_OPTIONS = {
@@ -40,7 +40,7 @@ def read_training_data(
     estimator: Any, X: Any, y: Any, needs_target: bool = True, **options: Any
 ) -> tuple[Any, Any]:
     """Do the same, except that the values of X are not checked: they may be missing."""
-    names, X = getattr(X, "columns", None), wrapped(X)
+    names = getattr(X, "columns", None)
     if isinstance(X, ColumnSource):
         return _read_source(estimator, X, y, needs_target)
     X, y = check_container(X), check_mask(y, "y")
@@ -111,7 +111,6 @@ def check_new_data(estimator: Any, X: Any, **options: Any) -> Any:
 def read_new_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Do the same, except that the values of X are not checked: they may be missing."""
     names, known = getattr(X, "columns", None), known_names(estimator)
-    X = wrapped(X)
     if isinstance(X, ColumnSource):
         return _same_features(estimator, X)
     X = check_container(X)

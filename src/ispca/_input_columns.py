@@ -22,6 +22,7 @@ from ._covariates import (
 from ._messages import listing
 from ._missing_values import fill_missing, missing_counts, observed_means, refuse_empty_columns
 from ._value_ranges import DROP_OR_FILL, IMPUTE
+from .containers import wrapped
 from .families import Family
 
 
@@ -80,12 +81,13 @@ class InputColumns:
             One column per entry of ``get_encoded_feature_names``; X itself if nothing has to change.
         """
         check_is_fitted(self)
-        X = read_new_data(self, encode_frame(X, self.categories_, self.handle_unknown))
+        X = read_new_data(self, encode_frame(wrapped(X), self.categories_, self.handle_unknown))
         X = expand_indicators(X, getattr(self, "feature_names_in_", None), self.categories_)
         return self._filled(X, varied=False)
 
     def _read_training_data(self, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
         """Return the encoded X, with missing values, and y; the covariates and their categories are stored."""
+        X = wrapped(X)
         categories = frame_categories(X, self.adjust)
         X, y = read_training_data(self, encode_frame(X, categories), y, needs_target)
         names = getattr(self, "feature_names_in_", None)
