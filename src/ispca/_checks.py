@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from ._messages import count, listing
 from ._value_ranges import IMPUTE, LARGEST, SMALLEST, column_ranges, refuse_out_of_range
 from .containers import ColumnSource
+from .containers.array_api import on_host
 from .families.survival_target import is_survival
 
 _X_OPTIONS = {
@@ -148,6 +149,7 @@ def check_container(X: Any) -> Any:
 
 def check_mask(values: Any, name: str) -> Any:
     """Return the values of a masked array without a masked entry; refuse any other masked array."""
+    values = on_host(values)
     if not isinstance(values, np.ma.MaskedArray):
         return values
     n_masked = int(np.ma.getmaskarray(values).sum())

@@ -14,10 +14,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._array_types import Floats, Indices
 from ._checks import integer_seed
-from ._linear_projection import LinearProjection, output_dtype
+from ._linear_projection import LinearProjection, as_output
 from ._splits import cross_fit_splits
 from ._training_samples import TrainingSamples, columns_of, target_array, training_samples
 from ._warnings import notify
+from .containers.array_api import DeviceArray, like, on_host
 from .families import choose_family
 from .families.target_kind import is_category
 from .reduction.cross_fitting import (
@@ -38,6 +39,18 @@ from .reduction.reuse import Reuse, reused
 from .reduction.start_basis import StartBasis, start_basis
 from .reduction.threads import Workers, workers
 from .reduction.training_data import TrainingData
+
+# Results that are large, or that are computed with where X is.
+FOLLOWING = (
+    "components_",
+    "directions_",
+    "mean_",
+    "scale_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "training_scores_",
+    "_supervised_loadings",
+)
 
 
 class SupervisedComponents(LinearProjection):
@@ -139,6 +152,7 @@ class SupervisedComponents(LinearProjection):
         self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any, reuse: Reuse | None
     ) -> np.ndarray:
         needs_target = self.n_supervised != 0
+        y = on_host(y)
         given, labels = X, is_category(y)
         y = target_array(y, self.family) if needs_target else y
         X, y = self._read_training_data(X, y, needs_target)
@@ -181,10 +195,20 @@ class SupervisedComponents(LinearProjection):
             if self.cross_fit is not None:
                 Z = self._cross_fit(data, unfilled, whole, Z, samples.kept, threads, reuse)
         if len(self.kept_columns_):
-            Z = np.column_stack([Z, self._project(X, self.projection_[self.n_components_ :])])
+            kept_columns = on_host(self._project(X, self.projection_[self.n_components_ :]))
+            Z = np.column_stack([Z, kept_columns])
             if hasattr(self, "training_scores_"):
                 self.training_scores_ = Z
-        return Z.astype(output_dtype(X), copy=False)
+        self._follow(X)
+        return as_output(Z, X)
+
+    def _follow(self, X: Any) -> None:
+        """Keep large results where X is, if that is not the memory of this machine."""
+        if isinstance(X, DeviceArray):
+            with X.exact():
+                for name in FOLLOWING:
+                    if hasattr(self, name):
+                        setattr(self, name, like(X.X, getattr(self, name)))
 
     def _training_data(self, samples: TrainingSamples, needs_target: bool, labels: bool) -> TrainingData:
         """Fit the null model, and choose the columns with a part of their own."""
@@ -295,10 +319,11 @@ class SupervisedComponents(LinearProjection):
         response: Response | None,
         threads: Workers,
     ) -> None:
-        n_found = len(reduction.projection)
+        n_found = reduction.projection.shape[0]
         self.components_ = reduction.projection
         if len(start.covariates):
-            own = start.regression(design, threads, reduction.projection.T)
+            self.components_ = on_host(self.components_)
+            own = start.regression(design, threads, self.components_.T)
             self.components_[:, start.covariates] = own.T
         self.directions_ = reduction.directions
         self._supervised_loadings = reduction.loadings
@@ -320,11 +345,13 @@ class SupervisedComponents(LinearProjection):
     def _scores(self, reduction: Reduction, design: Design, X: Any, kept: Indices | None) -> Floats:
         """Return the new features of all training samples, and store their variance."""
         # Those of weighted rows are not those of the samples.
-        Z = reduction.scores if design.rows is None and kept is None else self._project(X, self.components_)
+        Z = reduction.scores
+        if design.rows is not None or kept is not None:
+            Z = on_host(self._project(X, self.components_))
         variance = score_variance(Z if kept is None else Z[kept], design.rows)
         self.explained_variance_ = variance
         if self.whiten:
-            self.components_ = self.components_ / np.sqrt(variance)[:, None]
+            self.components_ = self.components_ / like(self.components_, np.sqrt(variance)[:, None])
             Z = Z / np.sqrt(variance)
         return Z
 

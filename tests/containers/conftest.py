@@ -10,7 +10,21 @@ def memory_mapped(X, folder):
     return mapped
 
 
-MAKERS = {"memory map": memory_mapped}
+def torch_tensor(X, folder):
+    return pytest.importorskip("torch").from_numpy(X.copy())
+
+
+def strict_array(X, folder):
+    return pytest.importorskip("array_api_strict").asarray(X)
+
+
+def jax_array(X, folder):
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        return jax.numpy.asarray(X)
+
+
+MAKERS = {"memory map": memory_mapped, "torch": torch_tensor, "array API": strict_array, "jax": jax_array}
 
 
 @pytest.fixture(params=MAKERS)

@@ -117,7 +117,8 @@ class ColumnSource(ABC):
 
     def by_column(self, function: Callable[[Any], Any]) -> Any:
         """Return what a function of some columns gives for every column, in one pass."""
-        blocks = [slice(start, start + PASS_COLUMNS) for start in range(0, self.shape[1], PASS_COLUMNS)]
+        starts = range(0, self.shape[1], PASS_COLUMNS)
+        blocks = [slice(start, min(start + PASS_COLUMNS, self.shape[1])) for start in starts]
         task = partial(_apply, function=function)
         return np.concatenate(list(self.map_blocks(task, blocks, [None] * len(blocks), None)))
 

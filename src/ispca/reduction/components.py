@@ -6,12 +6,14 @@ See the algorithm page of the documentation.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._array_types import Floats, Indices
 from .._warnings import notify
+from ..containers.array_api import first_true, like, namespace, on_host, transposed
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
@@ -58,12 +60,13 @@ def principal_components(
     else:
         used = np.arange(n_features) if features is None else features
         left = _left_vectors(design, workers, basis, count, features)
-        right = design.t_dot(left, workers, features)
-        lengths = np.linalg.norm(right, axis=0)
+        right = design.t_dot_here(left, workers, features)
+        xp = namespace(right)
+        lengths = on_host(xp.sqrt(xp.sum(right * right, axis=0)))
         strong = max(WELL_CONDITIONED * _length(design, used), _rank_tolerance(design, roundings, used))
         if lengths.min() > strong and n <= LARGEST_GRAM:
-            return _signed(right / lengths, left * lengths, used, n_features)
-    return _refined(design, basis, roundings, right, used)
+            return _signed(right / like(right, lengths), left * lengths, used, n_features)
+    return _refined(design, basis, roundings, on_host(right), used)
 
 
 def _length(design: Design, features: Indices) -> float:
@@ -84,13 +87,13 @@ def _rank_tolerance(design: Design, roundings: Floats, features: Indices) -> flo
 
 def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
     """Apply the sign rule, and return the directions in rows over all features."""
-    rows = np.ascontiguousarray(directions.T)
+    rows = transposed(directions)
     signs = sign_of_largest(rows)
-    rows *= signs[:, None]
+    rows = rows * like(rows, signs[:, None])
     if len(features) == n_features:
         return rows, components * signs
     padded = np.zeros((len(signs), n_features))
-    padded[:, features] = rows
+    padded[:, features] = on_host(rows)
     return padded, components * signs
 
 
@@ -181,8 +184,11 @@ def _krylov(
     return vectors[:, :count]
 
 
-def sign_of_largest(directions: Floats) -> Floats:
+def sign_of_largest(directions: Any) -> Floats:
     """Return the sign of each row's entry of largest magnitude, the first one among near-ties."""
-    magnitude = np.abs(directions)
-    near = magnitude >= magnitude.max(axis=1, initial=0.0, keepdims=True) * (1 - 1e-9)
-    return np.where(directions[np.arange(len(directions)), np.argmax(near, axis=1)] < 0, -1.0, 1.0)
+    xp, signs = namespace(directions), np.ones(directions.shape[0])
+    for row in range(len(signs) if directions.shape[1] else 0):
+        magnitude = xp.abs(directions[row, :])
+        near = magnitude >= xp.max(magnitude) * (1 - 1e-9)
+        signs[row] = -1.0 if float(directions[row, first_true(near)]) < 0 else 1.0
+    return signs

@@ -9,9 +9,11 @@ import scipy.sparse as sp
 
 from ..._array_types import Indices
 from ...containers import ColumnSource
+from ...containers.array_api import DeviceArray
 from ..threads import Workers
 from .base import Design, RowWeights, feature_blocks
 from .dense import Samples, dense_design
+from .device import device_design
 from .partitioned import partitioned_design
 from .sparse import sparse_design
 from .weighted import total_weights, with_row_weights
@@ -32,10 +34,11 @@ def make_design(
     memory_budget: float = 2**28,
 ) -> Design:
     """Wrap X: a source of columns, dense or sparse; mostly-zero dense data becomes sparse."""
-    if isinstance(X, ColumnSource):
-        design: Design = partitioned_design(
-            X, workers, center=center, scale=scale, rows=rows, memory_budget=memory_budget
-        )
+    design: Design
+    if isinstance(X, DeviceArray):
+        design = device_design(X, center=center, scale=scale, rows=rows)
+    elif isinstance(X, ColumnSource):
+        design = partitioned_design(X, workers, center=center, scale=scale, rows=rows, memory_budget=memory_budget)
     else:
         make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design
         design = make(X, workers, center=center, scale=scale, rows=rows)

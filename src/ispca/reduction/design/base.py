@@ -170,6 +170,10 @@ class Design(ABC):
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         """Return ``X_s^T vectors``, one row per feature."""
 
+    def t_dot_here(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Any:
+        """Return the same where X is: an array of its library."""
+        return self.t_dot(vectors, workers, features)
+
     @abstractmethod
     def score_maxima(
         self,

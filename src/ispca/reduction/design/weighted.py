@@ -54,6 +54,9 @@ class WeightedDesign(Design):
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         return self.base.t_dot(self._roots * vectors, workers, features)
 
+    def t_dot_here(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Any:
+        return self.base.t_dot_here(self._roots * vectors, workers, features)
+
     def score_maxima(
         self,
         vectors: Sequence[Floats],
