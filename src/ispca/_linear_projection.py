@@ -13,7 +13,7 @@ from ._array_types import Floats
 from ._input_columns import InputColumns
 from ._messages import count
 from .containers import ColumnSource
-from .containers.array_api import DeviceArray, like, namespace, on_host, stacked
+from .containers.array_api import DeviceArray, exact, like, matching, namespace, on_host, stacked
 from .reduction.design.device import project_on_device
 from .reduction.design.partitioned import project_source
 
@@ -65,7 +65,7 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
             return self.components_
         rows = np.zeros((len(self.kept_columns_), self.components_.shape[1]))
         rows[np.arange(len(rows)), self.kept_columns_] = 1.0
-        return stacked([self.components_, like(self.components_, rows)])
+        return stacked([self.components_, matching(self.components_, rows)])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
@@ -107,7 +107,8 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
             The new features; with ``keep_adjusted``, the standardized adjusted columns follow.
         """
         X = self.encode(X)
-        return as_output(self._project(X, self.projection_), X)
+        with exact(X):
+            return as_output(self._project(X, self.projection_), X)
 
     def _project(self, X: Any, projection: Any) -> Any:
         """Return the new features of encoded samples in double precision, where X is."""
@@ -203,10 +204,9 @@ def as_output(Z: Any, X: Any) -> Any:
     dtype = output_dtype(X)
     if not isinstance(X, DeviceArray):
         return Z.astype(dtype, copy=False)
-    with X.exact():
-        Z = like(X.X, Z)
-        xp = namespace(Z)
-        return xp.astype(Z, xp.float32 if dtype == np.float32 else xp.float64, copy=False)
+    Z = like(X.X, Z)
+    xp = namespace(Z)
+    return xp.astype(Z, xp.float32 if dtype == np.float32 else xp.float64, copy=False)
 
 
 def output_dtype(X: Any) -> type[np.floating[Any]]:

@@ -18,7 +18,7 @@ from ._linear_projection import LinearProjection, as_output
 from ._splits import cross_fit_splits
 from ._training_samples import TrainingSamples, columns_of, target_array, training_samples
 from ._warnings import notify
-from .containers.array_api import DeviceArray, like, on_host
+from .containers.array_api import DeviceArray, exact, like, matching, on_host
 from .families import choose_family
 from .families.target_kind import is_category
 from .reduction.cross_fitting import (
@@ -162,7 +162,7 @@ class SupervisedComponents(LinearProjection):
         X = self._filled(X, varied=True)
         samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
         data = self._training_data(samples, needs_target, labels)
-        with workers() as threads:
+        with exact(X), workers() as threads:
             columns = (self.missing, *self.categories_)
             key = ("design", self.center, self.scale, columns, *data.weight_key(samples.kept))
             make = partial(
@@ -194,21 +194,17 @@ class SupervisedComponents(LinearProjection):
             Z = self._scores(reduction, design, X, samples.kept)
             if self.cross_fit is not None:
                 Z = self._cross_fit(data, unfilled, whole, Z, samples.kept, threads, reuse)
-        if len(self.kept_columns_):
-            kept_columns = on_host(self._project(X, self.projection_[self.n_components_ :]))
-            Z = np.column_stack([Z, kept_columns])
-            if hasattr(self, "training_scores_"):
-                self.training_scores_ = Z
-        self._follow(X)
-        return as_output(Z, X)
-
-    def _follow(self, X: Any) -> None:
-        """Keep large results where X is, if that is not the memory of this machine."""
-        if isinstance(X, DeviceArray):
-            with X.exact():
+        with exact(X):
+            if len(self.kept_columns_):
+                kept_columns = on_host(self._project(X, self.projection_[self.n_components_ :]))
+                Z = np.column_stack([Z, kept_columns])
+                if hasattr(self, "training_scores_"):
+                    self.training_scores_ = Z
+            if isinstance(X, DeviceArray):
                 for name in FOLLOWING:
                     if hasattr(self, name):
                         setattr(self, name, like(X.X, getattr(self, name)))
+            return as_output(Z, X)
 
     def _training_data(self, samples: TrainingSamples, needs_target: bool, labels: bool) -> TrainingData:
         """Fit the null model, and choose the columns with a part of their own."""
@@ -351,7 +347,7 @@ class SupervisedComponents(LinearProjection):
         variance = score_variance(Z if kept is None else Z[kept], design.rows)
         self.explained_variance_ = variance
         if self.whiten:
-            self.components_ = self.components_ / like(self.components_, np.sqrt(variance)[:, None])
+            self.components_ = self.components_ / matching(self.components_, np.sqrt(variance)[:, None])
             Z = Z / np.sqrt(variance)
         return Z
 

@@ -51,7 +51,8 @@ def on_host(array: Any) -> Any:
         return array
     if hasattr(array, "detach"):
         return array.detach().cpu().numpy()
-    return array.get() if hasattr(array, "get") else np.asarray(array)
+    # A copy, because what JAX shows of its arrays is read-only.
+    return array.get() if hasattr(array, "get") else np.array(array)
 
 
 def namespace(array: Any) -> Any:
@@ -68,7 +69,14 @@ def like(array: Any, values: Any) -> Any:
         return on_host(values)
     if type(values) is type(array):
         return values
-    return namespace(array).asarray(on_host(values), device=_device(array))
+    return namespace(array).asarray(values, device=_device(array))
+
+
+def matching(array: Any, values: Any) -> Any:
+    """Return values as `like` does, and of the type of the array; NumPy's mixed types are no problem."""
+    if not matches(array):
+        return on_host(values)
+    return namespace(array).astype(like(array, values), array.dtype)
 
 
 def stacked(parts: Sequence[Any]) -> Any:
@@ -101,12 +109,15 @@ class DeviceArray(ColumnSource):
         The array.
     xp : module
         The functions of its library.
+    result_type : dtype
+        Type of large results: single precision for single precision.
     """
 
     def __init__(self, X: Any) -> None:
         self.X, self.xp = X, namespace(X)
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.dtype = np.dtype(type_name(X))
+        self.result_type = self.xp.float32 if self.dtype == np.float32 else self.xp.float64
         self.label = f"the {type(X).__module__.partition('.')[0]} array"
 
     def __getitem__(self, key: Any) -> Any:
@@ -122,8 +133,16 @@ class DeviceArray(ColumnSource):
     def columns_here(self, columns: Block) -> Any:
         """Return some columns, where they are."""
         if isinstance(columns, slice):
-            return self.X[:, columns]
+            return self.part(self.X, columns, axis=1)
         return self.xp.take(self.X, self.put(np.asarray(columns, np.int64)), axis=1)
+
+    def part(self, array: Any, block: slice, axis: int = 0) -> Any:
+        """Return a part of an array along an axis."""
+        if type(array).__module__.startswith("jax"):
+            # JAX compiles a function for each place of a plain slice, and only one for all of these.
+            sliced = load_extra("Using JAX arrays", "jax").lax.dynamic_slice_in_dim
+            return sliced(array, block.start, block.stop - block.start, axis)
+        return array[block, ...] if axis == 0 else array[:, block]
 
     def put(self, values: Any) -> Any:
         """Return values where X is."""
@@ -135,6 +154,11 @@ class DeviceArray(ColumnSource):
         library = type(self.X).__module__.partition(".")[0]
         with _EXACT.get(library, nullcontext)():
             yield
+
+
+def exact(X: Any) -> Any:
+    """Return a context in which arrays of the library of X are computed with in full precision."""
+    return X.exact() if isinstance(X, DeviceArray) else nullcontext()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._array_types import Floats, Indices
 from .._warnings import notify
-from ..containers.array_api import first_true, like, namespace, on_host, transposed
+from ..containers.array_api import first_true, matching, namespace, on_host, transposed
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
@@ -59,13 +59,15 @@ def principal_components(
         right = _right_vectors(design, workers, basis, count, used)
     else:
         used = np.arange(n_features) if features is None else features
-        left = _left_vectors(design, workers, basis, count, features)
+        left = design.leading_left_vectors(workers, basis, count, features)
+        if left is None:
+            left = _left_vectors(design, workers, basis, count, features)
         right = design.t_dot_here(left, workers, features)
         xp = namespace(right)
-        lengths = on_host(xp.sqrt(xp.sum(right * right, axis=0)))
+        lengths = on_host(xp.sqrt(xp.sum(right * right, axis=0))).astype(np.float64)
         strong = max(WELL_CONDITIONED * _length(design, used), _rank_tolerance(design, roundings, used))
         if lengths.min() > strong and n <= LARGEST_GRAM:
-            return _signed(right / like(right, lengths), left * lengths, used, n_features)
+            return _signed(right / matching(right, lengths), left * lengths, used, n_features)
     return _refined(design, basis, roundings, on_host(right), used)
 
 
@@ -89,7 +91,7 @@ def _signed(directions: Floats, components: Floats, features: Indices, n_feature
     """Apply the sign rule, and return the directions in rows over all features."""
     rows = transposed(directions)
     signs = sign_of_largest(rows)
-    rows = rows * like(rows, signs[:, None])
+    rows = rows * matching(rows, signs[:, None])
     if len(features) == n_features:
         return rows, components * signs
     padded = np.zeros((len(signs), n_features))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..containers.array_api import like, on_host
+from ..containers.array_api import matching, on_host
 
 
 def projection_matrix(directions: Any, loadings: Any) -> Any:
@@ -33,4 +33,4 @@ def projection_matrix(directions: Any, loadings: Any) -> Any:
     triangle = np.eye(n_components)
     triangle[:n_supervised] += np.triu(overlap, 1)
     inverse = solve_triangular(triangle, np.eye(n_components), trans="T", unit_diagonal=True)
-    return like(directions, inverse) @ directions
+    return matching(directions, inverse) @ directions

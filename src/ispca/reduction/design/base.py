@@ -226,6 +226,12 @@ class Design(ABC):
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
         """Compute the Gram matrix of the samples."""
 
+    def leading_left_vectors(
+        self, workers: Workers, basis: Floats, count: int, features: Indices | None = None
+    ) -> Floats | None:
+        """Return the leading left singular vectors of ``P X_s``, strongest first; None to have them solved for."""
+        return None
+
     def sample_gram_product(self, workers: Workers, features: Indices | None = None) -> Callable[[Floats], Floats]:
         """Return the product of that Gram matrix with a vector; a design need not form the matrix for it."""
         gram = self.sample_gram(workers, features)

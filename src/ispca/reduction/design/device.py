@@ -22,6 +22,8 @@ from .base import MEAN_TOLERANCE, Block, Design, Moments, RowWeights, feature_bl
 
 # Columns in double precision that are worked on at once, in bytes: a few such blocks are on the device at a time.
 BLOCK_BYTES = 2**27
+# Up to this number of samples, all eigenvectors of a Gram matrix on the device are faster than Lanczos iterations.
+LARGEST_EIGH = 4000
 
 
 @dataclass
@@ -73,7 +75,7 @@ def _moments(source: DeviceArray, blocks: Blocks, rows: RowWeights | None) -> li
     size = float(n if rows is None else rows.size)
     parts: list[list[Any]] = []
     for block in blocks.of(n, source.shape[1]):
-        values = xp.astype(source.X[:, block], xp.float64)
+        values = xp.astype(source.columns_here(block), xp.float64)
         low, high = xp.min(values, axis=0), xp.max(values, axis=0)
         n_missing, n_infinite = (
             xp.sum(xp.astype(bad(values), xp.float64), axis=0) for bad in (xp.isnan, xp.isinf)
@@ -109,16 +111,12 @@ class DeviceDesign(Design):
     def _columns(self, block: Block, dtype: Any = None, multiplier: Any = None) -> Any:
         """Return standardized columns where X is; ``multiplier`` has an entry per feature of X."""
         xp = self.source.xp
+        vectors = (self._mean, self._weight, multiplier)
         if isinstance(block, slice):
-            chosen = [
-                vector if vector is None else vector[block] for vector in (self._mean, self._weight, multiplier)
-            ]
+            chosen = [vector if vector is None else self.source.part(vector, block) for vector in vectors]
         else:
             places = self.source.put(np.asarray(block, np.int64))
-            chosen = [
-                vector if vector is None else xp.take(vector, places)
-                for vector in (self._mean, self._weight, multiplier)
-            ]
+            chosen = [vector if vector is None else xp.take(vector, places) for vector in vectors]
         mean, weight, extra = chosen
         values = xp.astype(self.source.columns_here(block), xp.float64) - mean
         values = values * (weight if extra is None else weight * extra)
@@ -139,14 +137,19 @@ class DeviceDesign(Design):
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         if features is not None and not len(features):
             return np.empty((0, vectors.shape[1]))
-        product: Floats = on_host(self.t_dot_here(vectors, workers, features))
+        product: Floats = on_host(self._t_dot(vectors, features, self.source.xp.float64))
         return product
 
     def t_dot_here(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Any:
+        return self._t_dot(vectors, features, self.source.result_type)
+
+    def _t_dot(self, vectors: Floats, features: Indices | None, dtype: Any) -> Any:
+        xp = self.source.xp
+
         def compute() -> Any:
             here = self.source.put(vectors)
-            products = [columns.T @ here for _, columns in self._standardized(features)]
-            return self.source.xp.concat(products, axis=0)
+            products = [xp.astype(columns.T @ here, dtype) for _, columns in self._standardized(features)]
+            return xp.concat(products, axis=0)
 
         return self._computed(compute)
 
@@ -239,6 +242,22 @@ class DeviceDesign(Design):
         gram: Floats = on_host(self._gram_here(features))
         return gram
 
+    def leading_left_vectors(
+        self, workers: Workers, basis: Floats, count: int, features: Indices | None = None
+    ) -> Floats | None:
+        if self.shape[0] > LARGEST_EIGH:
+            return None
+
+        def compute() -> Floats:
+            gram, own = self._gram_here(features), self.source.put(basis)
+            gram = gram - own @ (own.T @ gram)
+            gram = gram - (gram @ own) @ own.T
+            vectors = self.source.xp.linalg.eigh((gram + gram.T) / 2)[1]
+            return on_host(vectors)[:, : -count - 1 : -1]
+
+        vectors: Floats = self._computed(compute)
+        return vectors
+
     def sample_gram_product(self, workers: Workers, features: Indices | None = None) -> Callable[[Floats], Floats]:
         gram = self._gram_here(features)
 
@@ -253,7 +272,7 @@ class DeviceDesign(Design):
         def compute() -> Floats:
             here, total = self.source.put(coefficients), self.source.put(np.zeros((1, 1)))
             for part, columns in self._standardized(features):
-                total = total + columns @ here[part, :]
+                total = total + columns @ self.source.part(here, part)
             return on_host(total)
 
         if not len(features):
@@ -280,8 +299,10 @@ def project_on_device(source: DeviceArray, mean: Any, scale: Any, projection: An
         total = source.put(np.zeros((1, 1)))
         here = [like(source.X, part) for part in (mean, scale, projection)]
         for block in blocks.of(source.shape[0], source.shape[1]):
-            values = (xp.astype(source.X[:, block], xp.float64) - here[0][block]) / here[1][block]
-            total = total + values @ here[2][:, block].T
+            mean_here, scale_here = (source.part(vector, block) for vector in here[:2])
+            values = (xp.astype(source.columns_here(block), xp.float64) - mean_here) / scale_here
+            weights = xp.astype(source.part(here[2], block, axis=1), xp.float64)
+            total = total + values @ weights.T
         return total
 
     with source.exact():
