@@ -89,8 +89,13 @@ void LassoFit::solve(double lambda, double previous) {
   threshold_ = 2 * lambda - previous;
   extrapolate(lambda, previous);
   if (frozen_eta_.empty()) choose_set(threshold_);
-  for (std::size_t k = 0; k < b_.size(); ++k)
-    if (!member_[k] && !constant(k) && std::fabs(gradient(k)) >= threshold_ * factor(k)) join(k);
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    // No division per coordinate: this loop runs over all features at every penalty.
+    const double* gradients = screens_[c].gradients();
+    for (std::size_t j = 0; j < count_; ++j)
+      if (std::fabs(gradients[j]) >= threshold_ * factors_[j] && !member_[c * count_ + j] && !constant(j))
+        join(c * count_ + j);
+  }
   for (int round = 0; round < kMostRounds; ++round) {
     newton(lambda);
     if (!grow(lambda)) break;

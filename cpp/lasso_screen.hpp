@@ -21,21 +21,18 @@ class Screen {
   }
 
   double gradient(std::size_t j) const { return gradient_[j]; }
+  const double* gradients() const { return gradient_.data(); }
 
   // Brings the gradients of all features that may exceed `limit` times their factor up to date, and those in `always`.
   void refresh(const double* residual, double limit, const char* always) {
     if (snapshots_.size() >= most_) {
       snapshots_.clear();
-      moved_.clear();
+      std::fill(seen_.begin(), seen_.end(), 0U);
     }
     const bool all = snapshots_.empty();
     measure(residual);
-    stale_.clear();
     const std::size_t now = snapshots_.size() - 1;
-    for (std::size_t j = 0; j < x_.count; ++j) {
-      if (standard_.inverse_sd[j] == 0) continue;
-      if (all || always[j] || std::fabs(gradient_[j]) + moved_[seen_[j]] >= limit * factors_[j]) stale_.push_back(j);
-    }
+    collect(all, limit, always);
     products_.resize(stale_.size());
     x_.dots(stale_.data(), stale_.size(), residual, products_.data());
     double sum = 0;
@@ -51,6 +48,22 @@ class Screen {
   const std::vector<std::size_t>& fresh() const { return stale_; }
 
  private:
+  // Lists the features to look at, without branches: this loop runs over all features in every round.
+  void collect(bool all, double limit, const char* always) {
+    const double *inverse_sd = standard_.inverse_sd.data(), *gradient = gradient_.data(), *moved = moved_.data(),
+                 *factors = factors_.data();
+    const unsigned* seen = seen_.data();
+    stale_.resize(x_.count);
+    std::size_t* stale = stale_.data();
+    std::size_t size = 0;
+    for (std::size_t j = 0; j < x_.count; ++j) {
+      const bool moves = std::fabs(gradient[j]) + moved[seen[j]] >= limit * factors[j];
+      stale[size] = j;
+      size += static_cast<std::size_t>((inverse_sd[j] != 0) & (all | (always[j] != 0) | moves));
+    }
+    stale_.resize(size);
+  }
+
   // Keeps the residual and measures how far it has moved from each kept one.
   void measure(const double* residual) {
     snapshots_.emplace_back(residual, residual + x_.rows);

@@ -26,10 +26,11 @@ model.fit(data.data, data.target)
 print(model[-1].diagnostics_)
 
 # %%
-# One of the fifteen components has a large coefficient; the prior has shrunk the others.
+# A notebook shows the posterior as a table. One of the fifteen components has a large coefficient; the prior has
+# shrunk the others.
 
-for name, mean in zip(model[0].get_feature_names_out(), model[-1].coef_[0], strict=True):
-    print(f"{name:8s} {mean:+.2f}")
+# sphinx_gallery_capture_repr_block = ("_repr_html_",)
+model[-1].posterior_
 
 # %%
 # The coefficients of the genes, per standard deviation, with 90% credible intervals.
@@ -37,8 +38,10 @@ for name, mean in zip(model[0].get_feature_names_out(), model[-1].coef_[0], stri
 plot_coefficients(model, n_features=15, feature_names=data.feature_names)
 
 # %%
-# The full table has all genes, in their original units.
+# The full table has all genes, in their original units. It is a record array, ``to_frame()`` converts it to a data
+# frame, and a notebook shows its first rows.
 
-table = original_coefficients(model)
-print(table.dtype.names)
-print(f"P(sign) above 95%: {(table.p_sign > 0.95).sum()} of {len(table) - 1} genes")
+# sphinx_gallery_capture_repr_block = ("_repr_html_",)
+genes = original_coefficients(model)[1:]  # without the intercept
+print(f"P(sign) above 95%: {(genes.p_sign > 0.95).sum()} of {len(genes)} genes")
+genes[genes.p_sign > 0.95]

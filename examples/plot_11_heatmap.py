@@ -3,8 +3,8 @@ The features behind a component
 ===============================
 
 This example shows the data behind a component, and finds a mislabeled patient. The heatmap draws the leading
-features of a component for all samples. Both are clustered, which reveals groups of genes, groups of patients, and
-patients that do not fit their group.
+features of a component for all samples. Both are clustered, as the dendrograms show. This reveals groups of
+genes, groups of patients, and patients that do not fit their group.
 """
 
 from ispca import ISPCA

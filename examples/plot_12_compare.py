@@ -24,7 +24,12 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # such short chains trigger convergence warnings
     result = compare(chosen, data.data, data.target, cv=8, n_jobs=1)
-print(result)
+
+# %%
+# ``print(result)`` shows this table in a terminal, and a notebook shows it as below.
+
+# sphinx_gallery_capture_repr_block = ("_repr_html_",)
+result
 
 # %%
 # The dashed line is the baseline. With eight splits of 80 samples, the intervals are too wide to rank similar

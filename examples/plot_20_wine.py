@@ -33,7 +33,8 @@ for ax, (name, reduction) in zip(axes, reductions.items(), strict=True):
 print("supervised components:", reductions["ISPCA, cross-fitted"].n_supervised_)
 
 # %%
-# Held-out accuracy of both, with the same Bayesian model and the same five folds.
+# Held-out accuracy of both, with the same Bayesian model and the same five folds. The difference is about five
+# of the 178 wines.
 
 for name, n_supervised in (("PCA", 0), ("ISPCA", None)):
     model = make_pipeline(

@@ -18,28 +18,38 @@ from ispca import ISPCA, HorseshoeClassifier, PenalizedClassifier, original_coef
 digits = load_digits()
 chosen = np.isin(digits.target, [3, 8])
 X, y = digits.data[chosen], digits.target[chosen]
-X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=40, stratify=y, random_state=0)
 
 # %%
-# ISPCA with a horseshoe model, and the lasso, on the remaining images:
+# ISPCA with a horseshoe model, and the lasso with two penalties, in ten random splits. One split would not do:
+# the order of the methods changes from split to split.
 
 model = make_pipeline(
     ISPCA(n_components=10, whiten=True, random_state=0),
     HorseshoeClassifier(n_warmup=300, n_draws=300, random_state=0),
 )
 lasso = PenalizedClassifier(random_state=0)
-for name, method in (("ISPCA", model), ("lasso", lasso)):
-    method.fit(X_train, y_train)
-    probability = method.predict_proba(X_test)[np.arange(len(y_test)), (y_test == 8).astype(int)]
+best = PenalizedClassifier(choice="best", random_state=0)
+methods = {"ISPCA": model, "lasso": lasso, "lasso, best penalty": best}
+accuracy, density = {name: [] for name in methods}, {name: [] for name in methods}
+for split in range(10):
+    X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=40, stratify=y, random_state=split)
+    for name, method in methods.items():
+        probability = method.fit(X_train, y_train).predict_proba(X_test)
+        accuracy[name].append(np.mean(method.predict(X_test) == y_test))
+        density[name].append(np.log(probability[np.arange(len(y_test)), (y_test == 8).astype(int)]).mean())
+for name in methods:
     print(
-        f"{name}: accuracy {np.mean(method.predict(X_test) == y_test):.1%} on {len(y_test)} new images, "
-        f"mean log density {np.log(probability).mean():.3f}"
+        f"{name}: accuracy {np.mean(accuracy[name]):.1%} on {len(y_test)} new images, "
+        f"mean log density {np.mean(density[name]):.3f}"
     )
 
 # %%
-# The lasso predicts better here: single pixels carry much of the signal. What differs more is the
-# picture. These are the difference between the mean images and the coefficients per standard deviation (red:
-# more ink means 8). The lasso keeps single pixels, and ISPCA gives weight to whole strokes.
+# All three classify about 93% or 94% of new images correctly. The default penalty of the lasso is the strongest
+# one within a standard error of the best, which keeps few pixels and costs log density; the best penalty predicts
+# about as well as ISPCA. What differs is the picture.
+#
+# These are the difference between the mean images and the coefficients per standard deviation in the last split
+# (red: more ink means 8). The lasso keeps single pixels, and ISPCA gives weight to whole strokes.
 
 per_unit = original_coefficients(model)["mean"][1:]  # the first row is the intercept
 images = {

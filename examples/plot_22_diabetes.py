@@ -31,9 +31,9 @@ print("supervised components:", model[0].n_supervised_)
 plot_scores(model, X, y)
 
 # %%
-# Held-out R² in ten folds, in which components and model are found anew, against age and sex alone and
-# against least squares. With ten features and 442 patients, nothing beats least squares by much; the
-# components tell which measurements belong together.
+# Held-out R² in ten folds, in which components and model are found anew, compared with age and sex alone and
+# with least squares. With ten features and 442 patients, least squares is hard to beat, and ISPCA does not beat
+# it. What it adds is which measurements belong together.
 
 folds = KFold(10, shuffle=True, random_state=0)
 numbers = diabetes.data
@@ -47,7 +47,7 @@ for name, (method, table) in candidates.items():
 
 # %%
 # Cholesterol (s1) and LDL (s2) are almost the same measurement (r = 0.90). Least squares gives them large
-# coefficients of opposite signs, which a table of effects would not survive. ISPCA gives them small ones.
+# coefficients of opposite signs, which nobody should interpret. ISPCA gives them small ones.
 
 least_squares = LinearRegression().fit((numbers - numbers.mean()) / numbers.std(), y)
 table = original_coefficients(model)

@@ -30,12 +30,12 @@ for ax, (name, target) in zip(axes, {"3 or 8": y, "shuffled": shuffled}.items(),
     shown = ax.imshow(fraction.reshape(8, 8), vmin=0, vmax=1, cmap="viridis")
     ax.set(title=f"target: {name}", xticks=[], yticks=[])
     row = result.components[0]
-    print(f"target {name}: {np.count_nonzero(fraction > 0.8)} pixels are selected in over 80% of the subsets")
+    print(f"target {name}: pixels selected in over 80% of the subsets: {np.count_nonzero(fraction > 0.8)}")
     print(f"    similarity of the scores {row.similarity:.2f} (chance {row.chance_similarity:.2f})")
 figure.colorbar(shown, ax=axes, label="fraction of subsets that select the pixel")
 
 # %%
-# The component is stable and its list of pixels is not. With the digits, the scores of the subsets are almost
-# the same, although few pixels are selected nearly always: neighbors replace each other. Shuffled labels
-# select some pixels often too, because the subsets overlap. So compare with what chance gives, never with
-# zero.
+# The component is stable, and its list of pixels is not. With the digits, the scores of the subsets are almost
+# the same, although only two pixels are selected in over 80% of the subsets: neighbors replace each other. Even
+# with shuffled labels, one pixel is selected that often, because the subsets overlap. So compare with what
+# chance gives, never with zero.

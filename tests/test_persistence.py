@@ -80,6 +80,17 @@ def test_a_cross_fitted_reduction_without_its_training_scores(problem, tmp_path,
     assert np.array_equal(loaded.transform(X), ispca.transform(X))
 
 
+def test_only_arrays_that_shrink_are_compressed(tmp_path):
+    rng = np.random.default_rng(0)
+    random, counts = rng.normal(size=100_000), rng.integers(0, 9, 100_000)
+    # Mostly zeros, with random numbers at the end.
+    mixed = np.concatenate([np.zeros(90_000), random[:10_000]])
+    write_archive(tmp_path / "model", b"{}", [random, counts, mixed])
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        kinds = [member.compress_type for member in archive.infolist()[1:]]
+    assert kinds == [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_DEFLATED]
+
+
 def test_a_reduction_alone_with_names_and_steps(problem, tmp_path):
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The progress line: only on terminals, with a count and the time left."""
+"""The progress line: on terminals with a count and the time left, in logs one line with the expected time."""
 
 import io
 import sys
@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ispca import _progress
-from ispca._progress import clock, line, progress
+from ispca._progress import clock, duration, expecting, line, progress, silence
 
 
 class Terminal(io.StringIO):
@@ -33,6 +33,40 @@ def test_time_left_is_that_of_the_work_done_now():
 
 def test_no_guess_before_anything_is_done():
     assert "left" not in line("Comparing", 40, 100, 0, 10.0)
+
+
+def test_the_expected_time_until_something_is_done():
+    assert "about 0:30 left" in line("Comparing", 0, 15, 0, 10.0, 40.0)
+    assert "left" not in line("Comparing", 0, 15, 0, 50.0, 40.0), "it took longer than expected"
+    assert ", 2:20 left" in line("Comparing", 1, 15, 1, 10.0, 40.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(7.4, "7 s"), (89, "89 s"), (100, "2 min"), (5000, "83 min"), (9000, "2 h")]
+)
+def test_duration(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_a_log_gets_one_line_with_the_expected_time(capsys):
+    with expecting(7.4), progress("Cross-validating", 15, lambda: 0):
+        assert capsys.readouterr().err == "ispca: Cross-validating takes about 7 s.\n"
+    assert capsys.readouterr().err == ""
+    with expecting(3.0), progress("Cross-validating", 15, lambda: 0):
+        pass
+    with expecting(7.4), silence(), progress("Cross-validating", 15, lambda: 0):
+        pass
+    with expecting(7.4), progress("Inside another fit", 0, lambda: 0):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_sees_the_expected_time_first(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(_progress, "SECONDS_BEFORE", 0.0)
+    with expecting(3600.0), progress("Cross-validating", 15, lambda: 0):
+        time.sleep(0.05)
+    assert "0/15, about 1:00:00 left" in sys.stderr.getvalue()
 
 
 def test_the_last_line_tells_the_time_taken():

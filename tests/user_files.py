@@ -1,5 +1,6 @@
 """The files of a small study as a user has them, and a command line as this user types it."""
 
+import csv
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,9 @@ import numpy as np
 from ispca.cli import main
 
 N, D = 24, 60
-# Small enough for a test; a user would not type these.
-SHORT = ["--components", "4", "--draws", "40", "--force"]
+# What a test adds to the line of a user to save time; the second also leaves out the cross-validation.
+SHORT = ("--components", "4", "--draws", "40", "--force")
+SHORTER = (*SHORT, "--cv", "0")
 
 
 @dataclass(frozen=True)
@@ -35,21 +37,39 @@ class Answer:
         return [note for note in self.notes if note.startswith("warning: ")]
 
 
-def type_in(line, capsys, code=0):
+def type_in(line, capsys, code=0, added=None):
     """Run a line that starts with ``ispca``, check its exit code, and return what it printed."""
-    name, command, *words = shlex.split(line)
+    name, command, *words = shlex.split(line, comments=True)
     assert name == "ispca"
-    if command == "fit":
-        words += SHORT if "--cv" in words else [*SHORT, "--cv", "0"]
+    if added is None and command == "fit":
+        added = SHORT if "--cv" in words else SHORTER
     capsys.readouterr()
-    assert main([command, *words]) == code, capsys.readouterr()
+    try:
+        found = main([command, *words, *(added or ())])
+    except SystemExit as stop:
+        found = stop.code
+    assert found == code, capsys.readouterr()
     captured = capsys.readouterr()
     assert "Traceback" not in captured.err
     return Answer(captured.out, captured.err)
 
 
+def text(name):
+    return Path(name).read_text(encoding="utf-8")
+
+
+def table(name):
+    """Return the header of a CSV file, and its rows."""
+    with open(name, newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
 def write(name, rows):
     Path(name).write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n", encoding="utf-8")
+
+
+SAMPLES = f"{N} samples, {D} features, target 'tissue': classes normal (12), tumour (12)."
 
 
 class Study:
@@ -69,11 +89,11 @@ class Study:
         depth = self.rng.uniform(0.3, 3.0, size=(N, 1)) * self.rng.lognormal(4.0, 2.0, size=D)
         return self.rng.poisson(depth * np.exp((self.X - 8) / 2)).astype(int)
 
-    def rows(self, first="id", target=True, genes=slice(None)):
+    def rows(self, first="id", target=True, genes=slice(None), decimals=4):
         head = [first, "tissue"] if target else [first]
         rows = [[*head, *self.genes[genes]]]
         for name, tissue, values in zip(self.ids, self.tissue, self.X, strict=True):
-            rows.append([name, *([tissue] if target else []), *np.round(values[genes], 4).tolist()])
+            rows.append([name, *([tissue] if target else []), *np.round(values[genes], decimals).tolist()])
         return rows
 
     def write_table(self, name, **how):
@@ -86,6 +106,7 @@ class Study:
             rows.append([gene, f"SYM{gene[1:]}", *np.round(values, 4).tolist()])
         write(name, rows)
 
-    def write_sheet(self, name, extra=()):
-        rows = [[self.ids[i], self.tissue[i], 40 + i] for i in self.rng.permutation(N)]
+    def write_sheet(self, name, extra=(), leave_out=()):
+        order = [i for i in self.rng.permutation(N) if self.ids[i] not in leave_out]
+        rows = [[self.ids[i], self.tissue[i], 40 + i] for i in order]
         write(name, [["sample", "tissue", "age"], *rows, *extra])

@@ -55,7 +55,7 @@ def borderline_text(number: int, interval: tuple[float, float], alpha: float, li
     --------
     >>> from ispca._messages import borderline_text
     >>> borderline_text(1, (0.0067, 0.0093), 0.01, False).partition(". ")[2]
-    'Slightly different data may change the outcome.'
+    'Slightly different data may change the outcome: do not rely on the number of components.'
     """
     low, high = interval
     interval_text = f"99% interval {low:.3g} to {high:.3g}"
@@ -64,7 +64,7 @@ def borderline_text(number: int, interval: tuple[float, float], alpha: float, li
         return f"{text} The largest number of permutations did not settle it, so no component is added."
     if low <= alpha <= high:
         return f"{text} Another random seed may change the outcome; more permutations make it reproducible."
-    return f"{text} Slightly different data may change the outcome."
+    return f"{text} Slightly different data may change the outcome: do not rely on the number of components."
 
 
 def listing(items: Iterable[Any]) -> str:

@@ -33,7 +33,7 @@ class BatchWarning(DataWarning):
 
 
 class FileOrderWarning(DataWarning):
-    """The classes coincide with the order of the samples, along which the data drift."""
+    """The classes coincide with the order of the samples."""
 
 
 class SmallClassWarning(DataWarning):
@@ -45,7 +45,7 @@ class BorderlineWarning(DataWarning):
 
 
 class ScaleWarning(DataWarning):
-    """Values are on an unsuitable scale, or on another one than the training data."""
+    """Features are raw counts or raw intensities."""
 
 
 def notify(message: str, category: type[Warning] = UserWarning) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import gc
+import re
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -22,6 +24,8 @@ COMMANDS: dict[str, ModuleType] = {
     "compare": compare,
     "datasets": datasets,
 }
+# What is imported stays, so the garbage collector need not visit it.
+gc.freeze()
 OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
 EPILOG = """example:
   ispca fit expression.csv --target diagnosis --out results
@@ -31,14 +35,19 @@ exit codes: 0 success, 1 failure, 2 invalid command line, 3 unusable data or
 model file, 130 interrupted. See "ispca COMMAND --help" for the options."""
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps examples as they are written, and shows an option of several values in one line: NAME ..."""
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        return re.sub(r"(\S+) \[\1 \.\.\.\]", r"\1 ...", super()._format_args(action, default_metavar))
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
-    raw = partial(argparse.RawDescriptionHelpFormatter, max_help_position=22)
+    raw = partial(HelpFormatter, max_help_position=23)
     description = "Iterative supervised principal components, for few samples and very many features."
     parser = argparse.ArgumentParser(prog="ispca", description=description, epilog=EPILOG, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"ispca {version('ispca')}")
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--debug", action="store_true", help="show the full traceback of an error")
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     for name, module in COMMANDS.items():
         summary = module.SUMMARY
@@ -49,9 +58,13 @@ def make_parser() -> argparse.ArgumentParser:
             usage=getattr(module, "USAGE", None),
             epilog=getattr(module, "EXAMPLE", None),
             formatter_class=raw,
-            parents=[common],
+            add_help=False,
         )
         module.add_arguments(own)
+        # Behind what a user looks for.
+        other = own.add_argument_group("other")
+        other.add_argument("--debug", action="store_true", help="show the full traceback of an error")
+        other.add_argument("-h", "--help", action="help", help="show this help message and exit")
     return parser
 
 

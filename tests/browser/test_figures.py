@@ -30,6 +30,10 @@ def test_every_figure_can_be_saved_in_light_colors(open_page, tmp_path):
         root = ElementTree.parse(tmp_path / "a.svg").getroot()
         assert root[0].attrib["fill"] == "#ffffff"
         text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+        written = " ".join(node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text"))
+        assert f"Figure {number}. " in written
+        for entry in figure.locator(".legend li").all_inner_texts():
+            assert entry in written
         assert "class=" not in text
         # The ink of the dark page.
         assert "rgb(232, 234, 236)" not in text
@@ -40,6 +44,29 @@ def test_every_figure_can_be_saved_in_light_colors(open_page, tmp_path):
         assert start.startswith(b"\x89PNG")
         assert struct.unpack(">I", start[16:20])[0] == 3 * int(float(root.attrib["width"]))
     assert page.evaluate("document.documentElement.className") == ""
+
+
+def test_a_saved_score_plot_has_its_color_bar(open_page, tmp_path):
+    page = open_page()
+    page.locator("#color").select_option(index=1)
+    label = page.locator("#color option:checked").inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save figure 1 as SVG").click()
+    download.value.save_as(tmp_path / "a.svg")
+    root = ElementTree.parse(tmp_path / "a.svg").getroot()
+    texts = [node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text.startswith(f"{label}: ") for text in texts)
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) > 20
+
+
+def test_details_are_printed_open(open_page):
+    page = open_page()
+    closed = page.locator("#prediction details:not([open])").count()
+    assert closed > 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#prediction details:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#prediction details:not([open])").count() == closed
 
 
 def test_a_misclassified_sample_is_found_in_the_picture(open_page):

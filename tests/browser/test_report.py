@@ -18,7 +18,7 @@ def test_it_opens_from_disk_and_hostile_names_are_text(open_page):
     page = open_page()
     assert page.title() == "Predicting tumour from 900 features in 60 samples"
     assert page.evaluate("window.broken") is None
-    assert page.locator("main section").count() == 14
+    assert page.locator("main section").count() == 15
     assert HOSTILE in page.locator("#legend").inner_text()
     assert page.locator("#plot svg .points path").count() == 60
 
@@ -52,7 +52,7 @@ def test_hover_shows_the_name(open_page):
     hover(page, 5)
     tip = page.locator(".tip")
     assert tip.is_visible()
-    assert "supervised_1" in tip.inner_text()
+    assert "(held out): " in tip.inner_text()
     assert "patient" in tip.inner_text() or HOSTILE in tip.inner_text()
     page.mouse.move(2, 2)
     assert tip.is_hidden()

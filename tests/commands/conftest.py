@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ispca.cli import main
+from user_files import Study, type_in
 
 SHORT = ["--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
 
@@ -71,3 +72,16 @@ def one_line(capsys):
         return lines[0]
 
     return check
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A folder to work in, and the data of a study that a test writes to files."""
+    monkeypatch.chdir(tmp_path)
+    return Study()
+
+
+@pytest.fixture
+def user(capsys):
+    """A person who types a line, expects an exit code, and reads what is printed."""
+    return lambda line, code=0, added=None: type_in(line, capsys, code, added)

@@ -237,17 +237,6 @@ def test_usage(data):
     assert main(["fit", str(data), "--target", "x", "--out", "o", "--seed", "-1"]) == 2
 
 
-@pytest.mark.parametrize("command", [[], ["fit"], ["predict"], ["compare"], ["datasets"]])
-def test_help_fits_a_screen_and_shows_an_example(command, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    assert main([*command, "--help"]) == 0
-    text = capsys.readouterr().out
-    # The commands that read a target have many options for the columns of DATA.
-    assert len(text.splitlines()) <= (62 if command in (["fit"], ["compare"]) else 44)
-    assert max(map(len, text.splitlines())) <= 86
-    assert "example:" in text
-
-
 def test_an_existing_directory(data, tmp_path, one_line):
     out = tmp_path / "out"
     out.mkdir()

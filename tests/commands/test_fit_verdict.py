@@ -1,11 +1,13 @@
 """The verdict of ``ispca fit``: the first thing it prints, and when there is none."""
 
 import json
+import re
 from functools import partial
 
 import numpy as np
 import pytest
 
+from ispca import _progress
 from ispca.cli import main
 from ispca.commands import fit
 from ispca.penalized import PenalizedClassifier
@@ -35,6 +37,16 @@ def test_the_answer_comes_first(data, tmp_path, capsys):
     assert verdict["n_held_out"] == 40
     assert 0 <= verdict["low"] <= verdict["value"] <= verdict["high"] <= 1
     assert verdict["better_than_baseline"]
+
+
+def test_a_log_says_how_long_it_takes(data, tmp_path, capsys, monkeypatch):
+    command = ["fit", str(data), *TARGET, *SMALL, "--out", str(tmp_path / "out"), "--force"]
+    monkeypatch.setattr(_progress, "SECONDS_WORTH_A_LINE", 0.0)
+    assert main(command) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert len([line for line in lines if re.fullmatch(r"ispca: Cross-validating takes about \d+ s\.", line)]) == 1
+    assert main([*command, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_no_cross_validation(data, tmp_path, capsys):

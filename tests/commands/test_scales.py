@@ -195,3 +195,20 @@ def test_folders_of_results(fitted, data, tmp_path, one_line, capsys):
     for command in ("predict", "select"):
         assert main([command, str(tmp_path), str(data)]) == 3
         assert f"The folder {tmp_path} contains no model.ispca. Pass a folder written by ispca fit." in one_line()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_that_a_transformation_makes_constant(tmp_path, capsys, sparse):
+    X, ill = raw_counts()
+    path = tmp_path / ("counts.npz" if sparse else "counts.csv")
+    if sparse:
+        stored = csr_array(X + 1.0)
+        parts = {name: getattr(stored, name) for name in ("data", "indices", "indptr", "shape")}
+        np.savez(path, y=ill, **parts)
+    else:
+        write(path, X + 1, ill)
+    options = [*([] if sparse else ["--target", "state"]), "--transform", "binary", "--out", str(tmp_path / "out")]
+    assert main(["fit", str(path), *options]) == 3
+    reason = "Every feature has the same value in all samples after --transform binary, so nothing can be learned."
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -83,7 +83,10 @@ def test_coefficients_are_those_of_the_positive_class(data):
 def test_patterns_on_the_command_line(data, tmp_path, capsys):
     options = ["--target", "diagnosis", "--features", "gene*", "--drop", "gene2?", *SHORT, "--out"]
     assert main(["fit", str(data), *options, str(tmp_path / "out")]) == 0
-    assert "20 features of 31 chosen by name." in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "20 features of 31 chosen by name." in told
+    assert "ispca: 'gene*' (features) matches 30 columns: gene0, gene1, gene2, gene3, gene4 and 25 more." in told
+    assert "ispca: 'gene2?' (drop) matches 10 columns: gene20, gene21, gene22, gene23, gene24 and 5 more." in told
     assert len(table(tmp_path / "out" / "loadings.csv")[1]) == 20
     assert (
         main(["fit", str(data), "--target", "diagnosis", "--drop", "scores*", "--out", str(tmp_path / "x")]) == 3

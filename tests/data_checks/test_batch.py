@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ispca.data_checks.batch import as_days, find_batches, looks_like_batch
-from ispca.data_checks.file_order import find_file_order
+from ispca.data_checks.file_order import drift_p_value, find_file_order
 from ispca.data_checks.similarity import inner_products
 
 Y = np.repeat(["ill", "well"], 30)
@@ -65,14 +65,22 @@ def test_a_drift_along_a_sorted_file():
     exception = classes.copy()
     exception[50] = 0
     assert file_order(drifting, exception)
-    assert file_order(X, classes) == []
     assert file_order(drifting, rng.permutation(classes)) == []
     assert file_order(drifting, None) == []
+
+
+def test_a_sorted_file_without_a_drift():
+    X, classes = np.random.default_rng(0).normal(size=(60, 300)), np.repeat([0, 1], 30)
+    (finding,) = file_order(X, classes)
+    assert "The data show no trend within the classes, which does not rule this out." in finding.sentence
+    assert "trend" not in find_file_order(None, classes)[0].sentence
+    assert file_order(X, np.tile([0, 1], 30)) == find_file_order(None, np.tile([0, 1], 30)) == []
 
 
 def test_classes_that_differ_do_not_drift():
     found = 0
     for seed in range(50):
         rng, classes = np.random.default_rng(seed), np.repeat([0, 1, 2], 20)
-        found += len(file_order(rng.normal(size=(60, 300)) + 2 * rng.normal(size=(3, 300))[classes], classes))
+        X = rng.normal(size=(60, 300)) + 2 * rng.normal(size=(3, 300))[classes]
+        found += drift_p_value(inner_products(X), classes) is not None
     assert found == 0

@@ -38,6 +38,35 @@ def test_clinical_columns_are_found(X, name):
     assert how.split()[-1] in finding.sentence
 
 
+def correlated(n=80, n_factors=8, seed=0):
+    """Features that all vary together, as in a spectrum."""
+    rng = np.random.default_rng(seed)
+    return 5 + rng.normal(size=(n, n_factors)) @ rng.normal(size=(n_factors, 1000)) + rng.normal(size=(n, 1000))
+
+
+def test_a_column_without_correlations_is_found():
+    found = []
+    for seed in range(20):
+        X = correlated(seed=seed)
+        assert odd(X) == []
+        X[:, -1] = 5 + 3 * np.random.default_rng(seed).normal(size=80)
+        found += odd(X)
+    # Chance correlates one column in 20.
+    assert len(found) >= 17
+    assert {finding.columns for finding in found} == {(999,)}
+    assert "Feature 'clin2' is not correlated with the others, unlike nearly all features." in found[0].sentence
+
+
+def test_uncorrelated_columns_are_odd_only_among_correlated_ones(X):
+    rng = np.random.default_rng(0)
+    X[:, -1] = X.mean() + X.std() * rng.normal(size=80)
+    assert odd(X) == []  # most genes are noise
+    for n_samples, columns in ((80, slice(0, 1000, 50)), (15, slice(999, None))):
+        changed = correlated(n_samples)
+        changed[:, columns] = 5 + rng.normal(size=changed[:, columns].shape)
+        assert odd(changed) == []  # many, and few samples
+
+
 def test_two_columns_of_one_sort_share_a_sentence(X):
     X[:, -2], X[:, -1] = CLINICAL["sex"][0], CLINICAL["age"][0]
     (finding,) = odd(X)

@@ -102,6 +102,15 @@ def test_summaries_are_those_of_the_draws(expression):
     np.testing.assert_allclose(table["p_sign"], p_sign, rtol=1e-12)
 
 
+@pytest.mark.parametrize("n_draws", [4, 5, 400])
+def test_quantiles_are_exactly_those_of_numpy(expression, n_draws):
+    X, labels, _ = expression
+    model = HorseshoeClassifier(random_state=0, n_draws=n_draws, n_warmup=50, n_chains=1).fit(X[:, :3], labels)
+    table = original_coefficients(model)
+    draws = model.posterior_.flat("coef").reshape(-1, 3).astype(np.float32)
+    np.testing.assert_array_equal([table["q5"][1:], table["q95"][1:]], np.quantile(draws, [0.05, 0.95], axis=0))
+
+
 def test_many_features_go_in_blocks(expression, monkeypatch):
     X, labels, numbers = expression
     model = pipeline(HorseshoeClassifier).fit(X, three_classes(labels, numbers))

@@ -114,7 +114,7 @@ def test_bad_input(rng):
     y = np.arange(20) % 2
     with pytest.raises(ValueError, match="one class only"):
         PenalizedClassifier().fit(X, np.ones(20))
-    with pytest.raises(ValueError, match="class 2 has a single sample"):
+    with pytest.raises(ValueError, match="class 2 has a single training sample"):
         PenalizedClassifier().fit(X, np.r_[y[:19], 2])
     with pytest.raises(ValueError, match="y is constant"):
         PenalizedRegressor().fit(X, np.full(20, 0.1))

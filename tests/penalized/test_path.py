@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from ispca.families import BINOMIAL, GAUSSIAN, class_family
 from ispca.penalized.folds import make_folds
@@ -15,6 +16,7 @@ from ispca.penalized.path import (
 from ispca.penalized.records import Path, Problem
 from ispca.penalized.ridge import fit_ridge
 from ispca.penalized.ridge_coordinates import make_space
+from ispca.reduction.threads import SMALL_WORK
 
 
 def separable(n=60, D=200):
@@ -40,6 +42,19 @@ def test_the_minimum_lies_inside_the_extended_path():
     np.testing.assert_array_equal(longer.mean[: len(path.lambdas)], path.mean)
     added = longer.lambdas[len(path.lambdas) - 1 :]
     np.testing.assert_allclose(added[:-1] / added[1:], 10 ** (1 / 3))
+
+
+def test_folds_on_threads_give_the_same_path():
+    X, y = separable(60, 1000)
+    folds = make_folds(5, X, y, None, True, 0)
+    problem = Problem(X, y, BINOMIAL, 100)
+    assert X.size * problem.n_lambdas > SMALL_WORK
+    paths = []
+    for n_threads in (1, 3):
+        with threadpool_limits(n_threads):
+            paths.append(cross_validated_path(problem, "lasso", folds))
+    np.testing.assert_array_equal(paths[0].mean, paths[1].mean)
+    np.testing.assert_array_equal(paths[0].error, paths[1].error)
 
 
 @pytest.mark.parametrize("target", ["numbers", "two classes", "three classes"])

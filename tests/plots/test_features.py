@@ -1,22 +1,20 @@
-"""Loadings, profiles, heatmaps and coefficients: the features by name."""
+"""Loadings, profiles and coefficients: the features by name."""
 
 import copy
 
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from matplotlib.colors import to_hex
+from sklearn.linear_model import LogisticRegression
 
 from ispca import ISPCA, SPCA, original_coefficients
 from ispca.penalized import PenalizedClassifier
 from ispca.plots import (
     class_style,
     coefficient_table,
-    heatmap_table,
     loading_table,
     plot_coefficients,
-    plot_heatmap,
     plot_loadings,
     plot_profile,
 )
@@ -78,68 +76,6 @@ def test_long_names_do_not_fill_the_picture(two):
     assert max(map(len, labels)) < 40
 
 
-def test_the_heatmap_holds_the_standardized_features(two):
-    data, reduction = two
-    table = heatmap_table(reduction, data.data, data.target, n_features=15, feature_names=data.feature_names)
-    fields = table.dtype.names[2:]
-    leading = loading_table(reduction, n_features=15, feature_names=data.feature_names)
-    assert sorted(fields) == sorted(leading["feature"])
-    rows = table["sample"].astype(int)
-    assert sorted(rows) == list(range(90))
-    standard = (data.data - reduction.mean_) / reduction.scale_
-    for name in fields:
-        column = data.feature_names.tolist().index(name)
-        np.testing.assert_allclose(table[name], standard[rows, column])
-    assert table["target"].tolist() == data.target[rows].tolist()
-
-
-def test_the_heatmap_puts_like_samples_and_features_together(two):
-    data, reduction = two
-    table = heatmap_table(reduction, data.data, data.target, n_features=20)
-    values = np.array([table[name] for name in table.dtype.names[2:]])
-
-    def roughness(matrix):
-        return np.abs(np.diff(matrix, axis=1)).mean()
-
-    shuffled = values[:, np.random.default_rng(0).permutation(90)]
-    assert roughness(values) < 0.9 * roughness(shuffled)
-    correlation = np.abs(np.corrcoef(values))
-    neighbors = np.diag(correlation, 1).mean()
-    assert neighbors > correlation[np.triu_indices(20, 1)].mean()
-
-
-def test_the_picture_of_the_heatmap(four):
-    data, reduction = four
-    ax = plot_heatmap(reduction, data.data, data.target, n_features=15)
-    table = heatmap_table(reduction, data.data, data.target, n_features=15)
-    np.testing.assert_array_equal(ax.images[0].get_array(), [table[name] for name in table.dtype.names[2:]])
-    strip = ax.child_axes[0].images[0]
-    styles = list(class_style(reduction.classes_).values())
-    codes = np.asarray(strip.get_array())[0]
-    drawn = [to_hex(strip.cmap(strip.norm(code))) for code in codes]
-    position = {label: i for i, label in enumerate(reduction.classes_.tolist())}
-    assert drawn == [styles[position[label]].color.lower() for label in table["target"].tolist()]
-    assert len(ax.get_legend().get_texts()) == 4
-
-
-def test_heatmaps_of_numbers_of_few_and_of_many_samples(quantity, two):
-    X, y, reduction = quantity
-    assert plot_heatmap(reduction, X, y).get_legend() is None
-    assert plot_heatmap(reduction, X[:1]).images[0].get_array().shape[1] == 1
-    data, reduction = two
-    many = np.repeat(data.data, 100, axis=0)
-    ax = plot_heatmap(reduction, sp.csr_array(many), np.repeat(data.target, 100), n_features=5)
-    assert ax.images[0].get_array().shape == (5, 1000)
-    assert "by score" in ax.get_xlabel()
-
-
-def test_equal_feature_names_are_told_apart(two):
-    data, reduction = two
-    names = ["gene"] * 249 + ["sample"]
-    table = heatmap_table(reduction, data.data, n_features=10, feature_names=names)
-    assert len(set(table.dtype.names)) == 11
-
-
 def test_coefficients_are_the_largest_standardized_ones(two, two_model):
     data, _ = two
     table = coefficient_table(two_model, n_features=10, feature_names=data.feature_names)
@@ -165,6 +101,26 @@ def test_coefficients_that_are_zero_are_not_drawn(two):
     table = coefficient_table(lasso, n_features=200)
     n_large = np.count_nonzero(np.abs(table["mean"]) >= 0.01 * np.abs(table["mean"]).max())
     assert len(plot_coefficients(lasso, n_features=200).get_yticks()) == n_large <= n_used
+
+
+def test_a_model_without_any_effect_has_one_row(two):
+    data, _ = two
+    lasso = PenalizedClassifier(random_state=0).fit(data.data, data.target)
+    lasso.coef_ = np.zeros_like(lasso.coef_)
+    ax = plot_coefficients(lasso)
+    assert len(ax.get_yticks()) == 1
+    assert ax.lines[-1].get_xdata() == [0.0]
+
+
+def test_as_many_coefficients_are_drawn_as_matter(two):
+    data, _ = two
+    model = LogisticRegression().fit(data.data, data.target)
+    # Two large effects, a small one, and one below 1% of the largest.
+    model.coef_ = np.zeros_like(model.coef_)
+    model.coef_[0, :4] = [1.0, -2.0, 0.05, 0.015]
+    ax = plot_coefficients(model, feature_names=data.feature_names)
+    assert [label.get_text() for label in ax.get_yticklabels()] == data.feature_names[[1, 0, 2]].tolist()
+    assert len(plot_coefficients(model, n_features=2).get_yticks()) == 2
 
 
 @pytest.mark.parametrize("which", ["two_model", "four_model"])
@@ -213,12 +169,8 @@ def test_wrong_input_is_named(two, plot, options, message):
         plot(two[1], **options)
 
 
-def test_wrong_input_of_heatmap_and_coefficients_is_named(two, four_model):
-    data, reduction = two
-    with pytest.raises(ValueError, match="n_features=61 is too large for a heatmap: pass at most 60"):
-        plot_heatmap(reduction, data.data, n_features=61)
-    with pytest.raises(ValueError, match="X has 3 features, but ISPCA is expecting 250"):
-        plot_heatmap(reduction, data.data[:, :3])
+def test_wrong_input_of_coefficients_is_named(two, four_model):
+    _, reduction = two
     with pytest.raises(ValueError, match="target_class='class 9' has no coefficients: choose from class 1, "):
         plot_coefficients(four_model, target_class="class 9")
     with pytest.raises(ValueError, match="ISPCA has no linear predictor"):

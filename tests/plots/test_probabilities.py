@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from scipy.stats import binomtest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
@@ -33,6 +34,8 @@ def test_training_accuracy_is_not_called_a_prediction(two, two_model):
     ax = plot_probabilities(two_model, data.data, data.target)
     assert ax.get_ylabel() == "fitted probability of class 2"
     assert ax.get_xlabel() == "observed class of training samples"
+    words = [item.get_text() for item in ax.figure.findobj(Text)]
+    assert not any(word in text for text in words for word in ("%", "predicted", "correct"))
     ax = plot_probabilities(two_model, data.data, data.target, held_out=True)
     assert ax.get_ylabel() == "predicted probability of class 2"
     assert "classified correctly" in ax.get_xlabel()

@@ -1,5 +1,8 @@
 """Score plot and pairs plot, and the tables behind them."""
 
+import copy
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,9 +44,11 @@ def test_training_samples_of_a_cross_fitted_reduction_have_cross_fitted_scores()
         np.testing.assert_array_equal(table["supervised_1"], reduction.training_scores_[:, 0])
         assert table["cross_fitted"].all()
     ax = plot_scores(reduction, X, y, (1, 5))
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("supervised_1 (cross-fitted)", "unsupervised_5")
-    axes = plot_pairs(reduction, X, y, (1, 5))
-    assert [ax.get_xlabel() for ax in axes[-1]] == ["supervised_1\n(cross-fitted)", "unsupervised_5"]
+    assert ax.get_xlabel().startswith("supervised_1 (cross-fitted), ")
+    assert ax.get_ylabel().startswith("unsupervised_5, ")
+    labels = [ax.get_xlabel() for ax in plot_pairs(reduction, X, y, (1, 5))[-1]]
+    assert labels[0].startswith("supervised_1\n(cross-fitted)\n")
+    assert labels[1].startswith("unsupervised_5\n")
 
 
 @pytest.mark.parametrize("chosen", [slice(None, None, -1), slice(1, None)], ids=["another order", "a part"])
@@ -52,7 +57,7 @@ def test_other_samples_of_a_cross_fitted_reduction_have_the_scores_of_the_fit(ch
     table = score_table(reduction, data.data[chosen])
     np.testing.assert_array_equal(table["supervised_1"], reduction.transform(data.data[chosen])[:, 0])
     assert "cross_fitted" not in table.dtype.names
-    assert plot_scores(reduction, data.data[chosen]).get_xlabel() == "supervised_1"
+    assert plot_scores(reduction, data.data[chosen]).get_xlabel().startswith("supervised_1, ")
 
 
 def test_distances_are_those_to_the_rest_of_the_class(two):
@@ -120,9 +125,38 @@ def test_colors_are_those_of_the_classes_in_every_plot(four):
 def test_labels_of_axes_and_legend(two):
     data, reduction = two
     ax = plot_scores(reduction, data.data, data.target, (1, 5))
-    assert ax.get_xlabel() == "supervised_1"
-    assert ax.get_ylabel() == "unsupervised_5"
+    assert [label.partition(", ")[0] for label in (ax.get_xlabel(), ax.get_ylabel())] == [
+        "supervised_1",
+        "unsupervised_5",
+    ]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["class 1", "class 2"]
+
+
+def test_axes_say_how_much_variance_a_component_explains(two):
+    data, reduction = two
+    whole = np.var(StandardScaler().fit_transform(data.data), axis=0).sum()
+
+    def explained(k):
+        z = reduction.transform(data.data)[:, k]
+        standard = StandardScaler().fit_transform(data.data)
+        return np.sum((standard.T @ (z - z.mean()) / len(z)) ** 2) / z.var() / whole
+
+    ax = plot_scores(reduction, data.data[:30], data.target[:30], (1, 5))
+    for label, k in ((ax.get_xlabel(), 0), (ax.get_ylabel(), 4)):
+        percent = re.fullmatch(r"\w+_\d, ([\d.]+)% of variance", label)
+        assert float(percent[1]) == pytest.approx(100 * explained(k), rel=0.06)
+    axes = plot_pairs(reduction, data.data, data.target, (1, 5))
+    assert [ax.get_xlabel() for ax in axes[-1]] == [
+        text.replace(", ", "\n") for text in (ax.get_xlabel(), ax.get_ylabel())
+    ]
+
+
+@pytest.mark.parametrize(("ratio", "text"), [(1.0, "100%"), (0.1234, "12%"), (0.00567, "0.57%"), (0.0, "0%")])
+def test_percentages_have_two_digits_as_in_the_report(two, ratio, text):
+    data, reduction = two
+    changed = copy.copy(reduction)
+    changed.explained_variance_ratio_ = np.full(5, ratio)
+    assert plot_scores(changed, data.data).get_xlabel() == f"supervised_1, {text} of variance"
 
 
 def test_a_quantity_has_a_color_bar_and_no_legend(quantity):

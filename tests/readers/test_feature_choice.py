@@ -59,6 +59,16 @@ def test_a_pattern_that_matches_nothing(read, role):
         read(**{role: ("clin_aeg",)})
 
 
+def test_near_matches_of_a_pattern(read):
+    both = "clin_age, clin_note"
+    for pattern, near in (("CLIN_*", both), ("*_aeg", "clin_age"), ("klin_*", both)):
+        with pytest.raises(TableError) as error:
+            read(drop=(pattern,))
+        assert f"Did you mean {near}?" in str(error.value)
+    assert "'clin_*' (drop) matches 2 columns: clin_age, clin_note." in read(drop=("clin_*",)).notes
+    assert not any("matches" in note for note in read(drop=("clin_age",)).notes)
+
+
 def test_patterns_for_matrices(tmp_path):
     names = np.array(["a1", "a2", "b1"])
     np.savez(tmp_path / "data.npz", X=np.arange(18.0).reshape(6, 3), y=np.arange(6) % 2, feature_names=names)
@@ -124,3 +134,16 @@ def test_sheets_of_a_workbook(tmp_path):
     (tmp_path / "data.csv").write_text(TEXT)
     with pytest.raises(TableError, match=r"data.csv is not an Excel file"):
         read_table(tmp_path / "data.csv", target="state", sheet="values")
+    others = "Only the first of 2 sheets was read: 'notes'. The others are 'values'."
+    with pytest.raises(TableError, match=rf"no column 'state' \(target\). .*{others}"):
+        read_table(tmp_path / "data.xlsx", target="state")
+    # Samples may be in a workbook although the data are not.
+    joined = read_table(tmp_path / "data.csv", target="state", samples=tmp_path / "data.xlsx", sheet="values")
+    assert joined.target.tolist() == ["well", "ill"] * 3
+    with pytest.raises(TableError, match=r"data.xlsx has no sheet 'value'. Its sheets are"):
+        read_table(tmp_path / "data.csv", target="state", samples=tmp_path / "data.xlsx", sheet="value")
+
+
+def test_nothing_left_after_choosing_by_name(read):
+    with pytest.raises(TableError, match=r"data.csv has no numeric columns left. Choose other features."):
+        read(drop=("g?", "clin_*"))

@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from ispca import ISPCA
-from ispca.reduction.threads import SMALL_WORK, available_threads, workers
+from ispca.reduction.threads import SMALL_WORK, available_threads, usable_threads, workers
 
 LARGE = 2 * SMALL_WORK
 
@@ -119,6 +119,15 @@ with threadpool_limits(2):
     assert os.waitpid(child, 0)[1] == 0
 """
     subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
+
+
+def test_fits_inside_workers_use_as_many_threads():
+    with threadpool_limits(2), workers() as threads:
+        with threadpool_limits(1):
+            assert (available_threads(), usable_threads()) == (1, 2)
+        assert threads.map(lambda _: usable_threads(), range(4), LARGE) == [1] * 4
+    with threadpool_limits(1):
+        assert usable_threads() == 1
 
 
 def test_overlapping_fits_set_blas_back():

@@ -123,19 +123,19 @@ def test_the_external_test(two):
     wrong = {"id": "<p 7>", "observed": "a", "predicted": "b", "probability": 0.9}
     test = {"data": "new.csv", "target": "y", "kind": "classification", "samples": 24, "accuracy": 0.875}
     test |= {"log_density": -0.5, "auc": float("nan"), "majority": 0.5}
+    test |= {"intervals": {"accuracy": [0.69, 0.957]}}
     test |= {"confusion": {"classes": ["a", "b"], "counts": [[10, 2], [1, 11]]}}
     test |= {"misclassified": [wrong, wrong | {"probability": None}]}
     assert "external_test" not in summarize(*two)
     summary = summarize(*two, context=Context(test=test))
     found = summary["external_test"]
-    assert dict(found["facts"]) == {
-        "File": "new.csv",
-        "Samples": "24",
-        "Accuracy": "0.875",
-        "Mean log predictive density": "\u22120.5",
-        "Accuracy of always predicting the largest class": "0.5",
-    }
-    assert tables_of(found)["test-confusion"]["rows"] == [["a", 10, 2], ["b", 1, 11]]
+    assert dict(found["facts"]) == {"File": "new.csv", "Samples": "24"}
+    assert tables_of(found)["test-measures"]["rows"] == [
+        ["Accuracy", 0.875, 0.69, 0.957],
+        ["Mean log predictive density", -0.5, None, None],
+        ["Accuracy of always predicting the largest class", 0.5, None, None],
+    ]
+    assert [row[:3] for row in tables_of(found)["test-confusion"]["rows"]] == [["a", 10, 2], ["b", 1, 11]]
     assert [row[3] for row in tables_of(found)["test-misclassified"]["rows"]] == [90, None]
     page = to_html(summary)
     assert "&lt;p 7&gt;" in page
@@ -143,4 +143,4 @@ def test_the_external_test(two):
     assert "External test" in to_markdown(summary)
     # Quantities have no classes.
     plain = summarize(*two, context=Context(test={"samples": 3, "r2": 0.5}))["external_test"]
-    assert plain["tables"] == []
+    assert [table["key"] for table in plain["tables"]] == ["test-measures"]

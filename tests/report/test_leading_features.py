@@ -29,11 +29,11 @@ def test_means_and_changes_beside_weights(two):
     index = [int(name) for name in found["Feature"]]
     np.testing.assert_allclose(found[f"Mean in {a}"], X[y == a].mean(axis=0)[index], rtol=5e-3, atol=1e-3)
     change = (X[y == b].mean(axis=0) - X[y == a].mean(axis=0))[index]
-    np.testing.assert_allclose(found[f"Log2 fold change, {b} to {a}"], change, rtol=5e-3, atol=1e-3)
+    np.testing.assert_allclose(found[f"Log2 fold change, {b} vs. {a}"], change, rtol=5e-3, atol=1e-3)
     assert [abs(value) for value in found["Effect"]] == sorted(map(abs, found["Effect"]), reverse=True)
     # The class to call positive turns the change around.
     turned = columns_of(section_of(two, transform="log2", positive=str(a))["tables"][0])
-    np.testing.assert_allclose(turned[f"Log2 fold change, {a} to {b}"], -change, rtol=5e-3, atol=1e-3)
+    np.testing.assert_allclose(turned[f"Log2 fold change, {a} vs. {b}"], -change, rtol=5e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_it_comes_first_with_title_verdict_and_interval(two):
     assert facts["Samples"] == "48"
     assert facts["Features"] == "60"
     assert facts["Accuracy"] == "0.91 (0.83 to 1)"
-    assert facts["The same for the baseline"] == "0.5"
+    assert facts["Accuracy of the base rate"] == "0.5"
     page = to_html(summary)
     assert re.search(r'<p class="answer good">The model classifies 91%', page)
     assert page.index("The model classifies") < page.index('id="score_plot"') < page.index('id="data"')

@@ -14,7 +14,7 @@ from ispca.validation import compare
 from ispca.validation.base_rates import BaseRateRegressor
 from odd_methods import Fragile, Impossible, ImpossibleValues, Shy, ShyValues
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fits failed")
+pytestmark = pytest.mark.filterwarnings("ignore:.*could not be fitted")
 HONEST = {"lasso": LogisticRegression(), "chance": DummyClassifier(strategy="prior")}
 
 
@@ -120,7 +120,9 @@ def test_failures_are_seen_wherever_the_method_is(data):
     assert labels == [f"some ({count} of 10 failed)", "all (10 of 10 failed)", "lasso", "chance"]
     assert [item.get_text() for item in ax.texts] == ["not ranked"]
     section = prediction_section(SimpleNamespace(comparison=result))
-    assert any(f"some {count} of 10, all 10 of 10" in line and "base rate" in line for line in section["text"])
+    (line,) = (line for line in section["text"] if line.startswith("* "))
+    assert f"some could not be fitted in {count} of 10 splits, where it gets the scores of the base rate: " in line
+    assert "all could not be fitted in 10 of 10 splits, so it is not ranked: " in line
     for table in section["tables"]:
         names = [column["label"] for column in table["columns"]]
         marked = {row[names.index("Method")] for row in table["rows"]}

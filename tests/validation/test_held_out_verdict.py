@@ -25,7 +25,8 @@ def test_classes_with_a_signal():
     labels = np.where(y > 0, "ill", "well")
     result = compare_with_baselines(LogisticRegression(), X, labels, n_jobs=1)
     found = verdict(result, labels)
-    own, _, base = result.scores["accuracy"].mean(axis=0)
+    own = result.scores["accuracy"][:, 0].mean()
+    base = max(np.mean(labels == "ill"), np.mean(labels == "well"))
     assert (found["measure"], found["n_held_out"]) == ("accuracy", 60)
     assert found["value"] == pytest.approx(own)
     assert found["baseline_value"] == pytest.approx(base)
@@ -34,6 +35,15 @@ def test_classes_with_a_signal():
     assert found["better_than_baseline"]
     assert found["sentence"].startswith(f"{100 * own:.0f}% of held-out samples are classified correctly (95% int")
     assert f"compared with {100 * base:.0f}% by always predicting the most common class; AUC" in found["sentence"]
+
+
+def test_the_most_common_of_two_equal_classes():
+    """With 12 and 12 samples in 5 folds, the base rates of the folds are right less than half of the time."""
+    X, y = signal(3.0, n=24)
+    labels = np.argsort(np.argsort(y)) >= 12
+    result = compare_with_baselines(LogisticRegression(), X, labels, n_jobs=1)
+    assert result.scores["accuracy"][:, -1].mean() < 0.5
+    assert verdict(result, labels)["baseline_value"] == 0.5
 
 
 def test_noise_is_not_better_than_the_base_rate():
@@ -50,6 +60,30 @@ def test_rare_classes_count_although_accuracy_ignores_them():
     found = judged(LogisticRegression(class_weight=None), X, rare)
     assert found["low"] < found["baseline_value"]
     assert found["better_than_baseline"]
+
+
+class Overconfident(LogisticRegression):
+    """A good classifier that is as sure of its mistakes as of everything else."""
+
+    def predict_proba(self, X):
+        return np.eye(2)[(super().predict_proba(X)[:, 1] > 0.5).astype(int)] * (1 - 2e-12) + 1e-12
+
+
+def test_confident_mistakes_do_not_hide_a_good_classifier():
+    X, y = signal(2.0, n=100, seed=2)
+    labels = (y > 0).astype(int)
+    found = judged(Overconfident(), X, labels)
+    assert 0.6 < found["low"] < found["value"] < 1
+    assert found["better_than_baseline"]
+    assert "The probabilities are overconfident" in found["sentence"]
+    assert "overconfident" not in judged(LogisticRegression(), X, labels)["sentence"]
+
+
+def test_overconfident_noise_is_not_better():
+    found = [
+        judged(Overconfident(), X, (y > 0).astype(int)) for X, y in (signal(0.0, n=60, seed=s) for s in range(10))
+    ]
+    assert not any(item["better_than_baseline"] for item in found)
 
 
 def test_many_classes_have_no_curve():

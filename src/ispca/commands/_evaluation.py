@@ -14,11 +14,13 @@ from ..fitted_parts import take_apart
 from ..models.posterior_model import PosteriorModel
 from ..readers import Table, TableError
 from ..readers.target import observed_values, survival
+from ..validation.measure_intervals import measure_intervals
 from ..validation.metrics import MEASURES, HeldOut
 from ..validation.prediction import PREDICT, Prediction
 from ..validation.samples import Samples
 from ..validation.survival_measures import censoring_curve
 from ..validation.target import Target, evaluation_times
+from ._class_order import class_order, positive_class
 
 # The names of measures in an evaluation that differ from those in a comparison.
 RENAMED = {"mlpd": "log_density"}
@@ -99,7 +101,8 @@ def evaluate(
     found = {"data": where, "target": columns[0], "kind": kind, "samples": len(chosen)}
     found |= measures(samples.y, target, prediction)
     if target.classes is not None:
-        found |= of_classes(target, prediction, target.observed(samples.y), table.ids[kept][chosen])
+        ids, positive = table.ids[kept][chosen], positive_class(details)
+        found |= of_classes(target, prediction, target.observed(samples.y), ids, positive)
     return found, notes
 
 
@@ -154,16 +157,23 @@ def _predicted(model: Any, samples: Samples, target: Target) -> Prediction:
         return PREDICT[target.kind](model, samples, target)
 
 
-def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, float | None]:
-    """Return all measures of a kind of target, None where they do not apply."""
+def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, Any]:
+    """Return all measures of a kind of target, None where they do not apply, and their 95% intervals."""
     censoring = censoring_curve(y["event"], y["time"]) if target.kind == "survival" else None
     held_out = HeldOut(target.observed(y), target.n_classes, times=target.times, censoring=censoring)
     known = MEASURES[target.kind][0]
-    return {RENAMED.get(name, name): measure.score(held_out, prediction) for name, measure in known.items()}
+    values = {RENAMED.get(name, name): measure.score(held_out, prediction) for name, measure in known.items()}
+    estimates = measure_intervals(held_out, prediction, known)
+    return values | {"intervals": {RENAMED.get(name, name): [e.low, e.high] for name, e in estimates.items()}}
 
 
-def of_classes(target: Target, prediction: Prediction, observed: np.ndarray, ids: np.ndarray) -> dict[str, Any]:
-    """Return the confusion matrix, the misclassified samples, and the accuracy of predicting the largest class."""
+def of_classes(
+    target: Target, prediction: Prediction, observed: np.ndarray, ids: np.ndarray, positive: str | None = None
+) -> dict[str, Any]:
+    """Return the confusion matrix, the misclassified samples, and the accuracy of predicting the largest class.
+
+    The positive class comes last in the confusion matrix.
+    """
     predicted = np.asarray(prediction.value, dtype=np.intp)
     matrix = np.zeros((target.n_classes, target.n_classes), dtype=int)
     np.add.at(matrix, (observed, predicted), 1)
@@ -177,9 +187,13 @@ def of_classes(target: Target, prediction: Prediction, observed: np.ndarray, ids
         }
         for i in np.flatnonzero(observed != predicted)
     ]
+    order = class_order(names, positive)
     return {
         "majority": float(matrix.sum(axis=1).max() / len(observed)),
-        "confusion": {"classes": names, "counts": matrix.tolist()},
+        "confusion": {
+            "classes": [names[place] for place in order],
+            "counts": matrix[np.ix_(order, order)].tolist(),
+        },
         "misclassified": wrong,
     }
 
@@ -190,8 +204,10 @@ def evaluation_text(values: Mapping[str, Any]) -> str:
     lines = [f"Evaluation on {samples} of {values['data']} with a known {values['target']!r}:"]
     for name, label in LABELS.items():
         if values.get(name) is not None:
-            largest = f" (always the largest class: {values['majority']:.3g})" if name == "accuracy" else ""
-            lines.append(f"  {label}: {values[name]:.3g}{largest}")
+            ends = values.get("intervals", {}).get(name)
+            notes = [f"95% interval {ends[0]:.3g} to {ends[1]:.3g}"] if ends else []
+            notes += [f"always the largest class: {values['majority']:.3g}"] if name == "accuracy" else []
+            lines.append(f"  {label}: {values[name]:.3g}" + (f" ({'; '.join(notes)})" if notes else ""))
     confusion = values.get("confusion")
     if confusion is not None and len(confusion["classes"]) <= MOST_CLASSES:
         lines += ["  confusion matrix (rows: observed, columns: predicted):", *_matrix_lines(confusion)]

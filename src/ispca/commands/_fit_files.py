@@ -22,6 +22,8 @@ from ..report import write_report
 from ..report.input_checks import Context
 from ..report.report_file import SUFFIXES
 from ..validation import Comparison
+from ._feature_labels import describe_features, shown_names
+from ._held_out_file import HELD_OUT, write_fold_predictions
 from ._options import check_covariates, sample_options
 from ._scale_check import sample_quartiles
 
@@ -35,7 +37,7 @@ OPTIONS_OF_VALUES = (
     *("positive", "annotation", "label", "components"),
 )
 # All files that a fit may write, and that --force may overwrite.
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, STACK, *REPORTS.values())
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT, STACK, *REPORTS.values())
 
 
 class Results(NamedTuple):
@@ -60,7 +62,8 @@ class Results(NamedTuple):
 def written_files(args: Namespace) -> tuple[str, ...]:
     """Return the names of the files that a fit with these options writes."""
     stack = (STACK,) if args.stack else ()
-    return (MODEL, *stack, SCORES, LOADINGS, COEFFICIENTS, REPORTS[args.format])
+    held_out = (HELD_OUT,) if args.cv else ()
+    return (MODEL, *stack, SCORES, LOADINGS, COEFFICIENTS, *held_out, REPORTS[args.format])
 
 
 def write_files(folder: Path, results: Results, table: Table, args: Namespace) -> list[dict[str, Any]]:
@@ -72,7 +75,7 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
     target_names, targets = _target_columns(table, args)
     samples = zip(table.ids, *targets, strict=True)
     _write_csv(folder / SCORES, ["id", *target_names, *names], samples, scores)
-    described = described_features(table)
+    described = describe_features(table)
     labels = ((name, *described.get(name, described[""])) for name in table.features)
     header = ["feature", *table.annotation, *names[: reduction.n_components_]]
     _write_csv(folder / LOADINGS, header, labels, reduction.components_.T)
@@ -88,6 +91,9 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
     _write_csv(
         folder / COEFFICIENTS, [*COLUMNS[:2], *table.annotation, *COLUMNS[2:]], labels, (row[2:] for row in rows)
     )
+    if results.validation is not None:
+        # The model comes before its baselines.
+        write_fold_predictions(folder / HELD_OUT, results.validation, results.validation.methods[0], table)
     details = model_details(table, args)
     save_model(model, folder / MODEL, details)
     if results.stack is not None:
@@ -111,6 +117,7 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
         annotation=table.annotation,
         label=table.label,
         sheet=table.sheet,
+        transform=table.transform,
         positive=table.positive,
         test=results.test,
     )
@@ -120,7 +127,8 @@ def write_files(folder: Path, results: Results, table: Table, args: Namespace) -
     strongest = [
         row for row in rows[n_intercepts : n_intercepts + 5 + len(covariates)] if row[0] not in covariates
     ]
-    return [dict(zip(COLUMNS, row, strict=True)) for row in strongest[:5]]
+    shown = shown_names(table)
+    return [dict(zip(COLUMNS, row, strict=True)) | {"label": shown.get(row[0], row[0])} for row in strongest[:5]]
 
 
 def model_details(table: Table, args: Namespace) -> dict[str, Any]:
@@ -130,15 +138,6 @@ def model_details(table: Table, args: Namespace) -> dict[str, Any]:
     details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
     details |= {"positive": table.positive, "label": table.label}
     return details | {"transform": table.transform, **sample_quartiles(table.X[:, : table.n_features])}
-
-
-def described_features(table: Table) -> dict[str, tuple[str, ...]]:
-    """Return the annotation of each feature by its name; that of "" is for everything else."""
-    nothing = ("",) * len(table.annotation)
-    if not table.annotation:
-        return {"": nothing}
-    texts = zip(*(values.tolist() for values in table.annotation.values()), strict=True)
-    return {"": nothing} | dict(zip(table.features[: table.n_features].tolist(), texts, strict=True))
 
 
 def _target_columns(table: Table, args: Namespace) -> tuple[list[str], list[np.ndarray]]:

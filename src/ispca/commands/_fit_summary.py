@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from ..data_checks.borderline import reconciliation
 from ..fitted_parts import take_apart
 from ..plots.effects import effect_table, ratio_name
 from ..readers import Table
+from ._class_order import class_order
 from ._evaluation import evaluation_text
+from ._feature_labels import show_all, shown_names
 
 # Columns of an effect, and those of its table.
 ENDS = {"effect": "effect", "q5": "low", "q95": "high"}
@@ -34,7 +37,9 @@ def summary_values(
     classes: dict[str, int] | None = None
     if table.kind in ("classification", "ordinal") and table.target is not None:
         labels, counts = np.unique(table.target, return_counts=True)
-        classes = dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True))
+        order = class_order(labels, table.positive)
+        classes = {str(labels[place]): int(counts[place]) for place in order}
+    shown = shown_names(table)
     return {
         "samples": table.X.shape[0],
         "features": table.n_features,
@@ -43,11 +48,11 @@ def summary_values(
         "kind": table.kind,
         "classes": classes,
         "events": _events(table),
-        "covariates": covariate_effects(model) if table.covariates else [],
+        "covariates": covariate_effects(model, table) if table.covariates else [],
         "components": int(reduction.n_components_),
         "supervised_components": int(reduction.n_supervised_),
         "alpha": reduction.alpha,
-        "steps": [_step(step, table.features) for step in reduction.steps_],
+        "steps": [_step(step, table.features, shown) for step in reduction.steps_],
         "selected_features": len(reduction.selected_) if hasattr(reduction, "selected_") else None,
         "converged": bool(regression.diagnostics_.converged),
         "convergence": str(regression.diagnostics_),
@@ -63,15 +68,22 @@ def _events(table: Table) -> int | None:
     return int(np.asarray(table.target)["event"].sum()) if table.kind == "survival" else None
 
 
-def covariate_effects(model: Pipeline) -> list[dict[str, Any]]:
-    """Return the effects of the covariates, as ratios where their exponential has a name."""
+def covariate_effects(model: Pipeline, data: Table) -> list[dict[str, Any]]:
+    """Return the effects of the covariates, as ratios where their exponential has a name.
+
+    For two classes they are those of the positive class; the model has them for its second class.
+    """
     ratio, table = ratio_name(model), effect_table(model)
     shown = np.exp if ratio else np.asarray
+    classes = np.unique(np.asarray(data.target)).tolist() if data.kind == "classification" else []
+    of_two = (data.positive or classes[1]) if len(classes) == 2 else ""
+    if of_two and of_two == classes[0]:
+        table["effect"], table["low"], table["high"] = -table["effect"], -table["high"], -table["low"]
     return [
         {
             "name": str(row["name"]),
             "unit": str(row["unit"]),
-            "target_class": str(row["target_class"]),
+            "target_class": str(row["target_class"]) or of_two,
             "measure": ratio or "effect",
             **{name: float(shown(row[end])) for name, end in ENDS.items()},
         }
@@ -79,7 +91,8 @@ def covariate_effects(model: Pipeline) -> list[dict[str, Any]]:
     ]
 
 
-def _step(step: Any, features: np.ndarray) -> dict[str, Any]:
+def _step(step: Any, features: np.ndarray, shown: Mapping[str, str]) -> dict[str, Any]:
+    names = [str(name) for name in features[step.features[:5]]]
     return {
         "accepted": bool(step.accepted),
         "score": float(step.score),
@@ -90,7 +103,8 @@ def _step(step: Any, features: np.ndarray) -> dict[str, Any]:
         "permutations": int(step.n_permutations),
         "n_features": int(step.n_features),
         "target_class": None if step.target_class is None else str(step.target_class),
-        "features": [str(name) for name in features[step.features[:5]]],
+        "features": names,
+        "labels": show_all(names, shown),
     }
 
 
@@ -133,7 +147,7 @@ def _verdict(values: dict[str, Any]) -> list[str]:
     supervised, total = values["supervised_components"], values["components"]
     parts = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}"
     if values["strongest_features"]:
-        parts += f"; leading features {', '.join(row['feature'] for row in values['strongest_features'])}"
+        parts += f"; leading features {', '.join(row['label'] for row in values['strongest_features'])}"
     stack = values["stack_verdict"]
     price = [] if stack is None else [f"Stack of all methods, for comparison: {stack['sentence']}"]
     return [f"Verdict: {sentence}", *price, f"Model: {parts}.", ""]
@@ -174,7 +188,7 @@ def _step_text(number: int, step: dict[str, Any], classes: dict[str, int] | None
     several = classes is not None and len(classes) > 2 and step["target_class"] is not None
     separates = f", separating {step['target_class']} from the rest" if several else ""
     more = " ..." if step["n_features"] > len(step["features"]) else ""
-    return start + f"{count(step['n_features'], 'feature')}{separates} ({', '.join(step['features'])}{more})"
+    return start + f"{count(step['n_features'], 'feature')}{separates} ({', '.join(step['labels'])}{more})"
 
 
 def _covariate_text(row: dict[str, Any]) -> str:
@@ -185,4 +199,4 @@ def _covariate_text(row: dict[str, Any]) -> str:
 
 def _feature_text(row: dict[str, Any]) -> str:
     side = f" for {row['target_class']}" if row["target_class"] else ""
-    return f"  {row['feature']}: {row['per_sd']:+.3g}{side}, P(sign) = {row['p_sign']:.0%}"
+    return f"  {row['label']}: {row['per_sd']:+.3g}{side}, P(sign) = {row['p_sign']:.0%}"

@@ -18,7 +18,7 @@ from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS
 from ..readers.records import SampleColumns
 from ..readers.target import numbers_of
-from ..readers.transforms import TRANSFORMS, recognize_scale
+from ..readers.transforms import TRANSFORMS
 from . import UsageError
 from ._console import KIND_WORDS
 
@@ -63,12 +63,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 MISSING = f"missing values: {', '.join(TREATMENTS[1:])} (default: error)"
-TRANSFORM = f"scale of the features: {', '.join(TRANSFORMS)}"
-# What raw scales are usually transformed to.
-ADVICE = {
-    "counts": "Pass --transform cpm-log, or log1p to keep the library sizes, or none to fit them as they are.",
-    "intensities": "Pass --transform log2, or none to fit them as they are.",
-}
+TRANSFORM = f"scale: {', '.join(TRANSFORMS)}"
 # Words for the kinds of targets, and their names in Python.
 KINDS = {word: kind for kind, word in KIND_WORDS.items()}
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -91,7 +86,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--covariates": dict(
         metavar="A,B", type=names, default=(), help="columns to adjust for, such as age,sex,batch"
     ),
-    "--groups": dict(metavar="COLUMN", help="samples that belong together, such as those of a patient"),
+    "--groups": dict(metavar="COLUMN", help="samples to keep together, such as those of a patient"),
     "--weights": dict(metavar="COLUMN", help="how much each sample counts"),
     "--offset": dict(metavar="COLUMN", help="counts: natural logarithm of the exposure"),
     "--max-memory": dict(metavar="GB", type=gigabytes, help="memory limit for each file (default: by its size)"),
@@ -104,15 +99,27 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--json": dict(action="store_true", help="print the result as JSON"),
     "--quiet": dict(action="store_true", help="print only errors (and --json output)"),
 }
-DATA_OPTIONS = (
-    *("data", "--target", "--time", "--event", "--kind", "--covariates", "--groups", "--weights", "--offset"),
-    *("--samples", "--on", "--id", "--sheet", "--positive", "--features", "--drop", "--annotation", "--label"),
-    *("--transpose", "--missing", "--transform", "--max-memory"),
-)
+# Options that describe DATA and its columns, by the heading of the help that they appear under.
+DATA_OPTIONS = {
+    "input": (
+        *("data", "--samples", "--on", "--id", "--sheet", "--transpose", "--annotation", "--label"),
+        *("--missing", "--transform", "--max-memory"),
+    ),
+    "columns": (
+        *("--target", "--kind", "--time", "--event", "--positive", "--covariates", "--groups", "--weights"),
+        *("--offset", "--features", "--drop"),
+    ),
+}
 
 
-def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add some of the shared options."""
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that read a target, under their headings."""
+    for heading, names in DATA_OPTIONS.items():
+        add_options(parser.add_argument_group(heading), *names)
+
+
+def add_options(parser: Any, *names: str) -> None:
+    """Add some of the shared options to a parser or to a group of one."""
     for name in names:
         parser.add_argument(name, **OPTIONS[name])
 
@@ -173,24 +180,29 @@ def read_supervised(args: argparse.Namespace) -> Table:
             max_bytes=args.max_memory,
             progress=update,
         )
+    check_features_vary(table)
     notes = [*_offset_note(args.offset), *check_covariates(table)]
-    if args.transform is None:
-        notes = [*_scale_hint(table), *notes]
     if args.kind is None and args.time is None:
         notes = [*_kind_hint(table), *notes]
     return replace(table, notes=[*table.notes, *notes])
+
+
+def check_features_vary(table: Table) -> None:
+    """Refuse data in which every feature is constant, before the checks and the fit."""
+    X = table.X[:, : table.n_features]
+    # Sparse results are small: one row.
+    low, high = (
+        part if isinstance(part, np.ndarray) else part.toarray() for part in (X.min(axis=0), X.max(axis=0))
+    )
+    if np.array_equal(low, high):
+        reason = "" if table.transform == "none" else f" after --transform {table.transform}"
+        raise TableError(f"Every feature has the same value in all samples{reason}, so nothing can be learned.")
 
 
 def _offset_note(name: str | None) -> list[str]:
     if name is None:
         return []
     return [f"{name!r} is the logarithm of the exposure: it is added to the logarithm of the expected count."]
-
-
-def _scale_hint(table: Table) -> list[str]:
-    """Say that features are on a raw scale, and what to do."""
-    scale = recognize_scale(table.X[:, : table.n_features])
-    return [f"{scale.sentence} {ADVICE[scale.kind]}"] if scale.sentence else []
 
 
 def check_covariates(table: Table) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..report import write_report
 from ..report.input_checks import Context
 from ..report.panel import panel_features
 from ..selection import ProjectionSelector
+from ._feature_labels import describe_features, separate_names
 from ._options import sample_options
 from ._scale_check import sample_quartiles
 
@@ -39,10 +41,18 @@ def write_files(
     folder: Path, selector: ProjectionSelector, size: int, table: Table, args: Namespace
 ) -> np.recarray:
     """Write all files of a selection into a folder; return the features of the panel."""
-    features = panel_features(selector, size)
-    rows = [[*(row[name] for name in COLUMNS), "; ".join(row["stands_for"])] for row in features]
-    _write(folder / PANEL, [*COLUMNS, "stands_for"], rows)
-    _write(folder / PATH, selector.path_.dtype.names, selector.path_)
+    features = panel_features(selector, size, table.positive)
+    described = describe_features(table)
+    rows = []
+    for row in features:
+        # An intercept is not described, even if a feature has its name.
+        texts = described.get(row["feature"] if row["order"] else "", described[""])
+        values = [row[name] for name in COLUMNS]
+        rows.append([*values[:3], *texts, *values[3:], "; ".join(row["stands_for"])])
+    _write(folder / PANEL, [*COLUMNS[:3], *table.annotation, *COLUMNS[3:], "stands_for"], rows)
+    path = selector.path_
+    of_path = ([*row, *_of_added(str(row["feature"]), described)] for row in path)
+    _write(folder / PATH, [*(path.dtype.names or ()), *table.annotation], of_path)
     submodel = selector.submodel(size)[-1]
     details = read_details(args.model, max_bytes=args.max_memory)
     details |= {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
@@ -51,6 +61,12 @@ def write_files(
     if REPORT in written_files(selector.reference_):
         _write_report(folder, selector, size, table, args)
     return features
+
+
+def _of_added(names: str, described: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return what describes the features that a size adds, joined like their names."""
+    texts = [described.get(name, described[""]) for name in separate_names(names, described)]
+    return [", ".join(filter(None, column)) for column in zip(*texts, strict=True)]
 
 
 def _scale(submodel: Any, table: Table) -> dict[str, Any]:
@@ -72,6 +88,10 @@ def _write_report(folder: Path, selector: ProjectionSelector, size: int, table: 
         sampling_hint="Run “ispca fit” again with more --draws",
         fit_parameters=tuple(sample_options(table)),
         panel_size=size,
+        annotation=table.annotation,
+        label=table.label,
+        transform=table.transform,
+        positive=table.positive,
     )
     options: dict[str, Any] = {"sample_names": table.ids, "context": context, "panel": selector}
     write_report(selector.reference_, table.X, table.target, folder / REPORT, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,18 @@ from .._messages import count, listing
 from ..readers import Table
 from ..selection import ProjectionSelector
 from ._console import finite
+from ._feature_labels import separate_names, show_all, shown_names
 from ._panel_files import written_files
+
+# Columns of names of features.
+NAMES = ("feature", "dropped", "stands_for")
 
 
 def summary_values(
     selector: ProjectionSelector, size: int, features: np.recarray, table: Table, folder: Path, seconds: float
 ) -> dict[str, Any]:
     """Return the values of the summary."""
+    shown = shown_names(table)
     return {
         "samples": table.X.shape[0],
         "features": table.n_features,
@@ -28,15 +34,26 @@ def summary_values(
         "size": size,
         "message": selector.message_,
         "reference_density": selector.reference_density_,
-        "path": _rows(selector.path_),
-        "panel": _rows(features),
+        "path": _rows(selector.path_, shown),
+        "panel": _rows(features, shown),
         "files": [str(folder / name) for name in written_files(selector.reference_)],
         "seconds": round(seconds, 2),
     }
 
 
-def _rows(table: np.recarray) -> list[dict[str, Any]]:
-    return [finite(dict(zip(table.dtype.names or (), row.tolist(), strict=True))) for row in table]
+def _rows(table: np.recarray, shown: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the rows with the names of features as they are shown, under "labels"."""
+    rows = [finite(dict(zip(table.dtype.names or (), row.tolist(), strict=True))) for row in table]
+    for row in rows:
+        row["labels"] = {name: _shown(row[name], shown) for name in NAMES if name in row}
+    return rows
+
+
+def _shown(names: Any, shown: Mapping[str, str]) -> Any:
+    """Return one name, several separated by commas, or a list of them, as they are shown."""
+    if isinstance(names, list):
+        return show_all(names, shown)
+    return ", ".join(show_all(separate_names(names, shown), shown))
 
 
 def summary_text(values: dict[str, Any]) -> str:
@@ -66,12 +83,14 @@ def _path_lines(values: dict[str, Any]) -> list[str]:
     lines = [f"Size, {title}, and feature added:"]
     for row, text in zip(path, texts, strict=True):
         mark = "*" if row["size"] == values["size"] else " "
-        dropped = f" (without {row['dropped']})" if row["dropped"] else ""
-        lines.append(f"{mark} {row['size']:3d} {text}  {row['feature']}{dropped}".rstrip())
+        labels = row["labels"]
+        dropped = f" (without {labels['dropped']})" if labels["dropped"] else ""
+        lines.append(f"{mark} {row['size']:3d} {text}  {labels['feature']}{dropped}".rstrip())
     return lines
 
 
 def _feature_text(row: dict[str, Any]) -> str:
     folds = "" if row["fraction"] is None else f", chosen in {row['fraction']:.0%} of the folds"
-    group = f"; stands for {listing(row['stands_for'])}" if row["stands_for"] else ""
-    return f"  {row['order']}. {row['feature']}{folds}{group}"
+    labels = row["labels"]
+    group = f"; stands for {listing(labels['stands_for'])}" if labels["stands_for"] else ""
+    return f"  {row['order']}. {labels['feature']}{folds}{group}"

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from .._messages import listing
 from .._progress import waiting
+from ..data_checks import Finding
+from ..data_checks.duplicates import find_test_copies
 from ..readers import Table, TableError
 from ._console import Console
 from ._evaluation import evaluate, target_columns
@@ -22,15 +24,17 @@ class TestSamples(NamedTuple):
     description: Description
     args: argparse.Namespace
 
-    def evaluate(self, model: Any, console: Console) -> dict[str, Any] | None:
-        """Return the evaluation of a model on these samples."""
+    def evaluate(self, model: Any, training: Any, console: Console) -> tuple[dict[str, Any] | None, list[Finding]]:
+        """Return the evaluation of a model on these samples, and whether they are among the training data."""
         where = self.args.data.name
         X, kept = matched(self.table, model, self.description, self.args, console, replace_absent=True)
         warn_about_scale(X, model, self.description, where, console)
+        copies = find_test_copies(training, X, where, self.table.ids[kept].tolist())
+        console.notes(f"warning: {finding.sentence}" for finding in copies)
         with waiting("Predicting"):
             found, notes = evaluate(model, X, self.table, kept, self.details, where)
         console.notes(notes)
-        return found
+        return found, copies
 
 
 def read_test(args: argparse.Namespace, training: Table, console: Console) -> TestSamples:

@@ -13,13 +13,23 @@ from sklearn.utils.validation import has_fit_parameter
 from .._csv import open_csv, write_table
 from .._extras import missing_package
 from .._messages import suggestion
+from ..readers import Table
 from ..validation import Comparison, paper_methods, recommended_methods, standard_methods
 from ..validation import compare as compare_methods
 from ..validation.input_checks import LONGEST_TIMEOUT
 from . import UsageError
 from ._console import KIND_WORDS, Console, finite
 from ._findings import check_table
-from ._options import DATA_OPTIONS, add_options, check_splits, integer, positive, read_supervised, sample_options
+from ._held_out_file import HELD_OUT, write_split_predictions
+from ._options import (
+    add_data_options,
+    add_options,
+    check_splits,
+    integer,
+    positive,
+    read_supervised,
+    sample_options,
+)
 from ._output import output_folder
 from .fit import PAPER_KINDS, methods_for
 
@@ -28,25 +38,32 @@ USAGE = "ispca compare DATA --target COLUMN [options]"
 BASELINE = "base rate"
 EXAMPLE = """example:
   ispca compare expression.csv --target diagnosis --splits 50 --out comparison
-prints a table, best method first, and writes it and a plot to comparison"""
+prints a table, best method first, and writes it, a plot and all predictions to
+comparison; docs/cli.md explains all options"""
 TABLE, PLOT = "comparison.csv", "comparison.png"
+FILES = (TABLE, HELD_OUT, PLOT)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_options(parser, *DATA_OPTIONS)
+    add_data_options(parser)
+    model = parser.add_argument_group("model")
     names = "methods, such as ISPCA lasso SVM (default: all)"
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help=names)
+    model.add_argument("--methods", nargs="+", metavar="NAME", help=names)
+    add_options(model, "--components", "--draws", "--paper", "--seed", "--threads")
+    validation = parser.add_argument_group("validation")
     splits = "number of random splits (default 50)"
-    parser.add_argument("--splits", type=integer(1), default=50, metavar="N", help=splits)
-    add_options(parser, "--paper", "--components", "--draws")
+    validation.add_argument("--splits", type=integer(1), default=50, metavar="N", help=splits)
     processes = "number of processes (default: all cores)"
-    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help=processes)
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop fits that take longer than this")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="store finished fits here, and reuse them")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the table and the plot")
-    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_options(parser, "--seed", "--threads", "--json", "--quiet")
+    validation.add_argument("--jobs", type=int, default=-1, metavar="N", help=processes)
+    longest = "stop fits that take longer than this"
+    validation.add_argument("--timeout", type=seconds, metavar="SECONDS", help=longest)
+    store = "store finished fits here, and reuse them"
+    validation.add_argument("--resume", type=Path, metavar="DIR", help=store)
+    output = parser.add_argument_group("output")
+    output.add_argument("--out", type=Path, metavar="DIR", help="folder for the results")
+    output.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
+    add_options(output, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,10 +77,10 @@ def run(args: argparse.Namespace) -> int:
     chosen_methods(known | standard_methods() | standard_methods(regression=True), args.methods)
     result, written = None, []
     try:
-        with nullcontext() if args.out is None else output_folder(args.out, args.force, (TABLE, PLOT)) as folder:
-            result = compared(args, console)
+        with nullcontext() if args.out is None else output_folder(args.out, args.force, FILES) as folder:
+            result, table = compared(args, console)
             if folder is not None:
-                written = write_files(folder, result, console)
+                written = write_files(folder, result, table, console)
     except BaseException:
         written = []
         raise
@@ -74,13 +91,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def compared(args: argparse.Namespace, console: Console) -> Comparison:
-    """Read DATA and compare the methods on it."""
+def compared(args: argparse.Namespace, console: Console) -> tuple[Comparison, Table]:
+    """Read DATA and compare the methods on it; return the comparison and the data."""
     with console.silence():
         table = read_supervised(args)
         console.notes(table.notes)
         check_splits(table)
-        check_table(table, console)
+        check_table(table, console, transform=args.transform)
         known = methods_for(table, args.components, args.draws, args.paper)
         if table.kind in PAPER_KINDS:
             known |= standard_methods(regression=table.kind == "regression")
@@ -91,7 +108,7 @@ def compared(args: argparse.Namespace, console: Console) -> Comparison:
         options |= {"random_state": args.seed, "timeout": args.timeout, "kind": table.kind}
         if "lasso" not in methods and BASELINE in methods:
             options["baseline"] = BASELINE
-        return compare_methods(methods, table.X, table.target, **options, **sample_options(table))
+        return compare_methods(methods, table.X, table.target, **options, **sample_options(table)), table
 
 
 def takes_weights(method: Any) -> bool:
@@ -129,17 +146,18 @@ def rows(result: Comparison) -> list[dict[str, Any]]:
     return [finite(dict(zip(table.dtype.names or (), row.tolist(), strict=True))) for row in table]
 
 
-def write_files(folder: Path, result: Comparison, console: Console) -> list[str]:
-    """Write the table and, if matplotlib is installed, the plot into a folder; return their names."""
+def write_files(folder: Path, result: Comparison, data: Table, console: Console) -> list[str]:
+    """Write the table, the predictions and, if matplotlib is installed, the plot; return the names of files."""
     table = result.table
     with open_csv(folder / TABLE) as file:
         write_table(file, table.dtype.names or (), (row.tolist() for row in table))
+    write_split_predictions(folder / HELD_OUT, result, data)
     try:
         from matplotlib.figure import Figure
     except ImportError:
         console.note(missing_package(f"Drawing {PLOT}", "matplotlib"))
-        return [TABLE]
+        return [TABLE, HELD_OUT]
     figure = Figure(figsize=(6.0, 0.8 + 0.32 * len(result.methods)), layout="constrained")
     result.plot(ax=figure.add_subplot())
     figure.savefig(folder / PLOT, dpi=150)
-    return [TABLE, PLOT]
+    return list(FILES)

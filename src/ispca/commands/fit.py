@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._progress import waiting
+from .._progress import expecting, waiting
 from ..data_checks.borderline import find_borderline
 from ..data_checks.small_class import possible_folds
 from ..ispca_transformer import ISPCA
 from ..readers import Table
+from ..reduction.threads import workers
 from ..report.html import load_templates
 from ..validation import (
     Comparison,
@@ -39,7 +42,7 @@ from ._console import Console
 from ._findings import check_table
 from ._fit_files import FILES, REPORTS, Results, write_files, written_files
 from ._fit_summary import summary_text, summary_values
-from ._options import DATA_OPTIONS, add_options, integer, read_supervised, sample_options
+from ._options import add_data_options, add_options, integer, read_supervised, sample_options
 from ._output import default_output, output_folder
 from ._test_samples import read_test
 
@@ -49,7 +52,8 @@ EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results
   ispca fit matrix.csv --samples sheet.csv --target tissue --label "Gene Symbol"
   ispca fit patients.csv --time months --event died --covariates age,sex --out results
-writes report.html, model.ispca, scores.csv, loadings.csv and coefficients.csv;
+writes report.html, model.ispca and tables of scores, loadings, coefficients and
+held-out predictions; docs/cli.md explains all options.
 DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
 PAPER_KINDS = ("classification", "regression")
@@ -68,24 +72,28 @@ SECONDS_WORTH_WORKERS = 3.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_options(parser, *DATA_OPTIONS)
-    out = "folder for the results (default: DATA-results)"
-    parser.add_argument("--out", metavar="DIR", type=Path, help=out)
-    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    methods = f"reduction: {', '.join(METHODS)}"
-    parser.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
-    add_options(parser, "--paper", "--components", "--draws")
+    add_data_options(parser)
+    model = parser.add_argument_group("model")
+    methods = "reduction: ISPCA (default), ISPCA-small, SPCA, PCA, ..."
+    model.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
+    add_options(model, "--components", "--draws")
     tests = "permutations per test (default auto: until it is safe)"
-    parser.add_argument("--permutations", type=permutations, metavar="N", help=tests)
+    model.add_argument("--permutations", type=permutations, metavar="N", help=tests)
+    add_options(model, "--paper", "--seed", "--threads")
+    validation = parser.add_argument_group("validation")
     cv = f"folds of the cross-validation (default {N_FOLDS}; 0: none)"
-    parser.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
+    validation.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
     test = "evaluate the model on the samples of this file, too"
-    parser.add_argument("--test", type=Path, metavar="FILE", help=test)
+    validation.add_argument("--test", type=Path, metavar="FILE", help=test)
     stack = "also fit the stack of all methods, for comparison"
-    parser.add_argument("--stack", action="store_true", help=stack)
+    validation.add_argument("--stack", action="store_true", help=stack)
+    output = parser.add_argument_group("output")
+    out = "folder for the results (default: DATA-results)"
+    output.add_argument("--out", metavar="DIR", type=Path, help=out)
+    output.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
     formats = f"report format: {', '.join(REPORTS)} (default html)"
-    parser.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
-    add_options(parser, "--seed", "--threads", "--json", "--quiet")
+    output.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
+    add_options(output, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -103,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
         table = read_supervised(args)
         console.notes(table.notes)
-        findings = check_table(table, console, args.cv)
+        findings = check_table(table, console, args.cv, args.transform)
         args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups)
         methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
         if args.method not in methods:
@@ -113,10 +121,12 @@ def run(args: argparse.Namespace) -> int:
         began = time.perf_counter()
         model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
         console.notes(fit_notes(model, args.components))
-        # The summary prints these.
-        findings += find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
+        borderline = find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
+        console.notes(f"warning: {finding.sentence}" for finding in borderline)
+        findings += borderline
         validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
-        tested = None if test is None else test.evaluate(model, console)
+        tested, copies = (None, []) if test is None else test.evaluate(model, table.X, console)
+        findings += copies
         stack, stack_verdict = fit_stack(table, args) if args.stack else (None, None)
         unadjusted = without_adjustment(table, model[0])
         given = (validation, judgment, stack, stack_verdict, unadjusted, findings, tested)
@@ -163,18 +173,25 @@ def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
 
 
 def cross_validate(
-    table: Table, model: Any, args: argparse.Namespace, seconds: float
+    table: Table, model: Any, args: argparse.Namespace, seconds: float | None
 ) -> tuple[Comparison | None, dict[str, Any] | None]:
     """Return the comparison with the baselines and the verdict; None without folds.
 
-    ``seconds`` is the time of the fit to all samples.
+    ``seconds`` is the time of the fit to all samples, None if it is not fitted yet.
     """
     if not args.cv:
         return None, None
     options = sample_options(table)
-    n_jobs = 1 if seconds < SECONDS_WORTH_WORKERS else -1
+    n_jobs = -1 if seconds is None or seconds >= SECONDS_WORTH_WORKERS else 1
     folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
-    validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
+    with ExitStack() as context:
+        if n_jobs == 1:
+            # A single process runs its fits on all threads.
+            context.enter_context(workers())
+        if seconds is not None:
+            # The chains are shorter than those of the fit to all samples, but the lasso is fitted, too.
+            context.enter_context(expecting(seconds * -(-args.cv // effective_n_jobs(n_jobs))))
+        validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
     options.pop("offset", None)
     return validation, verdict(validation, table.target, **options)
 
@@ -193,10 +210,12 @@ def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, An
     shorter = {name: in_fold(item) for name, item in usable.items()}
     judgment = None
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="n_components=|The chains have NOT|Covariate |The covariates ")
+        # Whatever happens to a candidate lowers its weight.
+        ignored = "n_components=|The chains have NOT|Covariate |The covariates |No single feature"
+        warnings.filterwarnings("ignore", message=ignored)
         if args.cv:
             stack = STACKS[kind](shorter, random_state=args.seed)
-            judgment = cross_validate(table, stack, args, SECONDS_WORTH_WORKERS)[1]
+            judgment = cross_validate(table, stack, args, None)[1]
         with waiting("Fitting the stack"):
             stack = STACKS[kind](usable, random_state=args.seed)
             stack.fit(table.X, table.target, **sample_options(table))

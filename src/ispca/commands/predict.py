@@ -6,6 +6,7 @@ import argparse
 import io
 import warnings
 from contextlib import nullcontext
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from .._csv import open_csv, write_table
 from .._messages import count
 from .._progress import waiting
 from .._terminal import show
+from ..families.survival_curves import median_times
 from ..fitted_parts import take_apart
-from ..models.posterior_counts import PosteriorCounts
 from ..models.posterior_model import PosteriorModel
 from ..persistence import read_details
+from ._class_order import class_order, positive_class
 from ._console import Console, finite
 from ._evaluation import evaluate, evaluation_text, target_columns
 from ._new_samples import described, load_predictor, matched, model_file, read_new, warn_about_scale
@@ -41,15 +43,17 @@ TIME_QUANTILES = (0.25, 0.5, 0.75)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
+    group = parser.add_argument_group("input")
+    group.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
     features = "data file with the features of the model, in any order"
-    parser.add_argument("data", metavar="DATA", type=Path, help=features)
-    add_options(parser, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
+    group.add_argument("data", metavar="DATA", type=Path, help=features)
+    add_options(group, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
-    parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
-    parser.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
-    parser.add_argument("--force", action="store_true", help="overwrite FILE")
-    add_options(parser, "--threads", "--json", "--quiet")
+    group.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
+    output = parser.add_argument_group("output")
+    output.add_argument("--out", metavar="FILE", type=Path, help="CSV file to write (default: standard output)")
+    output.add_argument("--force", action="store_true", help="overwrite FILE")
+    add_options(output, "--json", "--quiet", "--threads")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,14 +94,16 @@ def predicted(args: argparse.Namespace, console: Console) -> tuple[dict[str, Any
         warn_about_scale(X, model, description, args.data.name, console)
         offset = None if table.offset is None else table.offset[kept]
         with waiting("Predicting"):
-            found = predictions(model, X, offset)
+            found = predictions(model, X, offset, positive_class(details))
             evaluation, notes = evaluate(model, X, table, kept, details, args.data.name)
         console.notes(notes)
     return {"id": table.ids[kept], **found}, evaluation
 
 
-def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[str, Any]:
-    """Return the predictions, one entry per output column."""
+def predictions(
+    model: Any, X: Any, offset: np.ndarray | None = None, positive: str | None = None
+) -> dict[str, Any]:
+    """Return the predictions, one entry per output column; that of the positive class comes last."""
     with warnings.catch_warnings():
         # The names were already compared.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -106,15 +112,17 @@ def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[st
         if isinstance(last, PosteriorModel) and hasattr(Z, "toarray"):
             # The data may be sparse, but the features of a panel are few.
             Z = Z.toarray()
-        if hasattr(last, "survival_curves"):
+        if hasattr(last, "predict_survival_function"):
             return survival_predictions(last, Z)
-        if isinstance(last, PosteriorCounts):
-            low, high = last.predict_interval(Z, PROBABILITY, offset).T
-            return {"mean": last.predict(Z, offset), "q5": low, "q95": high}
+        if "offset" in signature(last.predict).parameters:
+            # Counts: only a posterior has intervals.
+            interval = last.predict_interval(Z, PROBABILITY, offset).T if hasattr(last, "predict_interval") else ()
+            return {"mean": last.predict(Z, offset), **dict(zip(("q5", "q95"), interval, strict=False))}
         if hasattr(last, "classes_"):
             probabilities = last.predict_proba(Z)
             columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
-            return columns | {f"p({label})": probabilities[:, c] for c, label in enumerate(last.classes_)}
+            order = class_order(last.classes_, positive)
+            return columns | {f"p({last.classes_[c]})": probabilities[:, c] for c in order}
         mean, deviation = last.predict(Z, return_std=True)
         if hasattr(last, "predict_interval"):
             low, high = last.predict_interval(Z, PROBABILITY).T
@@ -125,16 +133,25 @@ def predictions(model: Any, X: Any, offset: np.ndarray | None = None) -> dict[st
 
 def survival_predictions(model: Any, Z: Any) -> dict[str, Any]:
     """Return risk, median survival and the probability of surviving some times."""
-    # The times are shown with the digits that the names of the columns have.
-    times = [float(f"{time:.3g}") for time in np.quantile(model.event_times_, TIME_QUANTILES)]
-    curves = model.survival_curves(Z, sorted(set(times)))
-    median = model.median_survival(Z)
+    if hasattr(model, "survival_curves"):
+        times = shown_times(model.event_times_)
+        curves, median = model.survival_curves(Z, times).mean, model.median_survival(Z)
+    else:
+        functions = model.predict_survival_function(Z)
+        times = shown_times(functions[0].x)
+        curves = np.array([function(times) for function in functions])
+        median = median_times(functions[0].x, np.array([function.y for function in functions]))
     columns: dict[str, Any] = {
         "risk": model.predict(Z),
         # Empty where more than half survive as long as any training sample.
         "median_survival": np.array([time if np.isfinite(time) else None for time in median.tolist()]),
     }
-    return columns | {f"survival({time:g})": curves.mean[:, place] for place, time in enumerate(curves.times)}
+    return columns | {f"survival({time:g})": curves[:, place] for place, time in enumerate(times)}
+
+
+def shown_times(known: np.ndarray) -> list[float]:
+    """Return the times to predict survival at, with the digits that the names of the columns have."""
+    return sorted({float(f"{time:.3g}") for time in np.quantile(known, TIME_QUANTILES)})
 
 
 def as_csv(columns: dict[str, Any]) -> str:

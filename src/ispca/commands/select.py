@@ -6,7 +6,7 @@ import argparse
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,9 @@ from ..readers import Table, TableError, read_table
 from ..report.html import load_templates
 from ..selection import ProjectionSelector
 from . import UsageError
+from ._class_order import positive_class
 from ._console import KIND_WORDS, Console
+from ._feature_labels import describe_features
 from ._new_samples import described, load_predictor, matched, model_file
 from ._options import add_options, check_splits, integer, names, reading, sample_options
 from ._output import output_folder
@@ -33,38 +35,44 @@ SUMMARY = "find the few features that predict as well as a model written by ispc
 USAGE = "ispca select MODEL DATA [options]"
 EXAMPLE = """example:
   ispca select results/model.ispca expression.csv --always TP53
-writes report.html, panel.csv, path.csv and panel.ispca, a model of the panel alone, into
-results/panel. DATA are those of the fit. After an interruption, the same command continues."""
+writes report.html, panel.csv, path.csv and panel.ispca, a model of the panel alone,
+into results/panel. DATA are those of the fit. After an interruption, the same command
+continues."""
 # What a model file says about the columns of DATA.
 COLUMNS = ("target", "event", "groups", "weights")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
-    parser.add_argument("data", metavar="DATA", type=Path, help="data file that the model was fitted to")
-    size = "features in the panel (default auto: as many as needed)"
-    parser.add_argument("--size", type=panel_size, metavar="N", help=size)
-    always = "features that are in every panel"
-    parser.add_argument("--always", type=names, default=(), metavar="A,B", help=always)
-    parser.add_argument("--never", type=names, default=(), metavar="A,B", help="features to leave out")
-    costs = "table of features and their costs (default: 1 each)"
-    parser.add_argument("--costs", type=Path, metavar="FILE", help=costs)
-    largest = "size of the largest panel to examine (default 20)"
-    parser.add_argument("--max-size", type=integer(1), default=20, metavar="N", help=largest)
-    folds = "folds of the validation (default 10; 0 for none)"
-    parser.add_argument("--folds", type=number_of_folds, default=10, metavar="N", help=folds)
-    draws = "posterior draws to project (default 400)"
-    parser.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
-    target = "target, if its name is not that of the fit"
-    parser.add_argument("--target", metavar="COLUMN", help=target)
-    add_options(parser, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
+    given = parser.add_argument_group("input")
+    given.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
+    given.add_argument("data", metavar="DATA", type=Path, help="data file that the model was fitted to")
+    add_options(given, "--samples", "--on", "--id", "--sheet", "--transpose", "--annotation", "--label")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
-    parser.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
+    given.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
+    add_options(given, "--max-memory")
+    target = "target, if its name is not that of the fit"
+    given.add_argument("--target", metavar="COLUMN", help=target)
+    panel = parser.add_argument_group("panel")
+    size = "features in the panel (default auto: as many as needed)"
+    panel.add_argument("--size", type=panel_size, metavar="N", help=size)
+    always = "features that are in every panel"
+    panel.add_argument("--always", type=names, default=(), metavar="A,B", help=always)
+    panel.add_argument("--never", type=names, default=(), metavar="A,B", help="features to leave out")
+    costs = "table of features and their costs (default: 1 each)"
+    panel.add_argument("--costs", type=Path, metavar="FILE", help=costs)
+    largest = "size of the largest panel to examine (default 20)"
+    panel.add_argument("--max-size", type=integer(1), default=20, metavar="N", help=largest)
+    folds = "folds of the validation (default 10; 0 for none)"
+    panel.add_argument("--folds", type=number_of_folds, default=10, metavar="N", help=folds)
+    draws = "posterior draws to project (default 400)"
+    panel.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
+    add_options(panel, "--seed", "--threads")
+    output = parser.add_argument_group("output")
     out = "folder for the results (default: panel, beside MODEL)"
-    parser.add_argument("--out", metavar="DIR", type=Path, help=out)
-    parser.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_options(parser, "--seed", "--threads", "--json", "--quiet")
+    output.add_argument("--out", metavar="DIR", type=Path, help=out)
+    output.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
+    add_options(output, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -112,7 +120,8 @@ def number_of_folds(text: str) -> int:
 def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
     """Read DATA as the model was fitted to it, with the features of the model in its order."""
     known = tuple(take_apart(model).feature_names_in())
-    description = described(read_details(args.model, max_bytes=args.max_memory), args.model)
+    details = read_details(args.model, max_bytes=args.max_memory)
+    description = described(details, args.model)
     found = described_target(args)
     timed = found["kind"] == "survival"
     columns = replace(description.columns, groups=found["groups"], weights=found["weights"])
@@ -127,6 +136,8 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             on=args.on,
             id=args.id,
             sheet=args.sheet,
+            annotation=args.annotation,
+            label=args.label,
             transpose=args.transpose,
             known=known,
             columns=columns,
@@ -141,7 +152,24 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
     of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
     of_kept: dict[str, Any] = {name: None if item is None else item[kept] for name, item in of_samples.items()}
     of_kept |= {"transform": description.transform, "ids": table.ids[kept]}
+    of_kept |= {"positive": positive_class(details), **annotation_for(known, table, details, console)}
     return replace(table, X=X, features=np.array(known, dtype=object), **of_kept)
+
+
+def annotation_for(
+    known: tuple[str, ...], table: Table, details: Mapping[str, Any], console: Console
+) -> dict[str, Any]:
+    """Return the annotation of the model's features in their order, and the label: by default, that of the fit."""
+    label, of_fit = table.label, details.get("label")
+    if label is None and of_fit in table.annotation:
+        label = of_fit
+    elif label is None and isinstance(of_fit, str):
+        console.note(f"The fit labeled features by {of_fit!r}. Pass --annotation FILE to label them here.")
+    described = describe_features(table)
+    n_features = len(known) - table.n_covariate_columns
+    rows = [described.get(name, described[""]) for name in known[:n_features]]
+    columns = zip(table.annotation, zip(*rows, strict=True), strict=True) if table.annotation else ()
+    return {"label": label, "annotation": {name: np.array(texts, dtype=object) for name, texts in columns}}
 
 
 def described_target(args: argparse.Namespace) -> dict[str, str | None]:

@@ -29,7 +29,7 @@ from .findings import Finding, as_classes
 from .leak import find_leaks
 from .odd_features import count_distinct, find_odd_features
 from .outliers import find_outliers
-from .raw_scale import log_if_raw
+from .raw_scale import find_raw_scale, log_if_raw
 from .similarity import MOST_SAMPLES, inner_products
 from .small_class import find_small_class
 
@@ -62,7 +62,8 @@ def check_data(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The features, all finite, without covariates. Sparse features are only checked for leaks and equal rows.
+        The features, all finite, without covariates. Sparse features are not checked for outliers, near copies,
+        drifts along the file and odd features.
     y : array-like of shape (n_samples,)
         The target.
     kind : {"classification", "regression", "survival", "count", "ordinal"}
@@ -79,7 +80,7 @@ def check_data(
     Returns
     -------
     findings : list of Finding
-        What was found, most serious first; empty if nothing was.
+        What was found, in the order of the checks; empty if nothing was.
 
     Examples
     --------
@@ -104,11 +105,12 @@ def check_data(
     findings += find_batches(sheet, y, kind)
     findings += find_duplicates(X, products, classes, groups, ids)
     if products is not None:
-        findings += find_file_order(products, classes) + find_outliers(products, classes, ids)
+        findings += find_outliers(products, classes, ids)
+    findings += find_raw_scale(X)
     if n_distinct is not None:
         leaks = {column for finding in findings for column in finding.columns}
         findings += find_odd_features(compared, n_distinct, features, leaks)
-    return findings
+    return findings + find_file_order(products, classes)
 
 
 def warn(findings: Iterable[Finding]) -> None:

@@ -57,6 +57,23 @@ def find_duplicates(
     return [Finding("duplicates", sentence, tuple(np.concatenate(copies).tolist()))]
 
 
+def find_test_copies(X: Any, X_test: Any, where: str, ids: Sequence[str]) -> list[Finding]:
+    """Return a finding if samples of a test file, called where and ids, are equal to training samples."""
+    n_training, sparse = X.shape[0], sp.issparse(X) or sp.issparse(X_test)
+    both: Any = sp.vstack([sp.csr_array(X), sp.csr_array(X_test)]) if sparse else np.concatenate([X, X_test])
+    rows = _equal_rows(both)
+    copies = [int(row) - n_training for part in rows if part[0] < n_training for row in part if row >= n_training]
+    if not copies:
+        return []
+    verb = "is a copy of a training sample" if len(copies) == 1 else "are copies of training samples"
+    names = listing(repr(str(ids[row])) for row in copies)
+    sentence = (
+        f"{len(copies)} of the {count(X_test.shape[0], 'sample')} of {where} {verb}: {names}. "
+        "Copies are predicted too well. Remove them from the file."
+    )
+    return [Finding("duplicates", sentence, tuple(copies))]
+
+
 def _equal_rows(X: Any) -> list[Indices]:
     """Return sets of equal rows that are not equal by chance."""
     X = sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)

@@ -1,4 +1,4 @@
-"""Classes that coincide with the order of the samples, along which the data drift."""
+"""Classes that coincide with the order of the samples."""
 
 from __future__ import annotations
 
@@ -16,14 +16,32 @@ PER_EXCEPTION = 25
 DRIFT = 4.0
 
 
-def find_file_order(products: Floats, classes: Indices | None) -> list[Finding]:
-    """Return a finding if samples are sorted by class and the data drift with the position within classes.
+SORTED = (
+    "The samples are sorted by class. If they were also processed in this order, class and processing cannot be "
+    "separated, and differences between classes may be batch effects. {drift}Check when each sample was processed."
+)
+NO_DRIFT = "The data show no trend within the classes, which does not rule this out. "
+DRIFTS = (
+    "The samples are sorted by class, and within the classes the data drift along the file (p = {p_value:.1g}). "
+    "So the position in the file matters, and differences between classes may be batch effects. Check when each "
+    "sample was processed, and report results with this caveat if classes were processed one after the other."
+)
 
-    Many files are sorted by class, which does no harm by itself. A drift shows that the position in the file
-    matters, and then it cannot be separated from the class.
-    """
+
+def find_file_order(products: Floats | None, classes: Indices | None) -> list[Finding]:
+    """Return a finding if samples are sorted by class; without inner products, a drift is not looked for."""
     if classes is None or not sorted_by_class(classes):
         return []
+    if products is None:
+        return [Finding("file_order", SORTED.format(drift=""))]
+    p_value = drift_p_value(products, classes)
+    if p_value is None:
+        return [Finding("file_order", SORTED.format(drift=NO_DRIFT))]
+    return [Finding("file_order", DRIFTS.format(p_value=p_value))]
+
+
+def drift_p_value(products: Floats, classes: Indices) -> float | None:
+    """Return the p-value of a drift along the file within the classes, None if there is none."""
     # The leading components within the classes, because differences between these are no drift.
     scores = leading_scores(_within(_within(products, classes).T, classes))
     position = _within(np.arange(len(classes), dtype=np.float64)[:, None], classes)[:, 0]
@@ -31,15 +49,7 @@ def find_file_order(products: Floats, classes: Indices | None) -> list[Finding]:
     correlations = np.divide(position @ scores, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     freedom = len(classes) - len(np.unique(classes)) - 2
     z = float(np.arctanh(np.minimum(np.abs(correlations), 1 - 1e-12)).max(initial=0.0)) * np.sqrt(max(freedom, 0))
-    if z < DRIFT:
-        return []
-    p_value = max(len(correlations) * erfc(z / np.sqrt(2)), 1e-12)
-    sentence = (
-        "The samples are sorted by class, and within the classes the data drift along the file "
-        f"(p = {p_value:.1g}). If the file follows the order of processing, differences between classes may be "
-        "batch effects: check when each sample was processed."
-    )
-    return [Finding("file_order", sentence)]
+    return None if z < DRIFT else float(max(len(correlations) * erfc(z / np.sqrt(2)), 1e-12))
 
 
 def sorted_by_class(classes: Indices) -> bool:

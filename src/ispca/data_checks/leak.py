@@ -9,14 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from .._array_types import Floats, Indices
+from .._array_types import Floats, Indices, Mask
 from .findings import BLOCK, Finding, as_classes, as_quantity, named
+from .lone_features import p_values_given_target
 
-# A leak explains this fraction of the target's variation, and exceeds the sixth best feature by this much on
-# Fisher's scale. The strongest gene of 16 real data sets has 0.90 and 0.40.
-EXPLAINED, AHEAD = 0.8, 0.75
+# A leak explains this fraction of the target's variation, exceeds all features that are none by this much on
+# Fisher's scale, and given the target it is not correlated with these: a p-value above the last number.
+EXPLAINED, AHEAD, ALONE = 0.6, 0.3, 0.01
 # Up to five features may repeat the target; the sixth shows what the others reach.
 REPEATS = 5
+# The fraction from which on a feature nearly determines the target.
+NEARLY = 0.8
 # Alone enough, without comparison.
 COMPLETE = 0.999
 # A feature of few values codes the classes if its values name the class of this fraction of each class.
@@ -25,48 +28,91 @@ VALUES, NAMED_CORRECTLY = 10, 0.95
 FEWEST, FEWEST_CODED = 8, 20
 # Features with the largest correlations, whose rank correlations are computed as well.
 RANKED = 50
+WHY = "A model that uses such a feature looks good and fails on new samples."
+CHECK = {
+    True: f"{WHY} Check whether it was derived from the target, and drop it if so.",
+    False: f"{WHY} Check whether they were derived from the target, and drop them if so.",
+}
 
 
 def find_leaks(
     X: Any, y: Any, kind: str, n_distinct: Indices | None = None, features: Sequence[str] | None = None
 ) -> list[Finding]:
-    """Return a finding if features nearly determine the target; ``n_distinct`` counts the values of each."""
+    """Return findings if features nearly determine the target; ``n_distinct`` counts the values of each."""
     classes = as_classes(y, kind)
-    n_samples = X.shape[0]
-    if n_samples < FEWEST or X.shape[1] == 0:
+    if X.shape[0] < FEWEST or X.shape[1] == 0:
         return []
     explained = class_fractions(X, classes) if classes is not None else quantity_fractions(X, as_quantity(y))
+    target = np.eye(classes.max() + 1)[classes] if classes is not None else rankdata(as_quantity(y))[:, None]
     order = np.argsort(-explained, kind="stable")
-    reference = explained[order[min(REPEATS, X.shape[1] // 2)]]
-    ahead = _fisher(explained) - _fisher(reference) >= max(AHEAD, 4 / np.sqrt(n_samples - 3))
-    found = (explained >= EXPLAINED) & ahead | (explained >= COMPLETE)
-    if classes is not None and n_distinct is not None and n_samples >= FEWEST_CODED:
-        for column in np.flatnonzero((n_distinct <= VALUES) & (n_distinct > 1) & ~found):
+    complete = explained >= COMPLETE
+    coded = ~complete & _coded(X, classes, n_distinct)
+    # The others do not contain the target itself.
+    order = order[~complete[order]]
+    for candidates, margin in ((np.flatnonzero(coded), -np.inf), (_ahead(explained, order), _margin(X))):
+        lone = candidates[p_values_given_target(X, candidates, order, target) > ALONE]
+        # What features reach that vary together with others, as measurements do.
+        usual = float(explained[order[~np.isin(order, lone)]].max(initial=0.0))
+        complete[lone[_fisher(explained[lone]) - _fisher(usual) >= margin]] = True
+    return _findings(explained, complete, coded, features)
+
+
+def _findings(explained: Floats, leaks: Mask, coded: Mask, features: Sequence[str] | None) -> list[Finding]:
+    """Return a finding about features that nearly determine the target, and one about weaker ones."""
+    found, rest = [], float(explained[~leaks].max(initial=0.0))
+    order = np.argsort(-explained, kind="stable")
+    nearly = coded | (explained >= NEARLY)
+    for mask, sentence in ((leaks & nearly, _nearly_sentence), (leaks & ~nearly, _weaker_sentence)):
+        places = order[mask[order]]
+        # Many such features are the nature of the data.
+        if 0 < len(places) <= max(REPEATS, len(explained) // 100):
+            words = sentence(named("Feature", features, places), len(places), float(explained[places].min()), rest)
+            found.append(Finding("leak", words, (), tuple(places.tolist())))
+    return found
+
+
+def _coded(X: Any, classes: Indices | None, n_distinct: Indices | None) -> Mask:
+    """Return which features of few values code the classes."""
+    found = np.zeros(X.shape[1], dtype=bool)
+    if classes is not None and n_distinct is not None and X.shape[0] >= FEWEST_CODED:
+        for column in np.flatnonzero((n_distinct <= VALUES) & (n_distinct > 1)):
             found[column] = _codes(X[:, column], classes)
-    places = order[found[order]]
-    # Many such features are the nature of the data.
-    if len(places) == 0 or len(places) > max(REPEATS, X.shape[1] // 100):
-        return []
-    rest = float(np.delete(explained, places).max(initial=0.0))
-    sentence = _sentence(named("Feature", features, places), len(places), float(explained[places].min()), rest)
-    return [Finding("leak", sentence, (), tuple(places.tolist()))]
+    return found
 
 
-def _sentence(who: str, number: int, least: float, rest: float) -> str:
+def _ahead(explained: Floats, order: Indices) -> Indices:
+    """Return the strong features that are ahead of the sixth."""
+    if not len(order):
+        return order
+    sixth = _fisher(explained[order[min(REPEATS, len(order) // 2)]])
+    return order[(explained[order] >= EXPLAINED) & (_fisher(explained[order]) - sixth >= AHEAD)]
+
+
+def _margin(X: Any) -> float:
+    """Return by how much a leak is ahead: at least two standard errors, and never with few samples."""
+    return float(max(AHEAD, 2 / np.sqrt(X.shape[0] - 3))) if X.shape[0] >= FEWEST_CODED else np.inf
+
+
+def _nearly_sentence(who: str, number: int, least: float, rest: float) -> str:
     """Say what the features do, how well if their linear fit shows it, and what to check."""
-    strength = ""
-    if least >= EXPLAINED:
-        bound = "" if number == 1 else "at least "
-        strength = f" ({bound}{_percent(least)} of its variation; every other feature: at most {_percent(rest)})"
-    if number == 1:
-        return (
-            f"{who} nearly determines the target{strength}. Check whether it was derived from the target, and "
-            "drop it if so."
-        )
+    strength = f" ({_strength(number, least, rest)})" if least >= NEARLY else ""
+    what = "nearly determines" if number == 1 else "each nearly determine"
+    return f"{who} {what} the target{strength}. {CHECK[number == 1]}"
+
+
+def _weaker_sentence(who: str, number: int, least: float, rest: float) -> str:
+    what = "is associated" if number == 1 else "are each associated"
+    shared = "Apart from that, it varies" if number == 1 else "Apart from that, they vary"
     return (
-        f"{who} each nearly determine the target{strength}. Check whether they were derived from the target, and "
-        "drop them if so."
+        f"{who} {what} with the target more strongly than all others ({_strength(number, least, rest)}). {shared} "
+        f"independently of the other strong features, like a score that was derived from the target. "
+        f"{CHECK[number == 1]}"
     )
+
+
+def _strength(number: int, least: float, rest: float) -> str:
+    bound = "" if number == 1 else "at least "
+    return f"{bound}{_percent(least)} of its variation; every other feature: at most {_percent(rest)}"
 
 
 def _percent(fraction: float) -> str:

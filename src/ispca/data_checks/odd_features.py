@@ -8,6 +8,7 @@ import numpy as np
 
 from .._array_types import Floats, Indices, Mask
 from .findings import BLOCK, Finding, named
+from .uncorrelated_features import uncorrelated
 
 # With fewer features there is no "all others".
 FEWEST = 50
@@ -21,6 +22,7 @@ SPREAD_GAP, SPREAD_RANGES = np.log(3.0), 0.3
 VALUES = 10
 # Samples by which the number of distinct values is counted.
 ROWS = 200
+SINGULAR = {"take": "takes", "have": "has", "vary": "varies", "are": "is"}
 
 
 def find_odd_features(
@@ -43,6 +45,8 @@ def find_odd_features(
         "vary far more than all others": _apart(
             np.log(spread, where=spread > 0, out=np.full(n_features, -np.inf)), most, SPREAD_RANGES, SPREAD_GAP
         ),
+        "are not correlated with the others, unlike nearly all features": uncorrelated(X, most)
+        & (n_distinct >= n_rows / 2),
     }
     found: list[Finding] = []
     told = np.isin(np.arange(n_features), list(known))
@@ -102,9 +106,14 @@ def _apart(values: Floats, most: int, ranges: float, least: float = 0.0) -> Mask
 
 
 def _sentence(how: str, features: Sequence[str] | None, places: Indices) -> str:
-    remedy = "drop them, or adjust for them as covariates"
+    who = named("Feature", features, places)
     if len(places) == 1:
-        how = how.replace("take ", "takes ").replace("have ", "has ").replace("vary ", "varies ")
-        remedy = "drop it, or adjust for it as a covariate"
-    what = "this is not a measurement" if len(places) == 1 else "these are not measurements"
-    return f"{named('Feature', features, places)} {how}. If {what} like the rest (such as age or sex), {remedy}."
+        verb, rest = how.split(" ", 1)
+        return (
+            f"{who} {SINGULAR[verb]} {rest}. It may be a clinical column, such as age or sex, or a failed "
+            "measurement, but is analyzed like the rest. If so, drop it, or adjust for it as a covariate."
+        )
+    return (
+        f"{who} {how}. They may be clinical columns, such as age or sex, or failed measurements, but are analyzed "
+        "like the rest. If so, drop them, or adjust for them as covariates."
+    )

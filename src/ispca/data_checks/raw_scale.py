@@ -1,15 +1,30 @@
-"""Raw counts and intensities, which are compared on the log scale: their long tails are not outliers."""
+"""Raw counts and intensities: warn about them, and compare samples on the log scale."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from .._array_types import Floats
+from ..readers.transforms import recognize_scale
+from .findings import Finding
 
 # Values are raw if none is negative and the 99th percentile exceeds the median of the positive ones this often.
 LONG_TAIL = 20.0
 # Values by which the scale is judged.
 VALUES = 100_000
+WHY = "The few largest values dominate components of raw values."
+REMEDY = {
+    "counts": "Take logarithms first: of counts per million, because the library sizes differ.",
+    "intensities": "Take logarithms first.",
+}
+
+
+def find_raw_scale(X: Any) -> list[Finding]:
+    """Return a finding if the features are raw counts or raw intensities."""
+    scale = recognize_scale(X)
+    return [Finding("scale", f"{scale.sentence} {WHY} {REMEDY[scale.kind]}")] if scale.sentence else []
 
 
 def log_if_raw(X: Floats) -> Floats:

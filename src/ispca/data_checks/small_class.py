@@ -22,7 +22,10 @@ def find_small_class(y: Any, kind: str, n_folds: int, groups: Any = None) -> lis
         return [Finding("small_class", f"The data have only {count(units, unit)}, so the cross-validation {how}.")]
     name, size = smallest_class(y, groups)
     start = f"Class {str(name)!r} has only {count(size, unit)}"
-    sentence = f"{start}, so the cross-validation uses {number} folds instead of {n_folds}."
+    sentence = (
+        f"{start}, so the cross-validation uses {number} folds instead of {n_folds}. How well this class is "
+        "predicted remains uncertain: add samples of it if you can."
+    )
     if number == 0:
         sentence = (
             f"{start}, which cannot be both fitted and held out, so the model is not cross-validated. Merge the "

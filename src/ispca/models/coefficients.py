@@ -9,17 +9,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats, Indices
 from .._ranking import largest_first
+from .._result_table import ResultTable
 from ..fitted_parts import Columns, FittedParts, fold, take_apart
 from ..reduction.threads import workers
 from .posterior_model import PosteriorModel
 
 # Draws x features made at a time.
 BLOCK_NUMBERS = 2**21
+# Draws x features summarized at a time: with copies, no more than the cache of a core holds.
+CACHED_NUMBERS = 2**17
 INTERCEPT = "(intercept)"
 COLUMNS = ("feature", "target_class", "mean", "sd", "q5", "q95", "p_sign", "transformed_by")
 
 
-def original_coefficients(model: Any) -> np.recarray:
+def original_coefficients(model: Any) -> ResultTable:
     """Return the coefficients of a fitted linear model in the original features and units.
 
     Parameters
@@ -40,7 +43,7 @@ def original_coefficients(model: Any) -> np.recarray:
 
         The rows of a class stay together: first its intercept, named ``(intercept)``, then the features in the
         order of the columns. A feature may have that name too, so identify the intercept by its place.
-        ``table["mean"]`` is a column, ``pandas.DataFrame(table)`` a frame. For more than two classes the
+        ``table["mean"]`` is a column, ``table.to_frame()`` a data frame. For more than two classes the
         coefficients of a posterior are contrasts to the average class. Ordered classes share the coefficients, and
         the intercept is that of the log odds of exceeding the lowest class: for higher ones it is lower by the
         differences of ``thresholds_``. The linear predictor of survival times has no intercept of its own, so its
@@ -62,7 +65,7 @@ def original_coefficients(model: Any) -> np.recarray:
     coef, intercept = _draws(regression) if isinstance(regression, PosteriorModel) else _estimates(regression)
     labels = _labels(regression, coef.shape[1])
     tables = [_table(coef[:, i], intercept[:, i], chain, label) for i, label in enumerate(labels)]
-    return np.concatenate(tables).view(np.recarray)
+    return np.concatenate(tables).view(ResultTable)
 
 
 def rank_coefficients(table: Any, scale: Floats) -> tuple[Indices, Indices]:
@@ -165,10 +168,12 @@ def _table(coef: Floats, intercept: Floats, chain: _Chain, label: str) -> Any:
         if reduction is None:
             draws = np.array(coef[:, part].T, order="C")
         else:
-            draws = (projection[:, part] / reduction.scale_[part]).T @ coef.T
+            scaled = (projection[:, part] / reduction.scale_[part]).T
+            draws = np.matmul(scaled, coef.T, out=threads.scratch("draws", (len(scaled), len(coef)), np.float64))
             shift = shift - reduction.mean_[part]
         constant = shift @ draws
-        draws *= columns.slope[part, None]
+        if np.any(columns.slope[part] != 1):
+            draws *= columns.slope[part, None]
         return summarize(draws), constant
 
     with workers() as threads:
@@ -191,10 +196,33 @@ def _estimate(draws: Floats) -> Floats:
 
 
 def _summary(draws: Floats) -> Floats:
+    """Return mean, standard deviation, interval and probability of the sign, in pieces that fit into the cache."""
+    n_rows = max(1, CACHED_NUMBERS // draws.shape[1])
+    pieces = [draws[start : start + n_rows] for start in range(0, len(draws), n_rows)]
+    return np.concatenate([_summary_of_piece(piece) for piece in pieces], axis=1)
+
+
+def _summary_of_piece(draws: Floats) -> Floats:
     mean = draws.mean(axis=1)
     # Single precision is ample for quantiles of Monte Carlo draws, and twice as fast.
-    low, high = np.quantile(draws.astype(np.float32), [0.05, 0.95], axis=1)
+    single = draws.astype(np.float32)
+    low, high = _quantile(single, 0.05), _quantile(single, 0.95)
     positive = np.count_nonzero(draws > 0, axis=1) / draws.shape[1]
     negative = np.count_nonzero(draws < 0, axis=1) / draws.shape[1]
     same_sign = np.select([mean > 0, mean < 0], [positive, negative], 0.0)
-    return np.array([mean, draws.std(axis=1), low, high, same_sign])
+    deviations = draws - mean[:, None]
+    sd = np.sqrt(np.multiply(deviations, deviations, out=deviations).mean(axis=1))
+    return np.array([mean, sd, low, high, same_sign])
+
+
+def _quantile(draws: np.ndarray, level: float) -> Floats:
+    """Return ``np.quantile(draws, [level], axis=1)[0]``, and reorder the draws.
+
+    NumPy finds one order statistic ten times as fast as the several that its own quantile asks for.
+    """
+    last = draws.shape[1] - 1
+    place = int(level * last)
+    draws.partition(place, axis=1)
+    below, above = draws[:, place], draws[:, min(place + 1, last) :].min(axis=1)
+    fraction, step = level * last - place, (above - below).astype(np.float64)
+    return above - step * (1 - fraction) if fraction >= 0.5 else below + step * fraction

@@ -10,8 +10,10 @@ import numpy as np
 from scipy.special import logsumexp
 
 from .._array_types import Floats, Mask
+from .._result_table import ResultTable
 from ..families import FAMILIES, Family
 from ..families.piecewise_hazard import PiecewiseHazard
+from .posterior_summary import posterior_html, posterior_table
 
 # Linear predictors are computed in blocks of about this many numbers.
 BLOCK_NUMBERS = 2**21
@@ -122,6 +124,22 @@ class Posterior:
         """Draws in all chains."""
         n_chains, n_draws = self.intercept.shape[:2]
         return n_chains * n_draws
+
+    def summary(self) -> ResultTable:
+        """Return the mean, credible interval and convergence of each parameter.
+
+        Returns
+        -------
+        table : recarray
+            One row per parameter: ``parameter``, ``mean``, ``sd``, ``q5`` and ``q95`` (90% credible interval), and
+            for sampled draws ``r_hat``, ``bulk_ess`` and ``tail_ess``. Coefficients come last, numbered from 0
+            like the columns of X; with more than two classes the class comes first, and intercepts and
+            coefficients are differences from the average class. Local scales are left out.
+        """
+        return posterior_table(self)
+
+    def _repr_html_(self) -> str:
+        return posterior_html(self)
 
     def flat(self, name: str) -> Floats:
         """Return the draws of one field, one chain after the other."""

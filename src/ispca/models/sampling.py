@@ -14,7 +14,7 @@ from .._checks import checked_weights
 from .._engine_loader import load_engine
 from .._warnings import notify
 from ..families import Family
-from ..reduction.threads import available_threads
+from ..reduction.threads import usable_threads, workers
 from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, r_hat_and_bulk_ess, tail_ess
 from .posterior import Posterior, log_likelihood, part_of
 
@@ -23,6 +23,8 @@ LARGEST_EXTENSION = 4
 RETRY_TARGET = 0.99
 # Largest number of training samples on which the log predictive density is monitored.
 WATCHED_SAMPLES = 500
+# Quantities whose chains a thread diagnoses at a time, at least.
+DIAGNOSED_TOGETHER = 12
 
 
 class Training(NamedTuple):
@@ -185,9 +187,14 @@ def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diag
     watched["log predictive density"] = density.reshape(*shape, 1)
     draws = np.concatenate(list(watched.values()), axis=2)
     names = tuple(name for name, values in watched.items() for _ in range(values.shape[2]))
+    parts = np.array_split(draws, max(1, draws.shape[2] // DIAGNOSED_TOGETHER), axis=2)
+    with workers() as threads:
+        found = threads.map(lambda part: (*r_hat_and_bulk_ess(part), tail_ess(part)), parts, 100.0 * draws.size)
+    r_hat, bulk, tail = map(np.concatenate, zip(*found, strict=True))
     return Diagnostics(
-        *r_hat_and_bulk_ess(draws),
-        tail_ess(draws),
+        r_hat,
+        bulk,
+        tail,
         names,
         posterior.n_draws,
         int(posterior.divergent.sum()),
@@ -199,7 +206,7 @@ def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diag
 def thread_count(n_jobs: int | None, n_chains: int) -> int:
     """Return how many chains run at a time: by default as many as BLAS has threads."""
     if n_jobs is None:
-        return min(n_chains, available_threads())
+        return min(n_chains, usable_threads())
     if n_jobs < 0:
         return n_chains
     return max(1, n_jobs)

@@ -106,8 +106,8 @@ class PenalizedClassifier(ClassifierMixin, Penalized):
         counts = np.bincount(codes)
         if counts.min() < 2:
             raise ValueError(
-                f"The class {classes.tolist()[counts.argmin()]!r} has a single sample, which cannot be both "
-                "trained on and held out. Add samples of this class or drop it."
+                f"The class {classes.tolist()[counts.argmin()]!r} has a single training sample, so no "
+                "cross-validation can choose the penalty. Add samples of this class or drop it."
             )
         family = class_family(len(classes))
         self.coef_, self.intercept_ = self._fit_path(given, X, codes, family, groups, reuse, sample_weight)

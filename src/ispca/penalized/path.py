@@ -36,11 +36,14 @@ def cross_validated_path(problem: Problem, penalty: str, folds: np.ndarray) -> P
     "lasso" (the sum of absolute values of the standardized coefficients) or "ridge" (half their sum of squares).
     """
     fit: PathFit
+    work = 0.0
     if penalty == "lasso":
         fit = partial(lasso.fit_lasso, problem, lasso.make_design(problem.X))
+        work = float(problem.X.size) * problem.n_lambdas
     else:
+        # A fold may take a copy of X, unlike one of the lasso, so the folds are not fitted at the same time.
         fit = partial(ridge.fit_ridge, problem, make_keeper())
-    everything, mean, error = _cross_validated(fit, problem, folds, None)
+    everything, mean, error = _cross_validated(fit, problem, folds, None, work)
     lambdas = everything.lambdas
     settled = len(lambdas) < problem.n_lambdas  # glmnet's rules for an early end
     return Path(lambdas, mean, error, *choices(mean, error), everything.solution, settled, _grid(lambdas), fit)
@@ -58,15 +61,20 @@ def extended_path(path: Path, problem: Problem, folds: np.ndarray) -> Path:
 
 
 def _cross_validated(
-    fit: PathFit, problem: Problem, folds: np.ndarray, lambdas: Floats | None
+    fit: PathFit, problem: Problem, folds: np.ndarray, lambdas: Floats | None, work: float = 0.0
 ) -> tuple[Fit, Floats, Floats]:
-    """Return the fit to all samples, the mean held-out deviance at each of its penalties, and its error."""
-    with workers():  # BLAS on one thread: results do not depend on the number of processors
+    """Return the fit to all samples, the mean held-out deviance at each of its penalties, and its error.
+
+    ``work`` is the number of multiplications that threads may share; 0: one fold at a time.
+    """
+    with workers() as threads:  # BLAS on one thread: results do not depend on the number of processors
         everything = fit(np.ones(len(problem.y), dtype=bool), lambdas)
-        held_out = np.empty_like(everything.predictors)
-        for fold in np.unique(folds):
-            left_out = folds == fold
-            held_out[:, :, left_out] = fit(~left_out, everything.lambdas).predictors[:, :, left_out]
+        lambdas = everything.lambdas
+        left_out = [folds == fold for fold in np.unique(folds)]
+        predicted = threads.map(lambda part: fit(~part, lambdas).predictors[:, :, part], left_out, work)
+    held_out = np.empty_like(everything.predictors)
+    for part, predictors in zip(left_out, predicted, strict=True):
+        held_out[:, :, part] = predictors
     deviances = penalized_loss(problem.family).deviances(held_out, problem.y)
     return everything, *mean_and_error(deviances, folds, problem.weights)
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._recarray import as_table
+from .._result_table import as_table
 from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import take_apart
 from ..models.baseline_hazard import CumulativeHazard

@@ -176,10 +176,14 @@ def halo() -> list[Any]:
     return [withStroke(linewidth=2.5, foreground="white")]
 
 
+def root_figure(ax: Any) -> Any:
+    """Return the figure of the Axes, which may be inside subfigures."""
+    return ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
+
+
 def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str]) -> list[Any]:
     """Label points with names; a name that would overlap another or leave the Axes is omitted."""
-    figure = ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
-    figure.draw_without_rendering()
+    root_figure(ax).draw_without_rendering()
     frame = ax.get_window_extent()
     placed: list[Any] = []
     taken: list[Any] = []

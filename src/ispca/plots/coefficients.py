@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._result_table import ResultTable
 from ..fitted_parts import take_apart
 from ..models.coefficients import feature_spreads, original_coefficients, rank_coefficients
 from .canvas import ACCENT, FAINT, Style, class_legend, named_axes, shorten, text_styles
@@ -23,7 +24,7 @@ def coefficient_table(
     target_class: Any = None,
     standardize: bool = True,
     feature_names: Any = None,
-) -> np.recarray:
+) -> ResultTable:
     """Return the coefficients of the original features, largest effects first.
 
     Parameters

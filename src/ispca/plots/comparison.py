@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._result_table import ResultTable
 from .canvas import ACCENT, FAINT, INK, names_width, new_axes, short_names
 from .input_checks import make_table
 
@@ -27,7 +28,7 @@ TITLES = {
 }
 
 
-def comparison_table(result: Any, metric: str | None = None) -> np.recarray:
+def comparison_table(result: Any, metric: str | None = None) -> ResultTable:
     """Return one metric of a comparison, with the methods in their original order.
 
     Parameters

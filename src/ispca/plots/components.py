@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from .._messages import p_value_text
+from .._result_table import ResultTable
 from .canvas import ACCENT, INK, PALE, new_axes
 from .input_checks import fitted_reduction, make_table
 
 KINDS = ("supervised", "unsupervised", "not accepted")
 
 
-def component_table(model: Any) -> np.recarray:
+def component_table(model: Any) -> ResultTable:
     """Return explained variance, permutation test and number of features of each component.
 
     Parameters

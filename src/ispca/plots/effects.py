@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats
+from .._result_table import ResultTable
 from ..families import FAMILIES
 from ..fitted_parts import take_apart
 from ..models.posterior_model import PosteriorModel
@@ -16,7 +17,7 @@ from .input_checks import check_positive, fitted_reduction, stack_tables
 N_COMPONENTS = 10
 
 
-def effect_table(model: Any, *, n_components: int = N_COMPONENTS) -> np.recarray:
+def effect_table(model: Any, *, n_components: int = N_COMPONENTS) -> ResultTable:
     """Return the effects of covariates and of the strongest components, with 90% credible intervals.
 
     Parameters

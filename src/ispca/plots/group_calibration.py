@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from .._array_types import Floats, Indices
+from .._result_table import ResultTable
 from ..families.kaplan_meier import kaplan_meier, kaplan_meier_interval
 from ..families.survival_target import survival_target
 from .canvas import ACCENT, FAINT, new_axes
@@ -19,7 +20,7 @@ NORMAL_95 = float(norm.ppf(0.975))
 SAMPLES_PER_GROUP = 20
 
 
-def survival_calibration_table(survival: Any, y: Any, time: float, *, n_groups: int | None = None) -> np.recarray:
+def survival_calibration_table(survival: Any, y: Any, time: float, *, n_groups: int | None = None) -> ResultTable:
     """Return predicted survival at a time beside the Kaplan-Meier estimate, in groups of similar predictions.
 
     Parameters
@@ -96,7 +97,7 @@ def plot_survival_calibration(
     return ax
 
 
-def count_calibration_table(expected: Any, y: Any, *, n_groups: int | None = None) -> np.recarray:
+def count_calibration_table(expected: Any, y: Any, *, n_groups: int | None = None) -> ResultTable:
     """Return mean expected counts beside mean observed ones, in groups of similar expectations.
 
     Parameters
@@ -186,7 +187,7 @@ def _groups(predicted: Floats, n_groups: int | None, most: int) -> Indices:
     return codes
 
 
-def _draw(ax: Any, table: np.recarray, low: float, high: float) -> None:
+def _draw(ax: Any, table: ResultTable, low: float, high: float) -> None:
     ax.plot([low, high], [low, high], color=FAINT, linestyle="--", linewidth=1, zorder=0)
     errors = [table["observed"] - table["low"], table["high"] - table["observed"]]
     look = {"color": ACCENT, "linewidth": 1.4, "markersize": 6, "capsize": 2.5}

@@ -1,15 +1,18 @@
-"""Heatmap of the leading features of a component across the samples, both clustered."""
+"""Heatmap of the leading features of a component across the samples, both clustered, with dendrograms."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._array_types import Floats, Indices
+from .._array_types import Floats
+from .._result_table import ResultTable
 from ..fitted_parts import take_apart
-from .canvas import class_legend, class_style, new_axes, short_names, shorten
+from .canvas import class_legend, class_style, new_axes, root_figure, short_names, shorten
+from .dendrogram import Clustering, clustered, draw_dendrogram
 from .input_checks import check_target, component_name, fitted_reduction, make_table, table_classes
 from .input_checks import sample_names as _sample_names
 from .loadings import loading_table
@@ -20,6 +23,10 @@ MOST_FEATURES = 60
 MOST_CLUSTERED = 1000
 # Limit of the color scale, in standard deviations.
 COLOR_LIMIT = 2.5
+# In inches: dendrograms, the strip of classes, and the space between parts.
+TREE, STRIP, GAP = 0.55, 0.2, 0.04
+# In points: the names of samples and of features.
+SAMPLE_FONT, FEATURE_FONT = 7, 8
 
 
 def heatmap_table(
@@ -31,7 +38,7 @@ def heatmap_table(
     n_features: int = 40,
     feature_names: Any = None,
     sample_names: Any = None,
-) -> np.recarray:
+) -> ResultTable:
     """Return the standardized leading features of a component, with features and samples in clustered order.
 
     Parameters
@@ -68,49 +75,56 @@ def heatmap_table(
     >>> len(table), len(table.dtype.names)
     (60, 12)
     """
+    options = {"n_features": n_features, "feature_names": feature_names, "sample_names": sample_names}
+    return _arranged(model, X, y, component, **options).table
+
+
+class _Heatmap(NamedTuple):
+    """The table in clustered order, and how samples and features were clustered."""
+
+    table: ResultTable
+    samples: Clustering
+    features: Clustering
+
+
+def _arranged(
+    model: Any, X: Any, y: Any, component: int, *, n_features: int, feature_names: Any, sample_names: Any
+) -> _Heatmap:
     reduction = fitted_reduction(model)
     if n_features > MOST_FEATURES:
         raise ValueError(f"n_features={n_features} is too large for a heatmap: pass at most {MOST_FEATURES}.")
     leading = loading_table(model, component, n_features=n_features, feature_names=feature_names)
     leading = leading[leading["direction"] != 0]
-    samples = _sample_names(X, X.shape[0] if hasattr(X, "shape") else len(X), sample_names)
+    names_of_samples = _sample_names(X, X.shape[0] if hasattr(X, "shape") else len(X), sample_names)
     chosen = leading["index"]
     data = take_apart(model).encoded_input(X)[:, chosen]
     values = np.asarray(data.todense() if sp.issparse(data) else data, dtype=np.float64)
     values = (values - reduction.mean_[chosen]) / reduction.scale_[chosen]
-    columns = _feature_order(values)
+    features = _clustered_features(values)
     if 3 <= len(values) <= MOST_CLUSTERED:
-        rows = _clustered(values, "ward")
+        samples = clustered(values, "ward")
     else:
-        rows = np.argsort(values @ leading["direction"])
-    fields: dict[str, Any] = {"sample": samples[rows]}
+        samples = Clustering(np.argsort(values @ leading["direction"]), None)
+    fields: dict[str, Any] = {"sample": names_of_samples[samples.order]}
     if y is not None:
-        fields["target"] = check_target(y, len(values))[rows]
+        fields["target"] = check_target(y, len(values))[samples.order]
     names = leading["feature"].tolist()
-    for place in columns:
+    for place in features.order:
         repeated = names.count(names[place]) > 1 or names[place] in ("sample", "target", "")
         name = f"{names[place]} ({chosen[place]})" if repeated else names[place]
-        fields[name] = values[rows, place]
-    return make_table(fields)
+        fields[name] = values[samples.order, place]
+    return _Heatmap(make_table(fields), samples, features)
 
 
-def _feature_order(values: Floats) -> Indices:
-    """Return an order that places strongly correlated features, of either sign, next to each other."""
+def _clustered_features(values: Floats) -> Clustering:
+    """Cluster features so that strongly correlated ones, of either sign, are next to each other."""
     n_features = values.shape[1]
     if n_features < 3 or len(values) < 3:
-        return np.arange(n_features)
+        return Clustering(np.arange(n_features), None)
     centered = values - values.mean(axis=0)
     unit = centered / np.maximum(np.linalg.norm(centered, axis=0), 1e-300)
     distance = np.clip(1 - np.abs(unit.T @ unit), 0.0, None)[np.triu_indices(n_features, 1)]
-    return _clustered(distance, "average")
-
-
-def _clustered(values: Floats, linkage: str) -> Indices:
-    """Return the order of the leaves of a hierarchical clustering of samples or of pairwise distances."""
-    # Imported here, because the command line would start later.
-    from scipy.cluster import hierarchy
-
-    return hierarchy.leaves_list(hierarchy.linkage(values, linkage, optimal_ordering=True)).astype(np.intp)
+    return clustered(distance, "average")
 
 
 def plot_heatmap(
@@ -124,19 +138,20 @@ def plot_heatmap(
     sample_names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Plot a clustered heatmap of the leading features of a component, with the classes on top.
+    """Plot a clustered heatmap of the leading features of a component, with dendrograms and the classes on top.
 
     Parameters
     ----------
     model, X, y, component, n_features, feature_names, sample_names
-        As in `heatmap_table`; the names of more than 60 samples are not shown.
+        As in `heatmap_table`. If there are too many names to read, every second, third, ... is shown; more than
+        1,000 samples have neither names nor a dendrogram.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
     Returns
     -------
     ax : matplotlib Axes
-        The plot; its first child Axes is the strip.
+        The plot. Its child Axes are the strip (if y is given) and the dendrograms of the samples and the features.
 
     Examples
     --------
@@ -147,30 +162,68 @@ def plot_heatmap(
     >>> ax.images[0].get_array().shape
     (10, 60)
     """
-    table = heatmap_table(
+    table, samples, features = _arranged(
         *(model, X, y, component), n_features=n_features, feature_names=feature_names, sample_names=sample_names
     )
     names = [name for name in table.dtype.names or () if name not in ("sample", "target")]
-    ax = new_axes(ax, 8.0, 2.5 + 0.17 * len(names))
+    ax = new_axes(ax, 9.0, 3.0 + 0.17 * len(names))
     values = _averaged(np.array([table[name] for name in names]))
     # A scale from dark to light also works in grayscale.
     scale = {"cmap": "cividis", "vmin": -COLOR_LIMIT, "vmax": COLOR_LIMIT}
     image = ax.imshow(values, aspect="auto", interpolation="nearest", **scale)
     ax.spines[:].set_visible(False)
-    ax.set_yticks(np.arange(len(names)), short_names(names), fontsize=8)
-    ax.yaxis.set_tick_params(length=0)
-    shown = [shorten(name, 16) for name in table["sample"]] if len(table) <= MOST_FEATURES else []
-    ax.set_xticks(np.arange(len(shown)), shown, rotation=90, fontsize=7)
-    order = "clustered" if len(table) <= MOST_CLUSTERED else "by score"
-    ax.set_xlabel(f"{len(table):,} samples, {order}")
+    _name_axes(ax, names, table["sample"])
+    above = 1.0
+    legend = None
     if y is not None:
-        _strip(ax, table, table_classes(fitted_reduction(model), table))
+        above += STRIP / _inches(ax)[1]
+        legend = _strip(ax, table, table_classes(fitted_reduction(model), table))
+    _trees(ax, samples, features, above, legend)
     look = {"orientation": "horizontal", "shrink": 0.4, "aspect": 30, "extend": "both", "pad": 0.02}
     bar = ax.figure.colorbar(image, ax=ax, **look)
     name = component_name(model, component)
     bar.set_label(f"standard deviations from the mean; leading features of {name}", fontsize=8)
     bar.ax.tick_params(labelsize=8)
+    # The layout may leave less space than there was, above all on Axes that were given.
+    root_figure(ax).draw_without_rendering()
+    _name_axes(ax, names, table["sample"])
     return ax
+
+
+def _name_axes(ax: Any, features: list[str], samples: Any) -> None:
+    """Name the rows and columns, only some of them if there is not enough space for all."""
+    width, height = _inches(ax)
+    every = max(1, math.ceil(len(features) * _line(FEATURE_FONT) / height))
+    ax.set_yticks(np.arange(len(features))[::every], short_names(features)[::every], fontsize=FEATURE_FONT)
+    ax.yaxis.set_tick_params(length=0 if every == 1 else 2)
+    order = "clustered" if len(samples) <= MOST_CLUSTERED else "by score"
+    every = max(1, math.ceil(len(samples) * _line(SAMPLE_FONT) / width))
+    # Columns of more samples are averages.
+    shown = [shorten(name, 16) for name in samples[::every]] if len(samples) <= MOST_CLUSTERED else []
+    ax.set_xticks(np.arange(len(samples))[::every][: len(shown)], shown, rotation=90, fontsize=SAMPLE_FONT)
+    ax.xaxis.set_tick_params(length=0 if every == 1 else 2)
+    named = f" ({len(shown)} named)" if shown and every > 1 else ""
+    ax.set_xlabel(f"{len(samples):,} samples, {order}{named}")
+
+
+def _trees(ax: Any, samples: Clustering, features: Clustering, above: float, legend: Any) -> None:
+    """Draw the dendrograms above and to the right of the heatmap, and move the legend to make room."""
+    width, height = _inches(ax)
+    if samples.merges is not None:
+        draw_dendrogram(ax, samples, [0.0, above + GAP / height, 1.0, TREE / height])
+    if features.merges is not None:
+        draw_dendrogram(ax, features, [1.0 + GAP / width, 0.0, TREE / width, 1.0], sideways=True)
+        if legend is not None:
+            legend.set_bbox_to_anchor((1.0 + (TREE + 5 * GAP) / width, 1.0), ax.transAxes)
+
+
+def _line(font: float) -> float:
+    """Return the height of a line of text in inches."""
+    return 1.1 * font / 72
+
+
+def _inches(ax: Any) -> Any:
+    return ax.get_window_extent().size / ax.figure.dpi
 
 
 def _averaged(values: Floats) -> Floats:
@@ -183,17 +236,18 @@ def _averaged(values: Floats) -> Floats:
     return averages
 
 
-def _strip(ax: Any, table: np.recarray, classes: Any) -> None:
-    """Draw the classes or values of the samples above the heatmap."""
+def _strip(ax: Any, table: ResultTable, classes: Any) -> Any:
+    """Draw the classes or values of the samples above the heatmap; return the legend of the classes."""
     from matplotlib.colors import ListedColormap
 
-    strip = ax.inset_axes([0.0, 1.01, 1.0, 0.16 / (ax.get_window_extent().height / ax.figure.dpi)])
+    height = _inches(ax)[1]
+    strip = ax.inset_axes([0.0, 1.0 + GAP / height, 1.0, (STRIP - GAP) / height])
+    strip.set_axis_off()
     if classes is None:
         strip.imshow(table["target"][None, :], aspect="auto", cmap="viridis")
-    else:
-        styles = class_style(classes)
-        colors = ListedColormap([style.color for style in styles.values()])
-        codes = np.searchsorted(classes, table["target"])[None, :]
-        strip.imshow(codes, aspect="auto", cmap=colors, vmin=-0.5, vmax=len(styles) - 0.5, interpolation="nearest")
-        class_legend(ax, present_styles(table, classes))
-    strip.set_axis_off()
+        return None
+    styles = class_style(classes)
+    colors = ListedColormap([style.color for style in styles.values()])
+    codes = np.searchsorted(classes, table["target"])[None, :]
+    strip.imshow(codes, aspect="auto", cmap=colors, vmin=-0.5, vmax=len(styles) - 0.5, interpolation="nearest")
+    return class_legend(ax, present_styles(table, classes))

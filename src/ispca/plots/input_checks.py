@@ -9,18 +9,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._messages import count
-from .._recarray import as_table
+from .._result_table import ResultTable, as_table
 from ..families.target_kind import guess_kind
 from ..fitted_parts import take_apart
 
 
-def make_table(columns: Mapping[str, Any]) -> np.recarray:
+def make_table(columns: Mapping[str, Any]) -> ResultTable:
     """Return a record array of these columns; objects become text."""
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     return as_table({name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()})
 
 
-def stack_tables(parts: Sequence[Mapping[str, Any]]) -> np.recarray:
+def stack_tables(parts: Sequence[Mapping[str, Any]]) -> ResultTable:
     """Return one table of several parts; single values are repeated in all rows of their part."""
     rows = [np.broadcast_arrays(*part.values()) for part in parts]
     return make_table(dict(zip(parts[0], map(np.concatenate, zip(*rows, strict=True)), strict=True)))
@@ -115,6 +115,6 @@ def all_classes(model: Any, y: Any) -> np.ndarray | None:
     return None if quantity or counts else np.unique(y)
 
 
-def table_classes(reduction: Any, table: np.recarray) -> np.ndarray | None:
+def table_classes(reduction: Any, table: ResultTable) -> np.ndarray | None:
     """Return the classes of the target of a table, or None without a target or for a continuous one."""
     return all_classes(reduction, table["target"]) if "target" in (table.dtype.names or ()) else None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats
+from .._result_table import ResultTable
 from ..families.kaplan_meier import kaplan_meier, kaplan_meier_interval, numbers_at_risk
 from ..families.survival_target import survival_target
 from .canvas import ACCENT, INK, SECOND, Style, new_axes
@@ -34,7 +35,7 @@ def risk_groups(risk: Any, event: Any) -> np.ndarray:
     return np.array(names)[np.searchsorted(borders, risk, side="left")]
 
 
-def kaplan_meier_table(risk: Any, y: Any) -> np.recarray:
+def kaplan_meier_table(risk: Any, y: Any) -> ResultTable:
     """Return Kaplan-Meier curves of groups of predicted risk.
 
     Parameters
@@ -128,7 +129,7 @@ def plot_kaplan_meier(risk: Any, y: Any, *, ax: Any = None) -> Any:
     return ax
 
 
-def _numbers_below(ax: Any, table: np.recarray, names: list[str]) -> None:
+def _numbers_below(ax: Any, table: ResultTable, names: list[str]) -> None:
     """Write the numbers at risk of each group under the ticks of the axis."""
     last = table["time"].max()
     ticks = [tick for tick in ax.get_xticks() if 0 <= tick <= last]

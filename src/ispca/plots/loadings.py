@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._ranking import largest_first
+from .._result_table import ResultTable
 from .canvas import ACCENT, FAINT, INK, SECOND, named_axes, new_axes, place_labels, short_names
 from .input_checks import (
     check_component,
@@ -28,7 +29,7 @@ def loading_table(
     kind: str = "direction",
     n_features: int | None = None,
     feature_names: Any = None,
-) -> np.recarray:
+) -> ResultTable:
     """Return the features of a component, largest loadings first.
 
     Parameters

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._result_table import ResultTable
 from .canvas import ACCENT, FAINT, INK, SECOND, names_width, new_axes, short_names
 from .input_checks import make_table
 
@@ -16,7 +17,7 @@ LABELS = {
 }
 
 
-def panel_table(selector: Any) -> np.recarray:
+def panel_table(selector: Any) -> ResultTable:
     """Return what `plot_panel` draws: one row for each size of the submodel.
 
     Parameters

@@ -9,6 +9,7 @@ from scipy.stats import beta
 from sklearn.utils.validation import check_is_fitted
 
 from .._array_types import Floats
+from .._result_table import ResultTable
 from .canvas import FAINT, INK, class_legend, class_style, new_axes, point_look, short_names, shorten, text_styles
 from .input_checks import check_positive, check_target, make_table, stack_tables
 from .input_checks import sample_names as _sample_names
@@ -42,7 +43,7 @@ def predicted_probabilities(model: Any, X: Any, y: Any) -> tuple[Floats, Any, np
     return probabilities, classes, y
 
 
-def probability_table(model: Any, X: Any, y: Any, *, sample_names: Any = None) -> np.recarray:
+def probability_table(model: Any, X: Any, y: Any, *, sample_names: Any = None) -> ResultTable:
     """Return the predicted probability and the class of each sample.
 
     Parameters
@@ -157,7 +158,7 @@ def _box(ax: Any, position: int, values: Floats) -> None:
     ax.plot(position + 0.34 * np.array([-1, 1, 1, -1, -1]), corners, linewidth=0.8, **look)
 
 
-def calibration_table(model: Any, X: Any, y: Any, *, n_bins: int | None = None) -> np.recarray:
+def calibration_table(model: Any, X: Any, y: Any, *, n_bins: int | None = None) -> ResultTable:
     """Return the observed frequency of a class among samples with similar predicted probabilities.
 
     Parameters

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import chi2, f
 
 from .._array_types import Floats, Indices
+from .._result_table import ResultTable
 from .canvas import MANY_POINTS, Style, class_style, halo, numbered_style, place_labels, point_look, shorten
 from .input_checks import component_fields, make_table
 
@@ -42,8 +43,8 @@ def deleted_distances(Z: Floats, codes: Any) -> tuple[Floats, Floats]:
 
 
 def ellipse_table(
-    table: np.recarray, classes: Any = None, probability: float = ELLIPSE_PROBABILITY
-) -> np.recarray:
+    table: ResultTable, classes: Any = None, probability: float = ELLIPSE_PROBABILITY
+) -> ResultTable:
     """Return the probability ellipse of each class, under a normal distribution with its mean and covariance.
 
     Parameters
@@ -81,13 +82,13 @@ def _ellipse(points: Floats, probability: float) -> tuple[float, ...]:
     return *points.mean(axis=1), 2 * radii[0], 2 * radii[1], angle
 
 
-def present_styles(table: np.recarray, classes: Any) -> dict[Any, Style]:
+def present_styles(table: ResultTable, classes: Any) -> dict[Any, Style]:
     """Return the styles of the classes that occur in a table."""
     found = set(np.unique(table["target"]).tolist())
     return {label: style for label, style in class_style(classes).items() if label in found}
 
 
-def draw_points(ax: Any, x: Floats, y: Floats, table: np.recarray, classes: Any, small: float = 1.0) -> None:
+def draw_points(ax: Any, x: Floats, y: Floats, table: ResultTable, classes: Any, small: float = 1.0) -> None:
     """Draw the points, colored by class or value if the table has a target."""
     look = point_look(len(x))
     # With many classes, markers must be large enough to distinguish.
@@ -116,7 +117,7 @@ def _draw_classes(ax: Any, x: Floats, y: Floats, codes: Indices, classes: Any, l
         ax.scatter(x[chosen], y[chosen], color=style.color, marker=style.marker, **look)
 
 
-def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
+def draw_ellipses(ax: Any, ellipses: ResultTable, classes: Any) -> None:
     """Draw the ellipse of each class in its color and line style."""
     from matplotlib.patches import Ellipse
 
@@ -130,7 +131,7 @@ def draw_ellipses(ax: Any, ellipses: np.recarray, classes: Any) -> None:
     ax.autoscale_view()
 
 
-def label_outliers(ax: Any, x: Floats, y: Floats, table: np.recarray, n_labels: int) -> None:
+def label_outliers(ax: Any, x: Floats, y: Floats, table: ResultTable, n_labels: int) -> None:
     """Label the outliers with the smallest p-values."""
     outliers = np.flatnonzero(table["outlier"])
     shown = outliers[np.argsort(table["p_value"][outliers], kind="stable")][:n_labels]

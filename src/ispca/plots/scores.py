@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from .._array_types import Floats
 from .._linear_projection import displayed_scores
+from .._result_table import ResultTable
 from ..fitted_parts import take_apart
 from .canvas import INK, Style, class_legend, class_style, load_pyplot, new_axes
 from .input_checks import (
@@ -32,7 +33,7 @@ OUTLIER_PROBABILITY = 0.01
 
 def score_table(
     model: Any, X: Any, y: Any = None, components: int | Sequence[int] = (1, 2), *, sample_names: Any = None
-) -> np.recarray:
+) -> ResultTable:
     """Return the scores of samples on some components, and which samples are outliers.
 
     Parameters
@@ -87,10 +88,14 @@ def score_table(
     return make_table(columns)
 
 
-def _axis_label(table: np.recarray, name: str) -> str:
-    """Return the name of a component, and whether its scores are cross-fitted."""
+def _axis_label(reduction: Any, table: ResultTable, name: str) -> str:
+    """Return the name of a component, whether its scores are cross-fitted, and its explained variance."""
     cross_fitted = "cross_fitted" in (table.dtype.names or ()) and name.startswith("supervised_")
-    return f"{name} (cross-fitted)" if cross_fitted else name
+    place = reduction.get_feature_names_out().tolist().index(name)
+    label = f"{name} (cross-fitted)" if cross_fitted else name
+    # Two digits without an exponent, as in the report.
+    percent = float(f"{100 * reduction.explained_variance_ratio_[place]:.2g}")
+    return f"{label}, {percent:g}% of variance"
 
 
 def plot_scores(
@@ -130,7 +135,7 @@ def plot_scores(
     >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
     >>> ax = plots.plot_scores(ispca, data.data, data.target)
     >>> ax.get_xlabel()
-    'supervised_1'
+    'supervised_1, 9.2% of variance'
     """
     reduction = fitted_reduction(model)
     if len(components) != 2:
@@ -148,7 +153,7 @@ def plot_scores(
         draw_ellipses(ax, ellipse_table(table, classes), classes)
     if classes is not None:
         class_legend(ax, present_styles(table, classes))
-    labels = [_axis_label(table, name) for name in fields]
+    labels = [_axis_label(reduction, table, name) for name in fields]
     ax.set(xlabel=labels[0] if len(shown) == 2 else "sample", ylabel=labels[-1])
     ax.margins(0.08)
     label_outliers(ax, horizontal, vertical, table, n_labels)
@@ -177,8 +182,9 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
     >>> axes.shape
     (3, 3)
     """
+    reduction = fitted_reduction(model)
     table = score_table(model, X, y, components)
-    classes = table_classes(fitted_reduction(model), table)
+    classes = table_classes(reduction, table)
     names = component_fields(table)
     count = len(names)
     size = max(PANEL * count, 3.0)
@@ -196,8 +202,8 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
         else:
             draw_points(ax, table[names[j]], table[names[i]], table, classes, small=0.5)
     for place, name in enumerate(names):
-        # In two lines, because panels are narrow.
-        label = _axis_label(table, name).replace(" (", "\n(")
+        # In several lines, because panels are narrow.
+        label = _axis_label(reduction, table, name).replace(" (", "\n(").replace(", ", "\n")
         axes[-1, place].set_xlabel(label)
         if place:
             axes[place, 0].set_ylabel(label)
@@ -219,7 +225,7 @@ def _legend(figure: Any, axes: Any, styles: dict[Any, Style]) -> None:
     legend.set_bbox_to_anchor((1.0, 1.0), axes[0, -1].transAxes)
 
 
-def _distributions(ax: Any, values: Floats, table: np.recarray, classes: Any) -> None:
+def _distributions(ax: Any, values: Floats, table: ResultTable, classes: Any) -> None:
     """Draw a smoothed histogram of each class."""
     low, high = values.min(), values.max()
     margin = 0.1 * max(high - low, 1e-12)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._array_types import Floats
 from .._messages import p_value_text
+from .._result_table import ResultTable
 from ..reduction.max_score_test import TIE
 from ..reduction.null_distribution import null_maxima, tested_scores
 from ..reduction.scores import correlation_scores
@@ -24,7 +25,7 @@ OUTCOMES = {
 }
 
 
-def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> np.recarray:
+def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> ResultTable:
     """Recompute the null distribution of the test of each step from the data of the fit.
 
     The fit stops a test as soon as its outcome is certain, and does not store the distribution.
@@ -137,7 +138,7 @@ def _null(ax: Any, position: int, maxima: Floats) -> None:
     ax.axhline(position, color=FAINT, linewidth=0.6, zorder=0)
 
 
-def _observed(ax: Any, position: int, rows: np.recarray) -> None:
+def _observed(ax: Any, position: int, rows: ResultTable) -> None:
     accepted, observed = bool(rows["accepted"][0]), rows["observed"][0]
     color, marker, _ = OUTCOMES[accepted]
     ax.plot([observed] * 2, [position, position - 0.8], color=color, linewidth=1.6, zorder=3)
@@ -158,7 +159,7 @@ def _legend(ax: Any, accepted: Any) -> None:
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=9)
 
 
-def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> np.recarray:
+def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> ResultTable:
     """Recompute the threshold path of a step from the data of the fit: the score of each subset of features.
 
     Parameters

@@ -13,7 +13,7 @@ from .._messages import listing
 from .files import ZIP, check_magic, zip_members
 from .limits import CELL, TEXT, Limit
 from .orientation import from_fields
-from .records import Raw, Request, TableError
+from .records import Raw, Request, TableError, UnknownColumnError
 
 # The largest number of rows in an Excel sheet.
 MAX_ROWS = 2**20
@@ -42,14 +42,21 @@ def read_excel(path: Path, request: Request) -> Raw:
             rows = list(_rows(sheets[name], request.limit))
         finally:
             book.close()
-    if len(rows) < 2:
-        raise TableError(
-            f"The sheet {name!r} of {path.name} contains no data. It needs a header row and one row per sample."
-        )
-    raw = from_fields(rows, request, path.name)
+    note = ""
     if len(sheets) > 1 and request.excel_sheet is None:
         others = _quoted([other for other in sheets if other != name])
-        raw.notes.insert(0, f"Only the first of {len(sheets)} sheets was read: {name!r}. The others are {others}.")
+        note = f"Only the first of {len(sheets)} sheets was read: {name!r}. The others are {others}."
+    if len(rows) < 2:
+        problem = (
+            f"The sheet {name!r} of {path.name} contains no data. It needs a header row and one row per sample."
+        )
+        raise TableError(f"{problem} {note}", "Pass sheet='NAME' to read another one." if note else "")
+    try:
+        raw = from_fields(rows, request, path.name)
+    except UnknownColumnError as error:
+        # The column may be in another sheet.
+        raise UnknownColumnError(f"{error.problem} {note}", error.name, error.role) from None
+    raw.notes[:0] = [note] if note else []
     return raw
 
 

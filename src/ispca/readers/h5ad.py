@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._extras import load_extra
-from .._messages import count
+from .._messages import count, listing
 from .files import HDF5, check_magic
 from .h5ad_probe import can_be_opened
 from .limits import Limit
@@ -21,10 +21,12 @@ from .sparse_checks import checked_csr
 # The largest expansion by deflate, and the smallest number of strings read at a time.
 DEFLATE_RATIO = 1032
 TEXTS_AT_A_TIME = 200
+# More cells of obs or var take seconds to turn into text.
+MOST_TEXTS = 5_000_000
 
 
 def read_h5ad(path: Path, request: Request) -> Raw:
-    """Read X, some columns of obs, and the names from an AnnData file."""
+    """Read X, the names, and what obs says about samples and var about features, from an AnnData file."""
     h5py = load_extra(f"Reading {path.name}", "h5py")
     check_magic(path, HDF5, "an h5ad file", "Write it with anndata.")
     if not can_be_opened(path):
@@ -54,6 +56,12 @@ def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     for what, values in (("names in obs", raw.ids), ("target values", raw.target), *of_samples):
         if values is not None and len(values) != X.shape[0]:
             raise TableError(f"{path.name} has {len(values):,} {what} for {X.shape[0]:,} rows of X.")
+    raw.annotation, of_var = reader.texts(file, "var", X.shape[1])
+    sheet, of_obs = reader.texts(file, "obs", X.shape[0])
+    # What is to be predicted does not describe the samples.
+    roles = (request.target, request.id, request.columns.time, request.columns.event)
+    raw.sheet = {name: texts for name, texts in sheet.items() if name not in roles}
+    raw.notes += [*of_var, *of_obs]
     return raw
 
 
@@ -154,6 +162,28 @@ class Reader:
         frame = self.group(file, name)
         return [str(item) for item in self.column(frame, _text(frame.attrs["_index"]))]
 
+    def texts(self, file: Any, name: str, n_rows: int) -> tuple[dict[str, list[str]], list[str]]:
+        """Return the columns of obs or var as text, and a note on those that cannot be read."""
+        frame = self.group(file, name)
+        hidden = {"_index", "__categories", _text(frame.attrs["_index"])}
+        ordered = [_text(key) for key in np.ravel(frame.attrs.get("column-order", ()))]
+        keys = [key for key in dict.fromkeys([*ordered, *frame]) if key in frame and key not in hidden]
+        if n_rows * len(keys) > MOST_TEXTS:
+            return {}, [f"{name} is too large to describe the data: its {len(keys)} columns are not used."]
+        found, unreadable, taken = {}, [], 0
+        for key in keys:
+            try:
+                values = self.column(frame, key)
+            except (TableError, KeyError, OSError, TypeError, ValueError):
+                values = np.empty(0)
+            if values.shape != (n_rows,):
+                unreadable.append(key)
+                continue
+            found[key] = _as_texts(values)
+            taken += sum(map(len, found[key]))
+            self._limit.check(taken, f"The text of {name}")
+        return found, [f"Columns of {name} that cannot be read: {listing(unreadable)}."] if unreadable else []
+
     def column(self, frame: Any, name: str) -> np.ndarray:
         """Return a column of obs or var: plain, text, categorical or nullable; missing values are NaN or empty."""
         if not isinstance(self._item(frame, name), self._h5py.Group):
@@ -180,6 +210,13 @@ class Reader:
         if values.dtype.kind != "S":
             return values
         return np.array([*(item.decode() for item in values.tolist()), None], dtype=object)[:-1]
+
+
+def _as_texts(values: np.ndarray) -> list[str]:
+    """Return a column as text, empty for missing values."""
+    if values.dtype.kind in "fiu":
+        return ["" if value != value else f"{value:.15g}" for value in values.tolist()]
+    return [str(value) for value in values.tolist()]
 
 
 def _text(value: Any) -> str:

@@ -146,7 +146,7 @@ def read_table(
     features : tuple of str
         Names or shell patterns of the features to use. By default all.
     sheet : str, optional
-        The sheet of an Excel file to read. By default the first.
+        The sheet of an Excel file to read, of ``path`` or else of ``samples``. By default the first.
     positive : str, optional
         The class to call positive.
 
@@ -183,15 +183,17 @@ def read_table(
     if transpose and reader in MATRICES:
         what = "a 10x folder has" if path.is_dir() else f"{path.suffix} files have"
         raise TableError(f"{path.name} cannot be transposed: {what} samples in rows.", "Leave out transpose=True.")
-    if sheet is not None and reader is not read_excel:
-        raise TableError(f"{path.name} is not an Excel file, so it has no sheet {sheet!r}.", "Leave out sheet.")
+    # The sheet of a workbook with samples, unless the data are one, too.
+    of_samples = None if reader is read_excel or samples is None else sheet
+    if sheet is not None and read_excel not in (reader, of_samples and _reader(Path(samples))):
+        raise TableError(f"{path.name} is not an Excel file: no sheet {sheet!r}.", "Leave out sheet='NAME'.")
     with _as_table_error(path):
         limit = limit_for(path, max_bytes)
         request = Request(limit, target, id, drop, transpose, known, progress, columns, excel_sheet=sheet)
         if samples is None:
             raw = reader(path, request)
         else:
-            rows = _read_texts(Path(samples), max_bytes)
+            rows = _read_texts(Path(samples), max_bytes, of_samples)
             raw = read_with_sheet(partial(reader, path), request, rows, SheetIds(rows, Path(samples).name, on))
         choose_features(raw, features, drop, {name for name in (target, id) if name} | columns.names, path.name)
         if annotation is not None:
@@ -203,13 +205,13 @@ def read_table(
         return replace(table, label=label or raw.label, positive=positive)
 
 
-def _read_texts(path: Path, max_bytes: int | None) -> dict[str, list[str]]:
-    """Return all columns of a table as text."""
+def _read_texts(path: Path, max_bytes: int | None, sheet: str | None = None) -> dict[str, list[str]]:
+    """Return all columns of a table as text; ``sheet`` is that of a workbook."""
     reader = _reader(path)
     if reader in MATRICES:
         raise TableError(f"{path.name} is not a table of text. Use .csv, .tsv, .txt, .parquet or .xlsx.")
     with _as_table_error(path):
-        return reader(path, Request(limit_for(path, max_bytes), as_text=True)).sheet
+        return reader(path, Request(limit_for(path, max_bytes), as_text=True, excel_sheet=sheet)).sheet
 
 
 def _table(
@@ -389,9 +391,9 @@ def _check_size(path: Path, X: Any, raw: Raw, supervised: bool, covariates: Cate
     if X.shape[1] == n_covariate_columns(covariates):
         text = sum(why.startswith("text") for why in raw.left_out.values())
         reason = f" ({count(text, 'column')} with text)" if text else ""
-        raise TableError(
-            f"{path.name} has no numeric columns left{reason}.", "If features are in rows, pass transpose=True."
-        )
+        chosen = {"requested", "not chosen"} & set(raw.left_out.values())
+        advice = "Choose other features." if chosen else "If features are in rows, pass transpose=True."
+        raise TableError(f"{path.name} has no numeric columns left{reason}.", advice)
     if X.shape[0] == 0:
         raise TableError(f"{path.name} has no samples left.")
     if supervised and X.shape[0] < 4:

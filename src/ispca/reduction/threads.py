@@ -161,6 +161,11 @@ class _SingleThreadedBlas:
             if self._running == 0:
                 self._limiter.restore_original_limits()
 
+    def threads_of_a_fit(self) -> int:
+        """Return how many threads BLAS had before any fit limited it."""
+        with self._lock:
+            return self._n_threads if self._running else available_threads()
+
     def forked(self) -> None:
         """Reset in a forked process, in which the fits of other threads do not continue."""
         self._lock = Lock()
@@ -180,9 +185,17 @@ def available_threads() -> int:
     return max((library["num_threads"] for library in libraries), default=1)
 
 
+def usable_threads() -> int:
+    """Return the number of threads for work without BLAS: one inside a map, whose items already use the others."""
+    return 1 if _thread.at_work else _single_threaded_blas.threads_of_a_fit()
+
+
 @contextmanager
 def workers() -> Iterator[Workers]:
-    """Open the workers; BLAS is limited to one thread, so results do not depend on their number."""
+    """Open the workers; BLAS is limited to one thread, so results do not depend on their number.
+
+    Fits inside the block open as many workers, even if BLAS is limited to one thread.
+    """
     with _single_threaded_blas as n_threads:
         if n_threads == 1:
             yield Workers(None, 0)

@@ -190,6 +190,11 @@ def _rates(panel: dict[str, Any]) -> dict[str, Any]:
         "x_ticks": [{"value": tick, "x": across(tick)} for tick in ticks],
         "y_ticks": [{"value": tick, "y": up(tick)} for tick in ticks],
         "reference": None if reference is None else [up(value) for value in reference],
+        "points": [
+            {"x": across(point["predicted"]), "y": up(point["observed"])}
+            | {"low": up(point["low"]), "high": up(point["high"])}
+            for point in panel.get("points", [])
+        ],
         "curves": [
             {
                 "name": curve["name"],
@@ -205,8 +210,9 @@ def _rates(panel: dict[str, Any]) -> dict[str, Any]:
 
 def _agreement(panel: dict[str, Any]) -> dict[str, Any]:
     ends = [*panel["predicted"], *panel["observed"]]
-    ticks = nice_ticks(min(ends), max(ends))
-    low, high = min(*ends, ticks[0]), max(*ends, ticks[-1])
+    margin = 0.03 * ((max(ends) - min(ends)) or 1.0)
+    low, high = min(ends) - margin, max(ends) + margin
+    ticks = [tick for tick in nice_ticks(low, high) if low <= tick <= high]
     across, up = _scale(low, high, LEFT, WIDTH - RIGHT), _scale(low, high, HEIGHT - FOOT, TOP)
     pairs = zip(panel["predicted"], panel["observed"], strict=True)
     return {

@@ -10,9 +10,9 @@ from .._messages import count
 from ..plots.canvas import numbered_style
 from .components import displayed_samples
 from .formatting import clean, number, numbers, section, table
-from .held_out import HeldOutClasses, held_out_classes, held_out_values
+from .held_out import HeldOutClasses, class_codes, class_predictions, described_method, held_out_values
 from .input_checks import Inputs
-from .prediction import MINUS, described_method
+from .prediction import MINUS
 from .rate_curves import GRID, RateCurve, precision_recall_curve, roc_curve, wilson_interval
 
 TITLE = "Predictions of held-out samples"
@@ -34,9 +34,11 @@ def held_out_section(inputs: Inputs) -> dict[str, Any] | None:
     predicted = np.argmax(found.probabilities, axis=1)
     text = [
         f"Each of the {count(len(observed), 'sample')} counts once, with the mean of the probabilities that were "
-        "predicted while it was held out. The mean of several predictions is often a little better than one of "
-        "them, so these numbers can differ slightly from the means over the splits."
+        "predicted while it was held out. Curves compare samples of different splits, whose models differ, so "
+        "their areas can differ from the means over the splits."
     ]
+    if found.n_held_out.max() > 1:
+        text.append("The mean of several predictions is often a little better than one of them.")
     missing = len(inputs.y) - len(observed)
     if missing:
         verb = "was never held out and is" if missing == 1 else "were never held out and are"
@@ -50,20 +52,6 @@ def held_out_section(inputs: Inputs) -> dict[str, Any] | None:
     return section(TITLE, text, tables=tables, charts=_curve_charts(inputs, found.probabilities, observed))
 
 
-def class_codes(inputs: Inputs) -> np.ndarray:
-    """Return the index of the class of each sample."""
-    place = {label: code for code, label in enumerate(inputs.classes.tolist())}  # type: ignore[union-attr]
-    return np.array([place[label] for label in np.asarray(inputs.y).tolist()], dtype=np.intp)
-
-
-def class_predictions(inputs: Inputs) -> HeldOutClasses | None:
-    """Return the held-out probabilities of the method that the report is about, or None."""
-    if inputs.comparison is None or inputs.y is None or inputs.classes is None:
-        return None
-    method = described_method(inputs.comparison)
-    return held_out_classes(inputs.comparison, method, class_codes(inputs), len(inputs.classes))
-
-
 def misclassified(inputs: Inputs) -> np.ndarray:
     """Return the samples that are misclassified while held out."""
     found = class_predictions(inputs)
@@ -73,16 +61,21 @@ def misclassified(inputs: Inputs) -> np.ndarray:
 
 
 def _confusion(labels: list[str], observed: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
-    n_classes = len(labels)
-    counts = np.zeros((n_classes, n_classes), dtype=int)
+    counts = np.zeros((len(labels), len(labels)), dtype=int)
     np.add.at(counts, (observed, predicted), 1)
+    return confusion_table("confusion", labels, counts)
+
+
+def confusion_table(key: str, labels: list[str], counts: Any) -> dict[str, Any]:
+    """Return the numbers of samples by observed and predicted class, and the percentages that are correct."""
+    counts = np.asarray(counts, dtype=int)
     columns = [("Observed", "text"), *((f"Predicted {label}", "number") for label in labels)]
     columns += [("Correct, %", "number"), ("95% from", "number"), ("to", "number")]
     rows = []
     for code, label in enumerate(labels):
         total, right = int(counts[code].sum()), int(counts[code, code])
         rows.append([label, *counts[code].tolist(), *_percentages(right, total)])
-    return table("confusion", "Confusion matrix: numbers of samples", columns, rows)
+    return table(key, "Confusion matrix: numbers of samples, with 95% Wilson intervals", columns, rows)
 
 
 def _percentages(right: int, total: int) -> list[Any]:
@@ -94,8 +87,8 @@ def _percentages(right: int, total: int) -> list[Any]:
 
 def _rates(inputs: Inputs, observed: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
     """Return what clinical papers state about a test for the positive class."""
-    positive = inputs.labels[inputs.positive]
-    truth, call = observed == inputs.positive, predicted == inputs.positive
+    positive = inputs.labels[1]
+    truth, call = observed == 1, predicted == 1
     pairs = {
         "Sensitivity (recall)": (truth & call, truth),
         "Specificity": (~truth & ~call, ~truth),
@@ -149,7 +142,7 @@ def _points(inputs: Inputs, samples: np.ndarray) -> list[int | None]:
 
 def _curve_charts(inputs: Inputs, probabilities: np.ndarray, observed: np.ndarray) -> list[dict[str, Any]]:
     n_classes = len(inputs.labels)
-    drawn = [inputs.positive] if n_classes == 2 else list(range(min(n_classes, MOST_CURVES)))
+    drawn = [1] if n_classes == 2 else list(range(min(n_classes, MOST_CURVES)))
     drawn = [code for code in drawn if 0 < np.count_nonzero(observed == code) < len(observed)]
     if not drawn:
         return []

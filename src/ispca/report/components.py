@@ -11,6 +11,7 @@ from ..data_checks.borderline import reconciliation
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
 from .formatting import clean, number, numbers, section, table
+from .held_out_axes import held_out_axes
 from .input_checks import Inputs, column
 from .ranked_features import leading
 from .target_words import WORDS
@@ -105,7 +106,8 @@ def _steps_table(inputs: Inputs) -> dict[str, Any]:
         p_value = p_value_text(step.p_value, step.n_permutations, step.borderline)
         p_value = p_value.removeprefix("p ").removeprefix("= ")
         rows.append([place, number(step.score), p_value, int(step.n_permutations), outcome, used, separated])
-    if not any(row[-1] for row in rows):
+    # Of two classes, each is separated from the other.
+    if len(inputs.labels) == 2 or not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     of_what = "" if inputs.kind in PLAIN_KINDS else f" with {WORDS[inputs.kind].scores}"
     caption = f"Permutation tests, one per step; the score is a correlation{of_what}"
@@ -130,18 +132,9 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
     Z = np.asarray(inputs.displayed_Z)
     n = len(Z)
     shown = displayed_samples(n)
-    text = ["Each point is a sample. Nearby points have similar scores on the two components shown."]
-    if inputs.cross_fitted:
-        text.append(
-            "The scores on supervised components are cross-fitted: each sample is projected on components found "
-            "without it, so the plot shows how new samples would look."
-        )
-    elif inputs.y is not None and inputs.reduction.n_supervised_:
-        what = "the association with the target" if inputs.classes is None else "the separation of the classes"
-        text.append(
-            f"The components were fitted to these samples, so {what} looks stronger here than for new samples. "
-            "See “Predictive performance” for performance on new samples."
-        )
+    predictions = held_out_axes(inputs, shown)
+    text = ["Each point is a sample. Nearby points are similar on the two axes shown."]
+    text += _origin(inputs, predictions)
     if n > MOST_POINTS:
         text.append(f"The plot shows {MOST_POINTS:,} of the {n:,} samples, chosen at random.")
     most = int(np.clip(MOST_SCORES // len(shown), 2, Z.shape[1])) if Z.shape[1] > 1 else 1
@@ -155,7 +148,46 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
         explained=_explained(inputs)[:most],
         scores=[numbers(Z[shown, k]) for k in range(most)],
         colors=_colors(inputs, shown),
+        predictions=predictions,
+        # The first axes: predictions of held-out samples, unless the scores themselves are cross-fitted.
+        first=_first_axes(inputs, predictions, most),
     )
+
+
+def _origin(inputs: Inputs, predictions: list[dict[str, Any]]) -> list[str]:
+    """Return which of the axes show training samples, and which show samples as if they were new."""
+    if inputs.y is None:
+        return []
+    lines = []
+    if inputs.cross_fitted:
+        lines.append(
+            "The scores on supervised components are cross-fitted: each sample is projected on components found "
+            "without it, so the plot shows how new samples would look."
+        )
+    if predictions:
+        lines.append(
+            "Axes marked “held out” show what was predicted for a sample by models that were fitted without it, "
+            "so the plot shows how new samples would look along them."
+        )
+        missing = sum(value is None for value in predictions[0]["values"])
+        if missing:
+            lines.append(f"{count(missing, 'sample')} never held out cannot be shown on them.")
+    if not inputs.cross_fitted and inputs.reduction.n_supervised_:
+        what = "the association with the target" if inputs.classes is None else "the separation of the classes"
+        lines.append(
+            f"Supervised components were fitted to these samples, so along them {what} looks stronger than for "
+            "new samples; these axes are marked “training”."
+        )
+    return lines
+
+
+def _first_axes(inputs: Inputs, predictions: list[dict[str, Any]], n_components: int) -> list[int]:
+    """Return the two axes that are shown first, counting predictions after the components."""
+    if inputs.cross_fitted or not predictions:
+        return [0, 1]
+    unsupervised = int(inputs.reduction.n_supervised_)
+    second = unsupervised if unsupervised < n_components else 0
+    return [n_components, n_components + 1 if len(predictions) > 1 else second]
 
 
 def displayed_samples(n: int) -> np.ndarray:
@@ -174,8 +206,9 @@ def _explained(inputs: Inputs) -> list[float | int | None]:
 
 def _axis_labels(inputs: Inputs) -> list[str]:
     names = [str(name) for name in inputs.reduction.get_feature_names_out()]
-    supervised = int(inputs.reduction.n_supervised_) if inputs.cross_fitted else 0
-    return [f"{name} (cross-fitted)" for name in names[:supervised]] + names[supervised:]
+    supervised = int(inputs.reduction.n_supervised_) if inputs.y is not None else 0
+    kind = "cross-fitted" if inputs.cross_fitted else "training"
+    return [f"{name} ({kind})" for name in names[:supervised]] + names[supervised:]
 
 
 def _colors(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:

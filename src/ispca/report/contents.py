@@ -20,8 +20,16 @@ from .methods_text import methods_section
 from .overview import overview_section
 from .panel import panel_section
 from .prediction import prediction_section
+from .prediction_calibration import prediction_calibration
 from .reproducibility import reproducibility_section
-from .risk_groups import calibration_section, risk_groups_section
+from .risk_groups import group_calibration, risk_groups_section
+
+
+def calibration_section(inputs: Inputs) -> dict[str, Any] | None:
+    """Return the calibration of held-out predictions, or None if there are none."""
+    in_groups = inputs.kind in ("survival", "count")
+    return group_calibration(inputs) if in_groups else prediction_calibration(inputs)
+
 
 # Sections in the order of the report. Those that do not apply to a fit return None.
 SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
@@ -46,7 +54,7 @@ SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
     "reproducibility": reproducibility_section,
 }
 # Sections of a comparison, which has no fit to describe.
-WITHOUT_FIT = ("overview", "prediction", "held_out", "panel", "question", "data", "reproducibility")
+WITHOUT_FIT = ("overview", "prediction", "held_out", "calibration", "panel", "question", "data", "reproducibility")
 FORMAT = 1
 
 

@@ -11,6 +11,7 @@ from ..families import FAMILIES
 from ..plots.effects import effect_table
 from .formatting import clean, number, section, table
 from .input_checks import Inputs
+from .positive_class import for_other_class
 from .ranked_features import leading
 
 # Number of leading features whose agreement is counted.
@@ -48,7 +49,9 @@ def covariates_section(inputs: Inputs) -> dict[str, Any] | None:
 
 def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the effects as a table, and as a forest plot for each class that has its own."""
-    found = effect_table(inputs.fitted)
+    found: np.recarray[Any, Any] = effect_table(inputs.fitted)
+    if inputs.flipped:
+        found = for_other_class(found, "effect", "low", "high")
     ratio = FAMILIES[inputs.model.posterior_.family].ratio
     shown = np.exp if ratio else np.asarray
     several = len(np.unique(found["target_class"])) > 1
@@ -67,7 +70,8 @@ def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         panels.setdefault(label, []).append(panel | {"covariate": bool(row["covariate"])})
     columns = [("Name", "text"), ("Unit", "text")] + ([("Class", "text")] if several else [])
     columns += [(title, "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
-    caption = f"{title} of covariates and of the strongest components"
+    of = f" for “{inputs.labels[1]}”" if inputs.kind == "classification" and len(inputs.labels) == 2 else ""
+    caption = f"{title}{of} of covariates and of the strongest components"
     axis = f"{title} (90% credible interval)"
     options = {"measure": "effect", "reference": 1.0 if ratio else 0.0, "log": bool(ratio)}
     forests = [

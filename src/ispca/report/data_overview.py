@@ -119,7 +119,10 @@ def _class_table(inputs: Inputs) -> dict[str, Any]:
     pairs = list(zip(inputs.labels, counts, strict=True))[:LISTED]
     rows: list[list[Any]] = [[label, often, number(100 * often / total, 3)] for label, often in pairs]
     columns = [("Class", "text"), ("Samples", "number"), ("Percent", "number")]
-    return table("classes", "Classes" + _listed(len(counts)), columns, rows)
+    caption = "Classes" + _listed(len(counts))
+    if inputs.kind == "classification" and len(counts) == 2:
+        caption += f"; “{inputs.labels[1]}” is the positive class, for which effects and rates are given"
+    return table("classes", caption, columns, rows)
 
 
 def _quantity_facts(y: np.ndarray) -> list[list[str]]:

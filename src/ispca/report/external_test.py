@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..plots.comparison import TITLES
+from .class_predictions import confusion_table
 from .formatting import clean, number, section, table
 from .input_checks import Inputs
 from .prediction import MINUS
@@ -20,6 +21,7 @@ LABELS = {
     "log_density": TITLES["mlpd"],
     "majority": "accuracy of always predicting the largest class",
 }
+FACTS = ("data", "samples")
 # Entries that the report has elsewhere.
 KNOWN = ("target", "kind")
 MOST_ERRORS = 200
@@ -30,8 +32,9 @@ def external_test_section(inputs: Inputs) -> dict[str, Any] | None:
     test = inputs.context.test
     if not test:
         return None
-    facts = [[_label(key), _shown(value)] for key, value in test.items() if key not in KNOWN and _is_fact(value)]
-    tables = []
+    facts = [[_label(key), _shown(test[key])] for key in FACTS if key in test]
+    measures = {key: value for key, value in test.items() if key not in (*FACTS, *KNOWN) and _is_number(value)}
+    tables = [_measures(measures, test.get("intervals") or {})] if measures else []
     if test.get("confusion"):
         tables.append(_confusion(test["confusion"]))
     if test.get("misclassified"):
@@ -39,10 +42,18 @@ def external_test_section(inputs: Inputs) -> dict[str, Any] | None:
     return section("External test", [HOW], facts=facts, tables=tables)
 
 
-def _is_fact(value: Any) -> bool:
-    if isinstance(value, str):
-        return True
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+
+
+def _measures(values: Mapping[str, Any], intervals: Mapping[str, Any]) -> dict[str, Any]:
+    rows: list[list[Any]] = [
+        [_label(key), *(number(part, 3) for part in (value, *intervals.get(key, (None, None))))]
+        for key, value in values.items()
+    ]
+    columns = [("Measure", "text"), ("Value", "number"), ("95% from", "number"), ("to", "number")]
+    caption = "Measures with 95% intervals from a jackknife over the samples of the test"
+    return table("test-measures", caption, columns, rows)
 
 
 def _label(key: str) -> str:
@@ -57,10 +68,7 @@ def _shown(value: Any) -> str:
 
 
 def _confusion(confusion: Mapping[str, Any]) -> dict[str, Any]:
-    names = [clean(name) for name in confusion["classes"]]
-    columns = [("Observed", "text"), *((f"Predicted {name}", "number") for name in names)]
-    rows = [[name, *map(number, row)] for name, row in zip(names, confusion["counts"], strict=True)]
-    return table("test-confusion", "Confusion matrix: numbers of samples", columns, rows)
+    return confusion_table("test-confusion", [clean(name) for name in confusion["classes"]], confusion["counts"])
 
 
 def _errors(wrong: list[Mapping[str, Any]]) -> dict[str, Any]:

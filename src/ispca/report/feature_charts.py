@@ -64,7 +64,7 @@ def box_layout(chart: dict[str, Any]) -> dict[str, Any]:
     return {
         "kind": "boxes",
         "description": "Box plots by class of " + ", ".join(feature["name"] for feature in chart["features"]),
-        "width": 2 * PANEL + GAP,
+        "width": 2 * PANEL + GAP + 14,
         "height": (height + GAP) * n_rows,
         "box": BOX,
         "panels": panels,
@@ -106,12 +106,14 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
         for place, strip in enumerate(chart["strips"])
     ]
     legend = bottom + (round(5.2 * max(map(len, names))) if named else 0) + 22
-    entries = [{"name": _short(name, 17), "color": color} for name, color in chart["legend"]]
+    # Longer names get more room.
+    per_row = 4 if all(len(name) <= 17 for name, _ in chart["legend"]) else 2
+    entries = [{"name": _short(name, 76 // per_row - 2), "color": color} for name, color in chart["legend"]]
     return {
         "kind": "heatmap",
         "description": f"Heatmap of {n_features} features in {n_samples} samples",
         "width": WIDTH,
-        "height": legend + 20 + 18 * (-(-len(entries) // 4)),
+        "height": legend + 20 + 18 * (-(-len(entries) // per_row)),
         "left": left,
         "right": right,
         "top": top,
@@ -136,7 +138,7 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
         "legend_y": legend,
         "limit": LIMIT,
         "entries": [
-            entry | {"x": left + 140 * (k % 4), "y": legend + 24 + 18 * (k // 4)}
+            entry | {"x": left + 560 // per_row * (k % per_row), "y": legend + 24 + 18 * (k // per_row)}
             for k, entry in enumerate(entries)
         ],
     }

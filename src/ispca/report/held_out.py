@@ -7,8 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array_types import Floats, Indices
+from ..validation.baseline_comparison import MODEL
 from ..validation.comparison import Comparison
 from ..validation.prediction import Prediction
+from .input_checks import Inputs
+
+
+def described_method(comparison: Comparison) -> str:
+    """Return the name of the method that the report is about."""
+    return MODEL if MODEL in comparison.methods else comparison.methods[0]
 
 
 class HeldOut(NamedTuple):
@@ -85,3 +92,21 @@ def held_out_classes(comparison: Comparison, method: str, codes: Indices, n_clas
     if not len(samples):
         return None
     return HeldOutClasses(samples, sums[samples] / often[samples, None], often[samples], wrong[samples])
+
+
+def class_codes(inputs: Inputs) -> np.ndarray:
+    """Return the index of the class of each sample."""
+    place = {label: code for code, label in enumerate(inputs.classes.tolist())}  # type: ignore[union-attr]
+    return np.array([place[label] for label in np.asarray(inputs.y).tolist()], dtype=np.intp)
+
+
+def class_predictions(inputs: Inputs) -> HeldOutClasses | None:
+    """Return the held-out probabilities of the method that the report is about, or None."""
+    if inputs.comparison is None or inputs.y is None or inputs.classes is None:
+        return None
+    method, codes = described_method(inputs.comparison), class_codes(inputs)
+    if not inputs.flipped:
+        return held_out_classes(inputs.comparison, method, codes, len(inputs.classes))
+    # Predictions of a comparison have the classes in sorted order.
+    found = held_out_classes(inputs.comparison, method, 1 - codes, 2)
+    return None if found is None else found._replace(probabilities=found.probabilities[:, ::-1])

@@ -21,6 +21,7 @@ from ..plots.input_checks import all_classes, check_target, feature_names, sampl
 from ..validation.comparison import Comparison
 from ..validation.target import target_form
 from .formatting import clean, clean_all
+from .positive_class import for_other_class, positive_last
 
 TAKES = (
     "A report needs a fitted ISPCA or SPCA, a fitted pipeline of one of them and a linear model such as "
@@ -73,7 +74,7 @@ class Inputs(NamedTuple):
 
     ``X`` and ``features`` are what the components refer to; ``original_X`` is what the first step takes. ``Z`` are
     the scores of the fit, ``displayed_Z`` those to show. ``kind`` is the kind of
-    target, and ``classes`` is None unless it consists of classes.
+    target, and ``classes`` is None unless it consists of classes; the last of two is the positive one.
     """
 
     fitted: Any
@@ -117,10 +118,10 @@ class Inputs(NamedTuple):
         return clean_all([] if self.classes is None else self.classes.tolist())[0]
 
     @property
-    def positive(self) -> int:
-        """The index of the class to call positive: the one that was asked for, or the last."""
-        named = [str(label) for label in ([] if self.classes is None else self.classes.tolist())]
-        return named.index(self.context.positive) if self.context.positive in named else len(named) - 1
+    def flipped(self) -> bool:
+        """Whether the first of two classes is the positive one, unlike in models and comparisons."""
+        classes = [] if self.classes is None or self.kind != "classification" else self.classes.tolist()
+        return len(classes) == 2 and classes[0] > classes[1]
 
 
 def check_inputs(
@@ -156,7 +157,7 @@ def check_inputs(
             seen = parts.reduction.encode(seen)
     if parts.model is not None and context.coefficients is None:
         context = replace(context, coefficients=original_coefficients(fitted))
-    return Inputs(
+    inputs = Inputs(
         fitted=fitted,
         reduction=parts.reduction,
         model=parts.model,
@@ -167,7 +168,7 @@ def check_inputs(
         X=_without_names(seen),
         y=y,
         kind=kind,
-        classes=_classes(parts, y, kind),
+        classes=_classes(parts, y, kind, context.positive),
         Z=Z,
         displayed_Z=displayed_Z,
         cross_fitted=cross_fitted,
@@ -176,6 +177,10 @@ def check_inputs(
         n_renamed=n_renamed,
         context=context,
     )
+    if not inputs.flipped or context.coefficients is None:
+        return inputs
+    found = for_other_class(context.coefficients, "mean", "q5", "q95")
+    return inputs._replace(context=replace(context, coefficients=found))
 
 
 def _checked_y(y: Any, X: Any) -> np.ndarray:
@@ -193,13 +198,14 @@ def _kind(parts: FittedParts, y: np.ndarray | None) -> str:
     return "regression" if y is None or all_classes(parts.reduction, y) is None else "classification"
 
 
-def _classes(parts: FittedParts, y: np.ndarray | None, kind: str) -> np.ndarray | None:
+def _classes(parts: FittedParts, y: np.ndarray | None, kind: str, positive: str | None) -> np.ndarray | None:
     if y is None or kind in ("survival", "count"):
         return None
     if kind == "ordinal":
         # In their order, which text does not show.
         return np.asarray(getattr(parts.model, "classes_", np.unique(y)))
-    return all_classes(parts.reduction, y)
+    classes = all_classes(parts.reduction, y)
+    return None if classes is None else positive_last(classes, positive)
 
 
 def _check_fit(parts: FittedParts, X: Any) -> None:

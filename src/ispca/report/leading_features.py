@@ -54,6 +54,8 @@ def leading_features_section(inputs: Inputs) -> dict[str, Any] | None:
 
 def _ranking_text(inputs: Inputs) -> str:
     by = "their effect on the prediction per standard deviation" if has_effects(inputs) else "their loadings"
+    if has_effects(inputs) and inputs.kind == "classification" and len(inputs.labels) == 2:
+        by += f" (positive: toward “{inputs.labels[1]}”)"
     return (
         f"The features are ranked by {by}. Means, differences and correlations describe each feature alone, as it "
         "was measured; the weight is its part in the model beside all other features, so the two can disagree."
@@ -103,9 +105,9 @@ def _statistics(inputs: Inputs, values: Floats) -> dict[str, Floats]:
     if len(inputs.labels) <= MOST_MEANS:
         found = {f"Mean in {label}": row for label, row in zip(inputs.labels, means, strict=True)}
     if len(inputs.labels) == 2:
-        positive = inputs.positive
-        label, change = fold_change(means[1 - positive], means[positive], values, inputs.context.transform)
-        found[f"{label}, {inputs.labels[positive]} to {inputs.labels[1 - positive]}"] = change
+        label, change = fold_change(means[0], means[1], values, inputs.context.transform)
+        against = "minus" if label == "Difference" else "vs."
+        found[f"{label}, {inputs.labels[1]} {against} {inputs.labels[0]}"] = change
     return found
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._messages import count, listing
-from .class_predictions import class_predictions
 from .data_overview import n_features
 from .formatting import clean, section
+from .held_out import class_predictions, described_method
 from .input_checks import Inputs
-from .prediction import described_method
 
 TITLE = "Methods paragraph"
 REGRESSIONS = {

@@ -13,10 +13,12 @@ from .data_overview import question_section, size_facts
 from .formatting import clean, section
 from .input_checks import Inputs
 from .prediction import MINUS, performance_sentences
-from .ranked_features import MOST_RANKED, Ranked, directions, rank_features
+from .ranked_features import MOST_RANKED, Ranked, directions, has_effects, rank_features
 
 # Number of leading features, or groups of them, in the summary.
 LEADING = 6
+# Features with a smaller part of the largest effect are not leading.
+SMALLEST = 0.1
 
 
 def overview_section(inputs: Inputs) -> dict[str, Any]:
@@ -53,14 +55,19 @@ def _verdict_facts(verdict: Mapping[str, Any] | None) -> list[list[str]]:
     """Return the measure with its interval, and that of the baseline."""
     if not verdict:
         return []
-    name = TITLES.get(verdict["measure"], verdict["measure"])
-    value = _shown(verdict["value"])
-    if _known(verdict["low"]) and _known(verdict["high"]):
-        value += f" ({_shown(verdict['low'])} to {_shown(verdict['high'])})"
+    name = TITLES.get(verdict["measure"], verdict["measure"].replace("_", " "))
+    value = _with_interval(*(verdict[part] for part in ("value", "low", "high")))
     facts = [[clean(name[0].upper() + name[1:], 60), value]]
     if _known(verdict["baseline_value"]):
-        facts.append(["The same for the baseline", _shown(verdict["baseline_value"])])
+        facts.append([f"{facts[0][0]} of the base rate", _shown(verdict["baseline_value"])])
+    if _known(verdict.get("auc")):
+        facts.append(["AUC", _with_interval(*(verdict.get(f"auc{end}") for end in ("", "_low", "_high")))])
     return facts
+
+
+def _with_interval(value: Any, low: Any, high: Any) -> str:
+    around = f" ({_shown(low)} to {_shown(high)})" if _known(low) and _known(high) else ""
+    return _shown(value) + around
 
 
 def _known(value: Any) -> bool:
@@ -76,6 +83,10 @@ def _leading(inputs: Inputs, ranked: Ranked) -> list[str]:
     words, lines = directions(inputs, ranked), []
     for group in range(min(LEADING, int(ranked.groups.max(initial=-1)) + 1)):
         members = np.flatnonzero(ranked.groups == group)
+        if abs(ranked.weights[members[0]]) < SMALLEST * np.abs(ranked.weights).max():
+            what = "effect" if has_effects(inputs) else "loading"
+            lines.append(f"All other features have less than {SMALLEST:.0%} of the largest {what}.")
+            break
         others = len(members) - 1
         notes = [words[members[0]]] if words[members[0]] else []
         notes += [f"with {count(others, 'correlated feature')}"] if others else []
@@ -88,6 +99,12 @@ def _caveats(inputs: Inputs) -> list[str]:
     """Return what should make a reader cautious, each as a sentence."""
     lines = [clean(finding.sentence, 1000) for finding in inputs.context.findings or ()]
     lines += [clean(line, 1000) for line in inputs.context.confounding]
+    verdict = inputs.context.verdict
+    if verdict and verdict["better_than_baseline"] is False:
+        lines.append(
+            "The model does not predict significantly better than the base rate, so its leading features may be "
+            "due to chance."
+        )
     if inputs.has_posterior and not inputs.model.diagnostics_.converged:
         lines.append("The chains have not converged, so the posterior is unreliable. See “Convergence”.")
     if inputs.model is not None and inputs.comparison is None and not inputs.context.verdict:

@@ -8,13 +8,14 @@ import numpy as np
 
 from .._messages import count
 from ..plots.comparison import TITLES
-from ..validation.baseline_comparison import BASE_RATE, MODEL
+from ..validation.baseline_comparison import BASE_RATE
 from ..validation.comparison import Comparison
 from ..validation.corrected_interval import interval
-from ..validation.failed_fits import NEVER, RULE
+from ..validation.failed_fits import failure_text
 from ..validation.metrics import UNLIMITED, difference_limits, goodness
 from .features import HOW_TO_MODEL
 from .formatting import NAME_BYTES, clean, number, section, table
+from .held_out import described_method
 from .input_checks import Inputs
 
 TITLE = "Predictive performance"
@@ -25,6 +26,12 @@ SENTENCES = {
     "concordance": "Of two held-out samples with known order of events, {method} gives the higher risk to the one "
     "with the earlier event in {percent} of cases; guessing gives 50%",
 }
+MOST_SPLITS = 200
+INTERVALS = (
+    "Intervals in this section come from the differences between the splits, corrected for overlapping training "
+    "sets, so they include the variation between training sets. The interval in the summary comes from the "
+    "held-out samples alone, and is narrower with few splits."
+)
 # Measures that are drawn besides the main one.
 DRAWN = ("accuracy", "r2", "concordance", "integrated_brier", "poisson_deviance")
 WORDS = {
@@ -64,7 +71,10 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
             why = f"Not measured, because that requires refitting the model several times. {hint}."
         return section(TITLE, [why], measured=False)
     found, n_splits = comparison.table, len(comparison.splits)
-    text = [_how(comparison), *performance_sentences(comparison), *_differences(comparison)]
+    text = [_how(comparison)]
+    # The summary has said it, with the interval of the held-out samples.
+    text += [INTERVALS] if inputs.context.verdict else performance_sentences(comparison)
+    text += _differences(comparison)
     if comparison.errors:
         text.append(_failures(comparison))
     unconverged = int(found["n_unconverged"].sum())
@@ -78,7 +88,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
         measured=True,
         n_splits=n_splits,
         baseline=clean(comparison.baseline),
-        tables=[_means(found, measures, n_splits), _intervals(found, measures)],
+        tables=[_means(found, measures, n_splits), _intervals(found, measures), _splits(comparison, measures)],
         forests=[_forest(found, name) for name in drawn],
         words=[WORDS[name] for name in measures if name in WORDS],
     )
@@ -92,11 +102,6 @@ def _how(comparison: Comparison) -> str:
         "refitted to the remaining samples and then predicted the held-out ones. All numbers below refer to these "
         "predictions."
     )
-
-
-def described_method(comparison: Comparison) -> str:
-    """Return the name of the method that the report is about."""
-    return MODEL if MODEL in comparison.methods else comparison.methods[0]
 
 
 def performance_sentences(comparison: Comparison) -> list[str]:
@@ -164,9 +169,8 @@ def _method(row: Any, most: int = NAME_BYTES) -> str:
 
 
 def _failures(comparison: Comparison) -> str:
-    failed = [(clean(name), comparison.n_failed(name)) for name in comparison.methods]
-    listing = ", ".join(f"{name} {n} of {len(comparison.splits)}" for name, n in failed if n)
-    return f"* Some fits failed ({listing}). {RULE}. {NEVER}. First error: {clean(comparison.errors[0][2])}"
+    errors = [(place, clean(name), clean(error, 300)) for place, name, error in comparison.errors]
+    return "* " + failure_text(errors, len(comparison.splits)).replace("\n", " ")
 
 
 def _title(measure: str) -> str:
@@ -188,6 +192,20 @@ def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
     ]
     caption = "Means with 95% intervals, corrected for overlapping training sets"
     return table("intervals", caption, columns, rows)
+
+
+def _splits(comparison: Comparison, measures: list[str]) -> dict[str, Any]:
+    """Return the results of the method of the report in each split."""
+    ours = described_method(comparison)
+    column = comparison.methods.index(ours)
+    rows: list[list[Any]] = [
+        [place + 1, len(split.train), len(split.test)]
+        + [number(comparison.scores[name][place, column], 3) for name in measures]
+        for place, split in enumerate(comparison.splits[:MOST_SPLITS])
+    ]
+    columns = [("Split", "number"), ("Training samples", "number"), ("Held-out samples", "number")]
+    columns += [(_title(name), "number") for name in measures]
+    return table("splits", f"Results of {clean(ours)} in each split", columns, rows)
 
 
 def _forest(found: Any, measure: str) -> dict[str, Any]:

@@ -56,6 +56,9 @@ def _with_band(curve: object, scores: Floats, positive: np.ndarray) -> RateCurve
     low, high = np.quantile(values, LIMITS, axis=0)
     # Quantiles of resamples need not enclose the curve itself.
     area_low, area_high = np.quantile(areas, LIMITS)
+    if area_low == area_high:
+        # Resamples of perfectly separated classes are all the same, which proves little.
+        area_low, area_high = wilson_interval(round(area * len(scores)), len(scores))
     return RateCurve(
         value, np.minimum(low, value), np.maximum(high, value), area, *map(float, (area_low, area_high))
     )

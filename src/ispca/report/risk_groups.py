@@ -12,9 +12,8 @@ from ..plots.kaplan_meier import kaplan_meier_table
 from ..validation.target import evaluation_times
 from .charts import nice_times
 from .formatting import clean, number, numbers, section, table
-from .held_out import HeldOut, held_out_risk, held_out_survival, held_out_values
+from .held_out import HeldOut, described_method, held_out_risk, held_out_survival, held_out_values
 from .input_checks import Inputs
-from .prediction import described_method
 
 TITLE = "Risk groups"
 
@@ -113,7 +112,7 @@ def _curves_panel(curves: np.recarray, names: list[str], target: str) -> dict[st
     }
 
 
-def calibration_section(inputs: Inputs) -> dict[str, Any] | None:
+def group_calibration(inputs: Inputs) -> dict[str, Any] | None:
     """Return predicted against observed survival or counts in groups; None for other targets."""
     if inputs.kind not in ("survival", "count") or inputs.model is None or not _has_predictions(inputs):
         return None

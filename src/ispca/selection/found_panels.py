@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._array_types import Indices, Mask
 from .._checks import known_names
 from .._messages import suggestion
+from .._result_table import ResultTable
 from ..plots.panel import plot_panel
 from .candidates import columns
 from .exchange import Exchange, exchanges
@@ -29,7 +30,7 @@ class FoundPanels(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     panels_: list[Indices]
     n_features_: int
     validated_: bool
-    path_: np.recarray
+    path_: ResultTable
     reference_: Any
     _data: Data
     _values: Any
@@ -54,7 +55,7 @@ class FoundPanels(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         chosen = self.panels_[self._checked_size(size)]
         return fitted_submodel(self._data, self._values, self._found.draws, chosen, known_names(self))
 
-    def panel(self, size: int | None = None) -> np.recarray:
+    def panel(self, size: int | None = None) -> ResultTable:
         """Return the features of the submodel of a size, with their coefficients.
 
         Parameters
@@ -76,7 +77,7 @@ class FoundPanels(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         fractions = unknown if self._held_out is None else self._held_out.fractions(chosen)
         return panel_table(self.submodel(len(chosen)), [names[feature] for feature in chosen], fractions)
 
-    def alternatives(self, feature: Any, size: int | None = None) -> np.recarray:
+    def alternatives(self, feature: Any, size: int | None = None) -> ResultTable:
         """Return the features that could take the place of one in a submodel, cheapest first.
 
         Parameters

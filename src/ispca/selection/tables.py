@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._array_types import Floats, Indices
-from .._recarray import as_table
+from .._result_table import ResultTable, as_table
 from ..models import original_coefficients
 from .exchange import Exchange
 from .search import SearchPath
@@ -22,7 +22,7 @@ def path_table(
     names: Sequence[str],
     costs: Floats | None,
     validation: tuple[HeldOut, Differences, Floats | None] | None,
-) -> np.recarray:
+) -> ResultTable:
     """Return one row per size; ``validation`` has the held-out densities, differences and sample weights."""
     sets = path.sets
     before = (sets[0], *sets[:-1])
@@ -51,7 +51,7 @@ def _only_in(sets: Sequence[Indices], others: Sequence[Indices], names: Sequence
     return np.array(texts, dtype=np.str_)
 
 
-def panel_table(submodel: Pipeline, names: Sequence[str], fractions: Floats) -> np.recarray:
+def panel_table(submodel: Pipeline, names: Sequence[str], fractions: Floats) -> ResultTable:
     """Return one row per feature of a submodel, and class if there are several, with its coefficient."""
     coefficients = original_coefficients(submodel[-1])
     size = len(fractions)
@@ -65,7 +65,7 @@ def panel_table(submodel: Pipeline, names: Sequence[str], fractions: Floats) -> 
     return as_table(table)
 
 
-def groups_table(panel: Indices, found: Sequence[Exchange], error: float, names: Sequence[str]) -> np.recarray:
+def groups_table(panel: Indices, found: Sequence[Exchange], error: float, names: Sequence[str]) -> ResultTable:
     """Return one row per feature of the panel and feature that could equally well take its place."""
     rows = [
         (names[feature], names[other], correlation, cost)
@@ -84,7 +84,7 @@ def groups_table(panel: Indices, found: Sequence[Exchange], error: float, names:
     )
 
 
-def alternatives_table(exchange: Exchange, error: float, names: Sequence[str]) -> np.recarray:
+def alternatives_table(exchange: Exchange, error: float, names: Sequence[str]) -> ResultTable:
     """Return one row per feature that could take the place of another one, cheapest first."""
     # An error of 0 makes every cost infinitely many errors.
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -10,13 +10,13 @@ import numpy as np
 
 from .._array_types import Floats
 from .._checks import checked_offset, checked_weights
-from .._recarray import as_table
+from .._result_table import ResultTable, as_table
 from .._splits import Split, describe_folds, describe_splits, make_fold_splits, make_splits
 from .._warnings import notify
 from ..plots.comparison import plot_comparison
 from .comparison_text import comparison_html, comparison_text
 from .corrected_interval import interval
-from .failed_fits import NEVER, RULE, fair_scores
+from .failed_fits import failure_text, fair_scores
 from .fit_store import Failure
 from .fitting import check_fit_parameters
 from .input_checks import (
@@ -87,7 +87,7 @@ class Comparison:
         return float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
 
     @property
-    def table(self) -> np.recarray:
+    def table(self) -> ResultTable:
         """One row per method, best first by the main measure.
 
         ``method``, then for every measure its mean over the splits and 95% interval (``_low``, ``_high``) and
@@ -95,7 +95,7 @@ class Comparison:
         ``_difference_high``), the seconds of reduction and model per fit, the number of failed fits
         (``n_failed``), and the number of posteriors whose held-out log density has not converged. Where a fit
         failed, the method has the scores of the base rate; a method that failed in every split comes last.
-        ``pandas.DataFrame(result.table)`` makes a frame of it.
+        ``result.table.to_frame()`` is a data frame.
         """
         columns: dict[str, Any] = {"method": np.array(self.methods)}
         base = self.methods.index(self.baseline)
@@ -283,9 +283,7 @@ def run_comparison(
         errors += [(number, name, item.error) for name, item in row.items() if isinstance(item, Failure)]
         predictions.append([None if isinstance(item, Failure) else item for item in row.values()])
     if errors:
-        number, name, error = errors[0]
-        first = f"{len(errors)} of {len(outcomes)} fits failed; the first: {name} on split {number}, {error}"
-        notify(f"{first}\n{RULE}. {NEVER}.")
+        notify(failure_text(errors, len(splits)))
     scores = fair_scores(predictions, samples, target, splits, measures)
     limits = {name: measure.limits for name, measure in measures.items()}
     words = describe(cv, len(splits), groups, strata)

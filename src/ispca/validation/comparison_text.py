@@ -1,13 +1,13 @@
-"""A comparison as plain text: what `print(result)` shows."""
+"""A comparison as plain text and as HTML: what `print(result)` and notebooks show."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._messages import count, listing
+from .._result_table import html_table
 from .failed_fits import NEVER, RULE
 from .metrics import NEEDS
 
@@ -33,13 +33,7 @@ def comparison_text(result: Comparison) -> str:
 
 def comparison_html(result: Comparison) -> str:
     """Return the same table as HTML, for notebooks."""
-    columns = _columns(result)
-    rows = zip(*columns.values(), strict=True)
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    remarks = "".join(f"<p>{escape(remark)}</p>" for remark in _remarks(result))
-    caption = f"<caption>{escape(_how(result))}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{remarks}"
+    return html_table(_columns(result), caption=_how(result), remarks=_remarks(result))
 
 
 def _how(result: Comparison) -> str:

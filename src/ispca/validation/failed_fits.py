@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
 from sklearn.base import clone
 
 from .._array_types import Floats
+from .._messages import count
 from .._splits import Split
 from .base_rates import BASE_RATES
 from .metrics import HeldOut, Measure, score_all
@@ -19,6 +21,25 @@ from .target import Target
 
 RULE = "Where a method failed, it gets the scores of the base rate"
 NEVER = "A method that failed in every split is not ranked"
+
+
+def failure_text(errors: Sequence[tuple[int, str, str]], n_splits: int) -> str:
+    """Say in how many splits each method failed, what follows from it, and why the first fit failed.
+
+    Examples
+    --------
+    >>> from ispca.validation.failed_fits import failure_text
+    >>> failure_text([(0, "lasso", "ValueError: No signal."), (2, "lasso", "ValueError: No signal.")], 5)
+    'lasso could not be fitted in 2 of 5 splits, where it gets the scores of the base rate: No signal.'
+    """
+    sentences = []
+    for method in dict.fromkeys(name for _, name, _ in errors):
+        reasons = [error for _, name, error in errors if name == method]
+        result = "so it is not ranked" if len(reasons) == n_splits else "where it gets the scores of the base rate"
+        where = f"in {len(reasons)} of {count(n_splits, 'split')}"
+        reason = reasons[0].removeprefix("ValueError: ")
+        sentences.append(f"{method} could not be fitted {where}, {result}: {reason}")
+    return "\n".join(sentences)
 
 
 def fair_scores(

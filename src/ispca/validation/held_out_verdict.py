@@ -74,8 +74,9 @@ def verdict(
     verdict : dict
         ``sentence``, ``measure``, ``value``, ``low``, ``high``, ``baseline_value``, ``n_held_out``,
         ``better_than_baseline``, and for classes ``auc``, ``auc_low``, ``auc_high`` (None unless there are two).
-        A method is better than the base rate if the interval of the measure lies above it; for classes, if the
-        interval of the difference in mean log density lies above 0, because accuracy ignores rare classes.
+        A method is better than the base rate if the interval of the measure lies above it. For classes, whose
+        accuracy ignores rare ones, the mean log density of the equal mixture of both predictions must lie above
+        that of the base rate: a few confident mistakes cost the mixture little, and without information it loses.
     """
     folds = _folds(comparison, y, method, groups, sample_weight)
     values = VERDICTS[comparison.kind](folds)
@@ -113,7 +114,7 @@ def _target(kind: str, y: Any) -> tuple[Any, Target]:
 Score = Callable[[Fold], float | None]
 
 
-def _jackknife(folds: list[Fold], score: Score) -> tuple[float, float, int]:
+def jackknife(folds: list[Fold], score: Score) -> tuple[float, float, int]:
     """Return the mean of a measure over the folds, its standard error, and the number of blocks of samples."""
     means = np.array([score(fold) for fold in folds], dtype=np.float64)
     blocks = np.unique(np.concatenate([fold.blocks for fold in folds]))
@@ -176,7 +177,7 @@ def explained_interval(value: float, error: float) -> Estimate:
 
 
 def _fraction(folds: list[Fold], score: Callable[[HeldOut, Prediction], float | None]) -> Estimate:
-    return fraction_interval(*_jackknife(folds, lambda fold: score(fold.held_out, fold.prediction)))
+    return fraction_interval(*jackknife(folds, lambda fold: score(fold.held_out, fold.prediction)))
 
 
 def _auc(held_out: HeldOut, prediction: Prediction) -> float | None:
@@ -203,6 +204,9 @@ def _values(measure: str, estimate: Estimate, baseline: float, better: bool, sen
 
 
 NOT_BETTER = "This is not significantly better than the base rate."
+OVERCONFIDENT = (
+    "Its probabilities are overconfident: they fit the held-out samples worse than the class frequencies."
+)
 
 
 def _known(value: float) -> float | None:
@@ -220,15 +224,17 @@ def _around(estimate: Estimate, show: Callable[[float], str]) -> str:
     return f" (95% interval {show(estimate.low)} to {show(estimate.high)})"
 
 
+def _class_sizes(held_out: HeldOut) -> np.ndarray:
+    return np.bincount(held_out.observed, held_out.weight, minlength=held_out.n_classes)
+
+
 def _classes(folds: list[Fold]) -> dict[str, Any]:
     estimate, area = _fraction(folds, accuracy), _fraction(folds, _auc)
-    baseline = float(np.mean([accuracy(fold.held_out, fold.base_rate) for fold in folds]))
+    # Not the accuracy of the base rate: what is most common in the training part is often rarer in the other.
+    sizes = np.sum([_class_sizes(fold.held_out) for fold in folds], axis=0)
+    baseline = float(sizes.max() / sizes.sum())
 
-    def gain(fold: Fold) -> float | None:
-        own, base = (mean_log_density(fold.held_out, item) for item in (fold.prediction, fold.base_rate))
-        return None if own is None or base is None else own - base
-
-    difference, error, _ = _jackknife(folds, gain)
+    difference, error, _ = jackknife(folds, _hedged_gain)
     better = bool(difference - Z * error > 0) if np.isfinite(error) else bool(estimate.low > baseline)
     sentence = (
         f"{_percent(estimate.value)} of held-out samples are classified correctly"
@@ -237,12 +243,26 @@ def _classes(folds: list[Fold]) -> dict[str, Any]:
     )
     if np.isfinite(area.value):
         sentence += f"; AUC {area.value:.2f}" + _around(area, lambda end: f"{end:.2f}")
+    sentence += "."
+    if better and np.mean([_gain(fold) or 0.0 for fold in folds]) < 0:
+        sentence += f" {OVERCONFIDENT}"
     areas = {"auc": _known(area.value), "auc_low": _known(area.low), "auc_high": _known(area.high)}
-    return _values("accuracy", estimate, baseline, better, f"{sentence}.") | areas
+    return _values("accuracy", estimate, baseline, better, sentence) | areas
+
+
+def _hedged_gain(fold: Fold) -> float | None:
+    """Return by how much the equal mixture of a method and the base rate beats the base rate, in log density."""
+    own, base = fold.prediction.log_density, fold.base_rate.log_density
+    return None if own is None or base is None else fold.held_out.mean(np.logaddexp(own, base) - np.log(2) - base)
+
+
+def _gain(fold: Fold) -> float | None:
+    own, base = (mean_log_density(fold.held_out, item) for item in (fold.prediction, fold.base_rate))
+    return None if own is None or base is None else own - base
 
 
 def _quantity(folds: list[Fold]) -> dict[str, Any]:
-    mean, error, _ = _jackknife(folds, lambda fold: r2(fold.held_out, fold.prediction))
+    mean, error, _ = jackknife(folds, lambda fold: r2(fold.held_out, fold.prediction))
     estimate = explained_interval(mean, error)
     sentence = (
         f"{_percent(estimate.value)} of the variance of the target in held-out samples is explained"
@@ -257,6 +277,8 @@ def _survival(folds: list[Fold]) -> dict[str, Any]:
         "Of two held-out samples with known order of events, the one with the earlier event has the higher risk "
         f"in {_percent(estimate.value)} of cases{_around(estimate, _percent)}, compared with 50% by guessing."
     )
+    if np.isnan(estimate.value):
+        sentence = "No two held-out samples of one fold have a known order of events, so nothing can be compared."
     return _values("concordance", estimate, 0.5, bool(estimate.low > 0.5), sentence)
 
 
@@ -265,7 +287,7 @@ def _counts(folds: list[Fold]) -> dict[str, Any]:
         own, base = (poisson_deviance(fold.held_out, item) for item in (fold.prediction, fold.base_rate))
         return None if own is None or base is None or not 0 < base < np.inf else 1 - own / base
 
-    mean, error, _ = _jackknife(folds, explained)
+    mean, error, _ = jackknife(folds, explained)
     estimate = explained_interval(mean, error)
     sentence = (
         f"{_percent(estimate.value)} of the deviance of held-out counts from their mean rate is explained"

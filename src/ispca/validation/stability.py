@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from .._array_types import Floats, Mask
 from .._checks import integer_seed
 from .._linear_projection import component_names
-from .._recarray import as_table
+from .._result_table import ResultTable, as_table
 from .._splits import Split, make_splits
 from .._transformer_base import SupervisedComponents
 from ..families import FAMILIES, choose_family
@@ -52,9 +52,9 @@ class Stability:
         Number of splits.
     """
 
-    table: np.recarray = field(repr=False)
+    table: ResultTable = field(repr=False)
     chance_frequency: float
-    components: np.recarray
+    components: ResultTable
     n_splits: int
 
     def plot(self, n_features: int = 25, ax: Any = None) -> Any:

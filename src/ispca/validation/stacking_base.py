@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from .._array_types import Floats
 from .._checks import check_training_data
-from .._recarray import as_table
+from .._result_table import ResultTable, as_table
 from .._splits import checked_groups, make_fold_splits
 from .._warnings import notify
 from ..fitted_parts import take_apart
@@ -154,7 +154,9 @@ class Stacked(BaseEstimator):
         pieces = list(portions([(0, name) for name in named], joblib.effective_n_jobs(self.n_jobs)))
         final = [[prepared(named[name], seed) for _, name in piece] for piece in pieces]
         fits = (joblib.delayed(_fit_together)(estimators, samples) for estimators in final)
-        fitted = joblib.Parallel(n_jobs=self.n_jobs)(fits)
+        fitted, messages = zip(*joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True)
+        for message in dict.fromkeys(chain.from_iterable(messages)):
+            notify(message)
         return dict(zip(named, chain.from_iterable(fitted), strict=True))
 
     def _of_each(self, predict: Callable[[Any], Any]) -> list[Any]:
@@ -210,15 +212,18 @@ def in_fold(estimator: Any) -> Any:
     return estimator
 
 
-def _fit_together(estimators: list[Any], samples: Samples) -> list[Any]:
-    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
+def _fit_together(estimators: list[Any], samples: Samples) -> tuple[list[Any], list[str]]:
+    """Return the fitted candidates and their warnings, which a worker process would print itself."""
+    recorded = warnings.catch_warnings(record=True)
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), recorded as caught:
+        warnings.simplefilter("always")
         # For candidates, n_components is an upper limit, and a penalty at the end of its path lowers their weight:
         # neither needs a warning.
         warnings.filterwarnings("ignore", message="n_components=|The chosen penalty")
         reuse = Reuse()
         for estimator in estimators:
             fit_timed(estimator, samples, reuse)
-    return estimators
+    return estimators, [str(warning.message) for warning in caught]
 
 
 def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
@@ -236,7 +241,7 @@ def _first_error(outcomes: dict[Any, Any]) -> str:
 
 def _table(
     names: list[str], predictions: list[list[Prediction]], densities: Floats, weights: Floats, weight: Any
-) -> np.recarray:
+) -> ResultTable:
     """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
     seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
     mean = np.average(densities, axis=0, weights=weight)

@@ -10,18 +10,61 @@ function saveFile(name, blob) {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-function standalone(svg) {
+// The lines of a text that fit into a width; letters of captions are about half as wide as high.
+function textLines(text, width, size) {
+  const lines = [""], most = Math.max(20, Math.floor(width / (size * 0.55)));
+  for (const word of text.trim().split(/\s+/)) {
+    if (lines.at(-1) && lines.at(-1).length + word.length >= most) lines.push("");
+    lines.push(`${lines.pop()} ${word}`.trim());
+  }
+  return lines;
+}
+
+// A figure with its legend, if that is outside the drawing, and its caption, as one drawing.
+function compose(figure) {
+  const svg = figure.querySelector("svg"), size = 13;
+  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
   const copy = svg.cloneNode(true);
-  const [from, to] = [svg, copy].map((root) => [root, ...root.querySelectorAll("*")]);
+  copy.querySelector(".ring")?.remove();
+  let bottom = height + 8;
+  const line = (text) => { copy.append(make("text", { class: "label", x: 8, y: bottom + size }, text)); bottom += size + 5; };
+  for (const item of figure.querySelectorAll(".legend li, .legend p")) {
+    const mark = item.querySelector("svg");
+    if (item.matches("p")) {
+      const [low, high] = item.dataset.ends.split("|"), start = 8;
+      copy.append(make("text", { class: "label", x: start, y: bottom + size }, `${item.dataset.label}: ${low}`));
+      const bar = make("g", { transform: `translate(${start},${bottom + size + 6})` }, ...[...mark.childNodes].map((node) => node.cloneNode(true)));
+      copy.append(bar, make("text", { class: "label", x: start + 150, y: bottom + 2 * size + 4 }, high));
+      bottom += 2 * size + 12;
+    } else {
+      const drawn = make("g", { class: "points", transform: `translate(4,${bottom})` }, ...[...mark.childNodes].map((node) => node.cloneNode(true)));
+      copy.append(drawn, make("text", { class: "label", x: 26, y: bottom + size }, item.textContent));
+      bottom += size + 6;
+    }
+  }
+  bottom += 4;
+  textLines(figure.querySelector("figcaption").textContent, width - 16, size).forEach(line);
+  copy.setAttribute("viewBox", `0 0 ${width} ${Math.ceil(bottom + 8)}`);
+  return copy;
+}
+
+function standalone(figure) {
+  const copy = compose(figure);
+  // Styles are known only of what is in the page.
+  const holder = make("div", { class: "saved" }, copy);
+  figure.append(holder);
   // Papers are white: the colors of the dark page are not saved.
   document.documentElement.classList.add("paper");
-  from.forEach((node, k) => {
+  for (const node of [copy, ...copy.querySelectorAll("*")]) {
     const style = getComputedStyle(node);
-    for (const name of DRAWN) to[k].setAttribute(name, style.getPropertyValue(name));
-    to[k].removeAttribute("class");
-  });
+    const values = DRAWN.map((name) => [name, style.getPropertyValue(name)]);
+    values.forEach(([name, value]) => node.setAttribute(name, value));
+  }
+  // Only now, because a class of a parent may style its children.
+  for (const node of [copy, ...copy.querySelectorAll("*")]) node.removeAttribute("class");
+  holder.remove();
   document.documentElement.classList.remove("paper");
-  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const [, , width, height] = copy.getAttribute("viewBox").split(" ").map(Number);
   for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height })) copy.setAttribute(name, value);
   copy.prepend(make("rect", { width, height, fill: "#ffffff", stroke: "none" }));
   return { text: new XMLSerializer().serializeToString(copy), width, height };
@@ -43,7 +86,7 @@ for (const figure of document.querySelectorAll("figure[data-figure]")) {
   const tools = make("div", { class: "tools save" });
   for (const [kind, save] of Object.entries(buttons)) {
     const button = make("button", { type: "button", "aria-label": `Save figure ${number} as ${kind}` }, kind);
-    button.addEventListener("click", () => save(`figure-${number}.${kind.toLowerCase()}`, standalone(figure.querySelector("svg"))));
+    button.addEventListener("click", () => save(`figure-${number}.${kind.toLowerCase()}`, standalone(figure)));
     tools.append(button);
   }
   figure.append(tools);

@@ -12,6 +12,15 @@ function showSample(point) {
   plot?.plot.focus({ preventScroll: true });
   plot?.point(point);
 }
+// Paper cannot open details; those with all samples stay closed.
+const opened = [];
+addEventListener("beforeprint", () => {
+  for (const part of document.querySelectorAll("details:not([open]):not(#scatter details)")) {
+    part.open = true;
+    opened.push(part);
+  }
+});
+addEventListener("afterprint", () => { for (const part of opened.splice(0)) part.open = false; });
 const profile = data.features ? new Profile(data.features) : null;
 const chooser = document.querySelector("[data-group]");
 chooser?.addEventListener("change", () => {

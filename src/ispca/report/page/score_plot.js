@@ -20,11 +20,11 @@ class ScorePlot {
   }
 
   choose() {
-    const { samples, components, explained, scores, colors } = this.content;
+    const { samples, components, explained, scores, colors, predictions } = this.content;
     const [across, up, color] = this.choosers.map((chooser) => Number(chooser.value));
     const order = { label: "sample order", values: samples.map((_, i) => i + 1) };
-    this.axes = [across, up].map((k) => (k < scores.length
-      ? { label: components[k], percent: explained[k], values: scores[k] } : order));
+    const known = [...scores.map((values, k) => ({ label: components[k], percent: explained[k], values })), ...predictions, order];
+    this.axes = [across, up].map((k) => known[k]);
     this.paint = this.colors(colors[color]);
   }
 
@@ -52,21 +52,28 @@ class ScorePlot {
     y.place = scale(y.range, box.bottom, box.top);
     const svg = make("svg", { width: this.width, height, viewBox: `0 0 ${this.width} ${height}`, "aria-hidden": "true" });
     drawAxes(svg, box, x, y, this.axes.map(({ label, percent }) => (percent == null ? label : `${label}, ${shown(percent)}% of variance`)));
-    this.places = xs.map((value, i) => [x.place(value), y.place(ys[i])]);
+    // A sample that was never held out has no place on such an axis.
+    this.places = xs.map((value, i) => (value === null || ys[i] === null ? null : [x.place(value), y.place(ys[i])]));
     const size = xs.length > 1500 ? 0.6 : xs.length > 400 ? 0.8 : 1.2;
     const points = make("g", { class: "points" });
-    this.places.forEach(([left, top], i) => {
+    this.places.forEach((place, i) => {
+      if (!place) return;
+      const [left, top] = place;
       const at = { d: SHAPES[this.paint.shape(i)], transform: `translate(${left.toFixed(1)},${top.toFixed(1)}) scale(${size})` };
       points.append(make("path", this.paint.fill ? { ...at, fill: this.paint.fill(i) } : { ...at, class: "plain" }));
     });
     this.ring = make("circle", { class: "ring", r: 9, visibility: "hidden" });
-    for (const i of this.content.misclassified) {
+    for (const i of this.content.misclassified.filter((k) => this.places[k])) {
       points.append(make("circle", { class: "wrong", cx: this.places[i][0].toFixed(1), cy: this.places[i][1].toFixed(1), r: 8 }));
     }
     svg.append(points, this.ring);
     this.plot.replaceChildren(svg, this.tip);
-    this.order = [...xs.keys()].sort((a, b) => xs[a] - xs[b]);
+    this.order = [...xs.keys()].filter((i) => this.places[i]).sort((a, b) => xs[a] - xs[b]);
     this.legend();
+    const drawn = this.order.length.toLocaleString("en");
+    const { label } = this.paint;
+    document.getElementById("plot-text").textContent =
+      `${drawn} samples: ${this.axes[1].label} against ${this.axes[0].label}${label ? `, colored by ${label}` : ""}.`;
     this.point(this.current);
   }
 
@@ -82,7 +89,8 @@ class ScorePlot {
     } else if (limits) {
       const boxes = Array.from({ length: 24 }, (_, k) => make("rect", { x: k * 6, y: 0, width: 6.5, height: 12, fill: viridis(k / 23) }));
       const bar = make("svg", { width: 144, height: 12, "aria-hidden": "true" }, ...boxes);
-      place.replaceChildren(make("p", {}, make("bdi", {}, label), ` ${shown(limits[0])} `, bar, ` ${shown(limits[1])}`));
+      const ends = limits.map(shown).join("|");
+      place.replaceChildren(make("p", { "data-label": label, "data-ends": ends }, make("bdi", {}, label), ` ${shown(limits[0])} `, bar, ` ${shown(limits[1])}`));
     } else place.replaceChildren();
   }
 
@@ -91,7 +99,7 @@ class ScorePlot {
     const [left, top] = [event.clientX - frame.left - this.plot.clientLeft, event.clientY - frame.top - this.plot.clientTop];
     let best = -1, least = 24 ** 2;
     this.places.forEach((place, i) => {
-      const distance = (place[0] - left) ** 2 + (place[1] - top) ** 2;
+      const distance = !place ? Infinity : (place[0] - left) ** 2 + (place[1] - top) ** 2;
       if (distance < least) [best, least] = [i, distance];
     });
     this.point(best);
@@ -120,10 +128,10 @@ class ScorePlot {
   }
 
   point(i) {
-    this.current = i;
-    this.tip.hidden = i < 0;
-    this.ring.setAttribute("visibility", i < 0 ? "hidden" : "visible");
-    if (i < 0) return;
+    this.current = this.places[i] ? i : -1;
+    this.tip.hidden = this.current < 0;
+    this.ring.setAttribute("visibility", this.current < 0 ? "hidden" : "visible");
+    if (this.current < 0) return;
     const [left, top] = this.places[i];
     this.ring.setAttribute("cx", left);
     this.ring.setAttribute("cy", top);

@@ -1,5 +1,5 @@
 // Tables: sort by column, search, show more rows, download as CSV.
-const FIRST_ROWS = 15, MORE_ROWS = 200;
+const FIRST_ROWS = 15, MORE_ROWS = 200, LONG = 30;
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 function make(tag, attributes = {}, ...children) {
@@ -115,8 +115,8 @@ class LiveTable {
     const lines = rows.slice(0, this.limit).map((row) => make("tr", {}, ...row.map((value, place) =>
       this.table.columns[place].kind === "number"
         ? make("td", { class: "number" }, shown(value))
-        : make("td", {}, place === 0 ? this.name(row, value) : make("bdi", {}, shown(value))))));
-    if (!lines.length) lines.push(make("tr", {}, make("td", { colspan: this.table.columns.length }, "No matches.")));
+        : make("td", String(value ?? "").length > LONG ? { class: "long" } : {}, place === 0 ? this.name(row, value) : make("bdi", {}, shown(value))))));
+    if (!lines.length) lines.push(make("tr", {}, make("td", { colspan: this.table.columns.length }, total ? "No matches." : "None.")));
     this.element.tBodies[0].replaceChildren(...lines);
     [...this.element.tHead.rows[0].cells].forEach((cell, place) => {
       const here = this.sorted?.place === place;

@@ -1,32 +1,10 @@
-"""What a new user types, and the first lines that this person sees: data as people have it, and the answer."""
+"""A new user has a matrix and a sheet, files of GEO, 10x, R or Excel, or cells that are not numbers."""
 
-import csv
 import gzip
-import json
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-from user_files import D, N, Study, type_in, write
-
-SAMPLES = f"{N} samples, {D} features, target 'tissue': classes normal (12), tumour (12)."
-
-
-def text(name):
-    return Path(name).read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def study(tmp_path, monkeypatch):
-    """A folder to work in, and the data of a study that a test writes to files."""
-    monkeypatch.chdir(tmp_path)
-    return Study()
-
-
-@pytest.fixture
-def user(capsys):
-    return lambda line, code=0: type_in(line, capsys, code)
+from user_files import SAMPLES, D, N, table, text, write
 
 
 def test_a_matrix_and_a_sample_sheet(study, user):
@@ -41,8 +19,9 @@ def test_a_matrix_and_a_sample_sheet(study, user):
     assert SAMPLES in answer.out
     assert "24 samples of matrix.csv matched with column 'sample' of sheet.csv." in answer.notes
     assert "1 row of sheet.csv without a sample in matrix.csv: s99." in answer.notes
-    with open("matrix-results/coefficients.csv", newline="") as file:
-        header, _, first, *_ = csv.reader(file)
+    header, (_, first, *_) = table("matrix-results/coefficients.csv")
+    assert first[header.index("Gene Symbol")] == "SYM" + first[0][1:]
+    header, (first, *_) = table("matrix-results/loadings.csv")
     assert first[header.index("Gene Symbol")] == "SYM" + first[0][1:]
     page = text("matrix-results/report.html")
     assert page.index(answer.lines[0].removeprefix("Verdict: ")[:60]) < page.index('id="components"')
@@ -57,6 +36,27 @@ def test_samples_in_rows_and_a_third_file(study, user):
     assert f"{D} features annotated by column 'id' of genes.csv." in answer.notes
     assert "SYM4" in text("results/report.html")
     assert "SYM4" in text("results/loadings.csv")
+
+
+def test_samples_and_features_that_do_not_match(study, user):
+    """What is in one file only is counted and listed."""
+    study.write_matrix("matrix.csv")
+    study.write_sheet("sheet.csv", leave_out=("s03", "s07"))
+    write("genes.csv", [["id", "symbol"], *([gene, "x"] for gene in study.genes[:50]), ["g99", "x"]])
+    answer = user("ispca fit matrix.csv --samples sheet.csv --target tissue --annotation genes.csv")
+    assert "22 samples, 60 features" in answer.out
+    assert "2 samples of matrix.csv not in sheet.csv, left out: s03, s07." in answer.notes
+    assert "10 features of matrix.csv not in genes.csv: g50, g51, g52, g53, g54 and 5 more." in answer.notes
+    assert "1 row of genes.csv without a feature in matrix.csv." in answer.notes
+
+
+def test_names_of_columns_that_are_wrong(study, user):
+    study.write_matrix("matrix.csv")
+    study.write_sheet("sheet.csv")
+    answer = user("ispca fit matrix.csv --samples sheet.csv --target tissue --on smaple", code=3)
+    assert answer.notes == ["sheet.csv has no column 'smaple' (on). Did you mean sample?"]
+    answer = user("ispca fit matrix.csv --samples sheet.csv --target tissue --label Symbol", code=3)
+    assert answer.notes == ["The annotation has no column 'Symbol' (label). Did you mean Gene Symbol?"]
 
 
 def test_a_sheet_of_other_samples(study, user):
@@ -79,6 +79,10 @@ def test_a_series_matrix_of_geo(study, user):
     answer = user("ispca fit GSE1_series_matrix.txt.gz --target tissue")
     assert SAMPLES in answer.out
     assert answer.notes[0].startswith("GSE1_series_matrix.txt.gz is a series matrix of GEO")
+    assert table("GSE1_series_matrix-results/scores.csv")[1][0][0] == "GSM0"
+    answer = user("ispca fit GSE1_series_matrix.txt.gz --target x", code=3)
+    assert answer.out == ""
+    assert "tissue" in answer.notes[-1]
 
 
 def test_a_folder_of_10x(study, user, tmp_path):
@@ -94,6 +98,10 @@ def test_a_folder_of_10x(study, user, tmp_path):
             file.write("\n".join(lines) + "\n")
     answer = user("ispca fit tenx --samples sheet.csv --target tissue --transform cpm-log")
     assert SAMPLES in answer.out
+    assert "24 samples of tenx matched with column 'sample' of sheet.csv." in answer.notes
+    assert {"g4", "SYM4", "Gene Expression"} <= {*table("tenx-results/loadings.csv")[1][4]}
+    assert "SYM4" in text("tenx-results/report.html")
+    assert user("ispca predict tenx-results tenx").lines[0] == "id,prediction,p(normal),p(tumour)"
 
 
 def test_a_table_of_r_and_comment_lines(study, user, tmp_path):
@@ -103,34 +111,11 @@ def test_a_table_of_r_and_comment_lines(study, user, tmp_path):
         rows.append(f'"{name}" "{tissue}" ' + " ".join(f"{value:.4f}" for value in values))
     (tmp_path / "r.txt").write_text("\n".join(rows) + "\n")
     assert SAMPLES in user("ispca fit r.txt --target tissue").out
+    assert table("r-results/scores.csv")[1][0][0] == "s00"
     (tmp_path / "comments.csv").write_text("# exported\n# twice\n" + (tmp_path / "plain.csv").read_text())
     answer = user("ispca fit comments.csv --target tissue")
     assert SAMPLES in answer.out
     assert answer.notes[0] == "2 comment lines skipped, such as '# exported'."
-
-
-def test_repeated_names_and_groups(study, user):
-    study.ids = [f"p{i // 2}" for i in range(N)]
-    study.write_table("repeated.csv", first="patient")
-    answer = user("ispca fit repeated.csv --target tissue --groups patient")
-    assert "Sample names come from the first column, 'patient'." in answer.notes
-    assert any(note.startswith("Some sample names appear more than once: p0, p1") for note in answer.notes)
-    with open("repeated-results/scores.csv", newline="") as file:
-        assert [row[0] for row in csv.reader(file)][1:4] == ["p0", "p0", "p1"]
-
-
-def test_choosing_columns(study, user):
-    study.write_table("plain.csv")
-    answer = user("ispca fit plain.csv --target tissue --features 'g1*' --positive normal --threads 1")
-    assert f"11 features of {D} chosen by name." in answer.notes
-    assert "24 samples, 11 features" in answer.out
-    assert "for normal, P(sign)" in answer.out
-    answer = user("ispca fit plain.csv --target tissue --drop 'g1*' 'g2*' --out dropped")
-    assert f"24 samples, {D - 22} features" in answer.out
-    answer = user("ispca fit plain.csv --target tissue --features 'h*'", code=3)
-    assert "'h*'" in answer.notes[-1]
-    answer = user("ispca fit plain.csv --target tissue --positive tumor", code=3)
-    assert "tumour" in answer.notes[-1]
 
 
 def test_sheets_of_excel(study, user):
@@ -168,51 +153,6 @@ def test_messy_classes(study, user):
     assert "22 samples" in answer.out
     assert "In 'tissue', 2 values read as missing: 'unknown' (1), 'n/a' (1)." in answer.err
     assert "probably one class, but are treated as 2: 'Tumour' (2), 'tumour' (8)." in answer.err
-
-
-def test_raw_counts(study, user):
-    study.X = study.counts()
-    study.write_table("counts.csv")
-    answer = user("ispca fit counts.csv --target tissue --out raw")
-    assert "counts" in answer.err
-    assert "--transform" in answer.err
-    answer = user("ispca fit counts.csv --target tissue --transform log1p --out logs")
-    assert "--transform" not in answer.err
-    study.X = np.log1p(study.X)
-    study.write_table("logs.csv", target=False)
-    answer = user("ispca predict logs logs.csv")
-    assert "warning: logs.csv is on another scale than the training data" in answer.err
-
-
-def test_predictions_without_some_features(study, user):
-    study.write_table("plain.csv")
-    user("ispca fit plain.csv --target tissue --out results")
-    study.write_table("fewer.csv", target=False, genes=slice(0, D - 2))
-    answer = user("ispca predict results fewer.csv")
-    assert answer.lines[0] == "id,prediction,p(normal),p(tumour)"
-    assert len(answer.lines) == N + 1
-    assert f"fewer.csv lacks 2 of the {D} features of the model, which carry" in answer.notes[-1]
-    assert answer.notes[-1].endswith("They are replaced by the mean of the training data.")
-    study.write_table("without.csv", target=False, genes=slice(6, D))
-    answer = user("ispca predict results without.csv", code=3)
-    assert answer.out == ""
-    assert f"without.csv lacks 6 of the {D} features of the model, which carry" in answer.notes[-1]
-    assert "Features with up to 10% of the weight can be replaced" in answer.notes[-1]
-
-
-def test_an_evaluation_of_predictions(study, user):
-    study.write_table("plain.csv")
-    Study(seed=1).write_table("new.csv")
-    answer = user("ispca fit plain.csv --target tissue --test new.csv --out results")
-    assert "Evaluation on 24 samples of new.csv with a known 'tissue':" in answer.lines
-    assert "  confusion matrix (rows: observed, columns: predicted):" in answer.lines
-    assert "External test" in text("results/report.html")
-    answer = user("ispca predict results new.csv --json")
-    evaluation = json.loads(answer.out)["evaluation"]
-    assert evaluation["accuracy"] > 0.8
-    assert evaluation["auc"] > 0.9
-    assert np.sum(evaluation["confusion"]["counts"]) == N
-    assert {"log_density", "calibration_error"} <= set(evaluation)
 
 
 def test_mistakes_in_typing(study, user):
