@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
 
 def matches(X: Any) -> bool:
     """Return whether X is an array of one of the libraries."""
-    return type(X).__module__.partition(".")[0] in LIBRARIES and hasattr(X, "shape")
+    return _library(X) in LIBRARIES and hasattr(X, "shape")
 
 
 def wrap(X: Any) -> DeviceArray:
@@ -59,7 +61,7 @@ def namespace(array: Any) -> Any:
     """Return the functions of the library of an array: NumPy itself for its own."""
     if not matches(array):
         return np
-    compat = load_extra(f"Using {type(array).__module__.partition('.')[0]} arrays", "array_api_compat")
+    compat = load_extra(f"Using {_library(array)} arrays", "array_api_compat")
     return compat.array_namespace(array)
 
 
@@ -95,6 +97,26 @@ def first_true(mask: Any) -> int:
     return int(xp.argmax(xp.astype(mask, xp.int8) if matches(mask) else mask))
 
 
+def sliced(array: Any, start: Any, width: int, axis: int) -> Any:
+    """Return a part of an array along an axis."""
+    if _library(array).startswith("jax"):
+        # JAX compiles a function for each place of a plain slice, and only one for all of these.
+        return load_extra("Using JAX arrays", "jax").lax.dynamic_slice_in_dim(array, start, width, axis)
+    block = slice(start, start + width)
+    return array[block, ...] if axis == 0 else array[:, block]
+
+
+def _library(array: Any) -> str:
+    return type(array).__module__.partition(".")[0]
+
+
+@cache
+def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    names = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    compiled: Callable[..., Any] = load_extra("Using JAX arrays", "jax").jit(function, static_argnames=names)
+    return compiled
+
+
 def _device(array: Any) -> Any:
     compat = load_extra("Using arrays of other libraries", "array_api_compat")
     return compat.device(array)
@@ -118,7 +140,7 @@ class DeviceArray(ColumnSource):
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.dtype = np.dtype(type_name(X))
         self.result_type = self.xp.float32 if self.dtype == np.float32 else self.xp.float64
-        self.label = f"the {type(X).__module__.partition('.')[0]} array"
+        self.label = f"the {_library(X)} array"
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
@@ -133,16 +155,13 @@ class DeviceArray(ColumnSource):
     def columns_here(self, columns: Block) -> Any:
         """Return some columns, where they are."""
         if isinstance(columns, slice):
-            return self.part(self.X, columns, axis=1)
+            start, stop, _ = columns.indices(self.shape[1])
+            return sliced(self.X, start, stop - start, axis=1)
         return self.xp.take(self.X, self.put(np.asarray(columns, np.int64)), axis=1)
 
-    def part(self, array: Any, block: slice, axis: int = 0) -> Any:
-        """Return a part of an array along an axis."""
-        if type(array).__module__.startswith("jax"):
-            # JAX compiles a function for each place of a plain slice, and only one for all of these.
-            sliced = load_extra("Using JAX arrays", "jax").lax.dynamic_slice_in_dim
-            return sliced(array, block.start, block.stop - block.start, axis)
-        return array[block, ...] if axis == 0 else array[:, block]
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of arrays as the library runs it best; its keyword arguments are constants."""
+        return _jitted(function) if _library(self.X).startswith("jax") else function
 
     def put(self, values: Any) -> Any:
         """Return values where X is."""
@@ -151,8 +170,7 @@ class DeviceArray(ColumnSource):
     @contextmanager
     def exact(self) -> Iterator[None]:
         """Compute in the precision of the operands: libraries may use less for products unless told otherwise."""
-        library = type(self.X).__module__.partition(".")[0]
-        with _EXACT.get(library, nullcontext)():
+        with _EXACT.get(_library(self.X), nullcontext)():
             yield
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .held_out_verdict import Estimate, Fold, Score, Z, jackknife, explained_interval, fraction_interval
+from .held_out_verdict import Estimate, Fold, Score, Z, explained_interval, fraction_interval, jackknife
 from .metrics import HeldOut, Limits, Measure
 from .prediction import Prediction
 

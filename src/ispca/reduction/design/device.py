@@ -18,7 +18,8 @@ from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, refuse_
 from ..._warnings import notify
 from ...containers.array_api import DeviceArray, like, on_host
 from ..threads import Workers
-from .base import MEAN_TOLERANCE, Block, Design, Moments, RowWeights, feature_blocks
+from . import device_blocks as blockwise
+from .base import Design, Moments, RowWeights, feature_blocks
 
 # Columns in double precision that are worked on at once, in bytes: a few such blocks are on the device at a time.
 BLOCK_BYTES = 2**27
@@ -57,38 +58,27 @@ def device_design(
     source: DeviceArray, *, center: bool, scale: bool, rows: RowWeights | None = None
 ) -> DeviceDesign:
     """Compute the moments of the columns on the device, weighted if there are weights."""
-    blocks = Blocks()
+    blocks, n = Blocks(), source.shape[0]
+    size = float(n if rows is None else rows.size)
+
+    def compute() -> list[Floats]:
+        total = source.put(np.ones((1, n)) if rows is None else rows.total[None, :])
+        counted = source.put(np.ones((1, n)) if rows is None or rows.samples is None else rows.samples[None, :])
+        describe = source.compiled(blockwise.moments)
+        parts = [
+            describe(
+                source.X, block.start, total, counted, size=size, width=block.stop - block.start, xp=source.xp
+            )
+            for block in blocks.of(*source.shape)
+        ]
+        return [on_host(source.xp.concat(list(part))) for part in zip(*parts, strict=True)]
+
     with source.exact():
-        found = blocks.retried(lambda: _moments(source, blocks, rows))
-    low, high, n_missing, n_infinite, mean, deviation, n_below = found
-    refuse_out_of_range(
-        ColumnRanges(low, high, n_missing.astype(np.intp), n_infinite.astype(np.intp)), source.names
-    )
+        low, high, n_missing, n_infinite, mean, deviation, n_below = blocks.retried(compute)
+    counts = (n_missing.astype(np.intp), n_infinite.astype(np.intp))
+    refuse_out_of_range(ColumnRanges(low, high, *counts), source.names)
     moments = Moments.of(source, mean, deviation, n_below, center=center, scale=scale, rows=rows)
     return DeviceDesign(source.shape, moments, moments.deviation > 0, source, blocks)
-
-
-def _moments(source: DeviceArray, blocks: Blocks, rows: RowWeights | None) -> list[Floats]:
-    xp, n = source.xp, source.shape[0]
-    total = source.put(np.ones(n) if rows is None else rows.total)[None, :]
-    counted = source.put(np.ones(n) if rows is None or rows.samples is None else rows.samples)[None, :]
-    size = float(n if rows is None else rows.size)
-    parts: list[list[Any]] = []
-    for block in blocks.of(n, source.shape[1]):
-        values = xp.astype(source.columns_here(block), xp.float64)
-        low, high = xp.min(values, axis=0), xp.max(values, axis=0)
-        n_missing, n_infinite = (
-            xp.sum(xp.astype(bad(values), xp.float64), axis=0) for bad in (xp.isnan, xp.isinf)
-        )
-        mean = (total @ values)[0, :] / size
-        values = values - mean
-        # A second pass corrects the mean of columns that lie far from zero.
-        correction = (total @ values)[0, :] / size
-        values = values - correction
-        deviation = xp.sqrt((total @ (values * values))[0, :] / max(size - 1, 1.0))
-        below = (counted @ xp.astype(values < -MEAN_TOLERANCE * deviation, xp.float64))[0, :]
-        parts.append([low, high, n_missing, n_infinite, mean + correction, deviation, below])
-    return [on_host(xp.concat(list(part))) for part in zip(*parts, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,31 +98,35 @@ class DeviceDesign(Design):
     def _weight(self) -> Any:
         return self.source.put(self.weight)
 
-    def _columns(self, block: Block, dtype: Any = None, multiplier: Any = None) -> Any:
-        """Return standardized columns where X is; ``multiplier`` has an entry per feature of X."""
-        xp = self.source.xp
-        vectors = (self._mean, self._weight, multiplier)
-        if isinstance(block, slice):
-            chosen = [vector if vector is None else self.source.part(vector, block) for vector in vectors]
-        else:
-            places = self.source.put(np.asarray(block, np.int64))
-            chosen = [vector if vector is None else xp.take(vector, places) for vector in vectors]
-        mean, weight, extra = chosen
-        values = xp.astype(self.source.columns_here(block), xp.float64) - mean
-        values = values * (weight if extra is None else weight * extra)
-        return values if dtype is None else xp.astype(values, dtype)
-
-    def _standardized(
-        self, features: Indices | None, dtype: Any = None, multiplier: Any = None
+    def _results(
+        self, operation: Callable[..., Any], features: Indices | None, *arguments: Any, **settings: Any
     ) -> Iterator[tuple[slice, Any]]:
-        """Yield blocks of standardized columns and their places among the features."""
+        """Yield what an operation gives for each block of the features, and the places of the block among them."""
         count = self.shape[1] if features is None else len(features)
+        compiled = self.source.compiled(operation)
         for part in self.blocks.of(self.shape[0], count):
-            yield part, self._columns(part if features is None else features[part], dtype, multiplier)
+            place: Any = part.start
+            width: int | None = part.stop - part.start
+            if features is not None:
+                place, width = self.source.put(np.asarray(features[part], np.int64)), None
+            columns = (self.source.X, self._mean, self._weight, place)
+            yield part, compiled(columns, *arguments, width=width, xp=self.source.xp, **settings)
 
     def _computed(self, compute: Callable[[], Any]) -> Any:
         with self.source.exact():
             return self.blocks.retried(compute)
+
+    def _sum(self, operation: Callable[..., Any], features: Indices | None, *arguments: Any) -> Any:
+        """Return the sum of an operation over all blocks, where X is."""
+
+        def compute() -> Any:
+            total: Any = None
+            here = [self.source.put(argument) for argument in arguments]
+            for _, result in self._results(operation, features, *here):
+                total = result if total is None else total + result
+            return total
+
+        return self._computed(compute)
 
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         if features is not None and not len(features):
@@ -144,12 +138,9 @@ class DeviceDesign(Design):
         return self._t_dot(vectors, features, self.source.result_type)
 
     def _t_dot(self, vectors: Floats, features: Indices | None, dtype: Any) -> Any:
-        xp = self.source.xp
-
         def compute() -> Any:
-            here = self.source.put(vectors)
-            products = [xp.astype(columns.T @ here, dtype) for _, columns in self._standardized(features)]
-            return xp.concat(products, axis=0)
+            results = self._results(blockwise.t_dot, features, self.source.put(vectors), dtype=dtype)
+            return self.source.xp.concat([product for _, product in results], axis=0)
 
         return self._computed(compute)
 
@@ -163,25 +154,21 @@ class DeviceDesign(Design):
         features: Indices | None = None,
         explained: tuple[Floats, Floats] | None = None,
     ) -> tuple[list[Floats], list[Floats]]:
-        xp = self.source.xp
+        xp, put = self.source.xp, self.source.put
         kind = xp.float32 if dtype == np.float32 else xp.float64
 
         def compute() -> tuple[list[Floats], list[Floats]]:
-            pieces = [xp.astype(self.source.put(piece), kind) for piece in vectors]
-            scaled = self.source.put(multiplier)
+            pieces = [xp.astype(put(piece), kind) for piece in vectors]
+            subtracted = None
+            if explained is not None:
+                subtracted = tuple(xp.astype(put(part), kind) for part in explained)
             largest: list[Any] = [xp.zeros(piece.shape[1], dtype=kind, device=piece.device) for piece in pieces]
             reached: list[list[Any]] = [[] for _ in pieces]
-            for part, columns in self._standardized(features, kind, scaled):
-                chosen: Block = part if features is None else features[part]
-                for number, piece in enumerate(pieces):
-                    product = columns.T @ piece
-                    if explained is not None:
-                        loadings = explained[0][chosen] * multiplier[chosen, None]
-                        overlap = xp.astype(self.source.put(explained[1]), kind)
-                        product = product - xp.astype(self.source.put(loadings), kind) @ overlap
-                    product = xp.abs(product)
-                    largest[number] = xp.maximum(largest[number], xp.max(product, axis=0))
-                    reached[number].append(xp.max(product, axis=1))
+            for number, piece in enumerate(pieces):
+                results = self._results(blockwise.maxima, features, put(multiplier), piece, subtracted, dtype=kind)
+                for _, (of_vectors, of_features) in results:
+                    largest[number] = xp.maximum(largest[number], of_vectors)
+                    reached[number].append(of_features)
             return [on_host(part) for part in largest], [on_host(xp.concat(parts)) for parts in reached]
 
         result: tuple[list[Floats], list[Floats]] = self._computed(compute)
@@ -196,46 +183,41 @@ class DeviceDesign(Design):
         workers: Workers,
         features: Indices,
     ) -> Indices:
-        xp = self.source.xp
+        xp, put = self.source.xp, self.source.put
 
         def compute() -> Indices:
-            here, scaled, counts = self.source.put(vectors), self.source.put(multiplier), []
-            for part, columns in self._standardized(features, None, scaled):
-                scores = xp.abs(columns.T @ here)
-                scores = xp.reshape(scores, (-1, n_columns, vectors.shape[1] // n_columns))
-                reaches = xp.max(scores, axis=1) >= self.source.put(levels[features[part]])[:, None]
-                counts.append(xp.sum(xp.astype(reaches, xp.int64), axis=1))
-            return on_host(xp.concat(counts))
+            arguments = (put(multiplier), put(vectors), put(levels))
+            results = self._results(blockwise.exceedances, features, *arguments, n_columns=n_columns)
+            return on_host(xp.concat([counts for _, counts in results]))
 
         result: Indices = self._computed(compute)
         return result
 
     def columns(self, features: Indices) -> Floats:
-        columns: Floats = self._computed(lambda: on_host(self._columns(features)))
+        def compute() -> Floats:
+            parts = [on_host(part) for _, part in self._results(blockwise.standardized, features)]
+            return np.concatenate(parts, axis=1) if parts else np.empty((self.shape[0], 0))
+
+        columns: Floats = self._computed(compute)
         return columns
 
     def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
+        columns = self.columns(features)
+        if rows is not None:
+            columns = columns * rows.roots[:, None]
+
         def compute() -> Floats:
-            columns = self._columns(features)
-            if rows is not None:
-                columns = columns * self.source.put(rows.roots)[:, None]
-            return on_host(columns.T @ columns)
+            here = self.source.put(columns)
+            return on_host(here.T @ here)
 
         gram: Floats = self._computed(compute)
         return gram
 
     def _gram_here(self, features: Indices | None) -> Any:
-        def compute() -> Any:
-            total: Any = None
-            for _, columns in self._standardized(features):
-                gram = columns @ columns.T
-                total = gram if total is None else total + gram
-            return total
-
         if features is not None:
-            return self._computed(compute)
+            return self._sum(blockwise.sample_gram, features)
         if "all" not in self._device_grams:
-            self._device_grams["all"] = self._computed(compute)
+            self._device_grams["all"] = self._sum(blockwise.sample_gram, None)
         return self._device_grams["all"]
 
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
@@ -269,45 +251,40 @@ class DeviceDesign(Design):
         return product
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
-        def compute() -> Floats:
-            here, total = self.source.put(coefficients), self.source.put(np.zeros((1, 1)))
-            for part, columns in self._standardized(features):
-                total = total + columns @ self.source.part(here, part)
-            return on_host(total)
-
         if not len(features):
             return np.zeros((self.shape[0], coefficients.shape[1]))
+
+        def compute() -> Floats:
+            total: Any = None
+            for part in self.blocks.of(self.shape[0], len(features)):
+                here = self.source.put(coefficients[part])
+                for _, product in self._results(blockwise.dot, features[part], here):
+                    total = product if total is None else total + product
+            return on_host(total)
+
         product: Floats = self._computed(compute)
         return product
 
     def sample_gram_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
-        def compute() -> Floats:
-            here, total = self.source.put(vectors), self.source.put(np.zeros((1, 1)))
-            for _, columns in self._standardized(features):
-                total = total + columns @ (columns.T @ here)
-            return on_host(total)
-
-        product: Floats = self._computed(compute)
+        product: Floats = on_host(self._sum(blockwise.sample_gram_dot, features, vectors))
         return product
 
 
 def project_on_device(source: DeviceArray, mean: Any, scale: Any, projection: Any) -> Any:
     """Return ``((X - mean) / scale) @ projection.T`` where X is, or refuse values out of range."""
-    xp, blocks = source.xp, Blocks()
+    blocks, project = Blocks(), source.compiled(blockwise.project)
 
     def compute() -> Any:
-        total = source.put(np.zeros((1, 1)))
-        here = [like(source.X, part) for part in (mean, scale, projection)]
-        for block in blocks.of(source.shape[0], source.shape[1]):
-            mean_here, scale_here = (source.part(vector, block) for vector in here[:2])
-            values = (xp.astype(source.columns_here(block), xp.float64) - mean_here) / scale_here
-            weights = xp.astype(source.part(here[2], block, axis=1), xp.float64)
-            total = total + values @ weights.T
+        total: Any = None
+        here = tuple(like(source.X, part) for part in (mean, scale, projection))
+        for block in blocks.of(*source.shape):
+            product = project(source.X, block.start, *here, width=block.stop - block.start, xp=source.xp)
+            total = product if total is None else total + product
         return total
 
     with source.exact():
         product = blocks.retried(compute)
-        if not bool(xp.all(xp.isfinite(product))):
+        if not bool(source.xp.all(source.xp.isfinite(product))):
             ranges = [column_ranges(source.load(block)) for block in blocks.of(*source.shape)]
             refuse_out_of_range(joined_ranges(ranges), source.names, varied=False)
     return product
