@@ -22,7 +22,7 @@ from . import device_blocks as blockwise
 from .base import Design, Moments, RowWeights, feature_blocks
 
 # Columns in double precision that are worked on at once, in bytes: a few such blocks are on the device at a time.
-BLOCK_BYTES = 2**27
+BLOCK_BYTES = 2**26
 # Up to this number of samples, all eigenvectors of a Gram matrix on the device are faster than Lanczos iterations.
 LARGEST_EIGH = 4000
 
@@ -164,9 +164,9 @@ class DeviceDesign(Design):
                 subtracted = tuple(xp.astype(put(part), kind) for part in explained)
             largest: list[Any] = [xp.zeros(piece.shape[1], dtype=kind, device=piece.device) for piece in pieces]
             reached: list[list[Any]] = [[] for _ in pieces]
-            for number, piece in enumerate(pieces):
-                results = self._results(blockwise.maxima, features, put(multiplier), piece, subtracted, dtype=kind)
-                for _, (of_vectors, of_features) in results:
+            arguments = (put(multiplier), tuple(pieces), subtracted)
+            for _, found in self._results(blockwise.maxima, features, *arguments, dtype=kind):
+                for number, (of_vectors, of_features) in enumerate(found):
                     largest[number] = xp.maximum(largest[number], of_vectors)
                     reached[number].append(of_features)
             return [on_host(part) for part in largest], [on_host(xp.concat(parts)) for parts in reached]

@@ -38,21 +38,24 @@ def t_dot(columns: tuple[Any, ...], vectors: Any, *, width: int | None, xp: Any,
 def maxima(
     columns: tuple[Any, ...],
     multiplier: Any,
-    vectors: Any,
+    pieces: tuple[Any, ...],
     explained: tuple[Any, Any] | None,
     *,
     width: int | None,
     xp: Any,
     dtype: Any,
-) -> tuple[Any, Any]:
-    """Return the largest score of each vector and of each feature."""
-    product = standardized(columns, multiplier, width=width, xp=xp, dtype=dtype).T @ vectors
-    if explained is not None:
-        loadings = selected(explained[0], columns[3], 0, width, xp)
-        scales = xp.astype(selected(multiplier, columns[3], 0, width, xp), dtype)
-        product = product - (loadings * scales[:, None]) @ explained[1]
-    product = xp.abs(product)
-    return xp.max(product, axis=0), xp.max(product, axis=1)
+) -> list[tuple[Any, Any]]:
+    """Return the largest score of each vector of each piece, and of each feature."""
+    transpose, found = standardized(columns, multiplier, width=width, xp=xp, dtype=dtype).T, []
+    for vectors in pieces:
+        product = transpose @ vectors
+        if explained is not None:
+            loadings = selected(explained[0], columns[3], 0, width, xp)
+            scales = xp.astype(selected(multiplier, columns[3], 0, width, xp), dtype)
+            product = product - (loadings * scales[:, None]) @ explained[1]
+        product = xp.abs(product)
+        found.append((xp.max(product, axis=0), xp.max(product, axis=1)))
+    return found
 
 
 def exceedances(
