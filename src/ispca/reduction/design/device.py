@@ -25,6 +25,8 @@ from .base import Design, Moments, RowWeights, feature_blocks
 BLOCK_BYTES = 2**26
 # Up to this number of samples, all eigenvectors of a Gram matrix on the device are faster than Lanczos iterations.
 LARGEST_EIGH = 4000
+# A block of fewer values does not need less memory than what is beside it.
+SMALLEST_BLOCK = 2**12
 
 
 @dataclass
@@ -43,7 +45,7 @@ class Blocks:
             try:
                 return compute()
             except Exception as error:
-                if not _out_of_memory(error) or self.n_values < 2**14:
+                if not _out_of_memory(error) or self.n_values < SMALLEST_BLOCK:
                     raise
             if self.n_values == BLOCK_BYTES // 8:
                 notify("The device ran out of memory, so the fit goes on with smaller blocks.")
