@@ -17,7 +17,7 @@ endif
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
 
-test: $(VENV)/installed
+test: $(VENV)/installed $(VENV)/arrays
 	$(PYTEST) tests paper --pyargs ispca
 
 # What depends on the versions of Python and of the libraries: files, outputs, processes, threads, scikit-learn's checks.
@@ -99,6 +99,10 @@ $(VENV)/installed: $(VENV)/dependencies $(wildcard cpp/*) CMakeLists.txt $(FOLDE
 # By name, not by path: the package is there already, only the tools are added.
 $(VENV)/lint-tools: $(VENV)/dependencies
 	$(PIP) install -c constraints.txt 'ispca[lint]'
+	touch $@
+
+$(VENV)/arrays: $(VENV)/installed
+	$(PIP) install -c constraints.txt 'ispca[test-arrays]'
 	touch $@
 
 $(VENV)/documenting: $(VENV)/installed

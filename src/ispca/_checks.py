@@ -13,13 +13,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ._messages import count, listing
-from ._missing_values import IMPUTE, refuse_not_finite
+from ._value_ranges import IMPUTE, LARGEST, SMALLEST, column_ranges, refuse_out_of_range
+from .containers import ColumnSource
+from .containers.array_api import on_host
 from .families.survival_target import is_survival
-from .reduction.design import feature_blocks
-
-# Of X and of a numeric target: larger values, and columns that vary by less, are refused everywhere. Squares of
-# squares stay inside double precision, and all values inside single precision.
-LARGEST, SMALLEST = 1e30, 1e-30
 
 _X_OPTIONS = {
     "accept_sparse": ("csr", "csc"),
@@ -45,6 +42,8 @@ def read_training_data(
 ) -> tuple[Any, Any]:
     """Do the same, except that the values of X are not checked: they may be missing."""
     names = getattr(X, "columns", None)
+    if isinstance(X, ColumnSource):
+        return _read_source(estimator, X, y, needs_target)
     X, y = check_container(X), check_mask(y, "y")
     check_columns(X, estimator)
     if (y is None and not needs_target) or is_survival(y):
@@ -57,6 +56,34 @@ def read_training_data(
         # scikit-learn before 1.9 does not see the names of newer polars frames.
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
     return X, y
+
+
+def _read_source(estimator: Any, X: ColumnSource, y: Any, needs_target: bool) -> tuple[ColumnSource, Any]:
+    """Validate a source of columns and its target without reading it, and remember its features."""
+    samples = np.zeros((len(X), 1))
+    if (y is None and not needs_target) or is_survival(y):
+        check_array(samples, ensure_min_samples=_X_OPTIONS["ensure_min_samples"])
+        check_consistent_length(samples, y)
+    else:
+        _, y = check_X_y(samples, check_mask(y, "y"), ensure_min_samples=_X_OPTIONS["ensure_min_samples"])
+    estimator.n_features_in_ = X.shape[1]
+    estimator.__dict__.pop("feature_names_in_", None)
+    if X.names is not None:
+        estimator.feature_names_in_ = np.asarray(X.names, dtype=object)
+    return X, y
+
+
+def _same_features(estimator: Any, X: ColumnSource) -> ColumnSource:
+    """Return the source, or say how its features differ from those of the fit."""
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input."
+        )
+    known = known_names(estimator)
+    if known is not None and X.names is not None and list(X.names) != list(known):
+        raise ValueError("The feature names of X must be those of fit, in the same order.")
+    return X
 
 
 def known_names(estimator: Any) -> np.ndarray | None:
@@ -85,6 +112,8 @@ def check_new_data(estimator: Any, X: Any, **options: Any) -> Any:
 def read_new_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Do the same, except that the values of X are not checked: they may be missing."""
     names, known = getattr(X, "columns", None), known_names(estimator)
+    if isinstance(X, ColumnSource):
+        return _same_features(estimator, X)
     X = check_container(X)
     check_columns(X)
     if (
@@ -120,6 +149,7 @@ def check_container(X: Any) -> Any:
 
 def check_mask(values: Any, name: str) -> Any:
     """Return the values of a masked array without a masked entry; refuse any other masked array."""
+    values = on_host(values)
     if not isinstance(values, np.ma.MaskedArray):
         return values
     n_masked = int(np.ma.getmaskarray(values).sum())
@@ -197,57 +227,15 @@ def check_values(X: Any, names: Any = None, varied: bool = True, advice: str = I
     """Return X, in double precision unless single or integer, or name the columns with values out of range.
 
     With ``varied``, as in training, a column that varies must do so by enough to be standardized. ``advice`` says
-    what to do about missing values.
+    what to do about missing values. A source of columns is checked when it is read.
     """
-    names = np.arange(X.shape[1]) if names is None else names
+    if isinstance(X, ColumnSource):
+        return X
     if X.dtype.kind == "f" and X.dtype not in (np.float32, np.float64):
         with np.errstate(over="ignore"):  # what does not fit is infinite, and said to be so
             X = X.astype(np.float64)
-    low, high = _column_ranges(X)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        refuse_not_finite(X, names, advice)
-    sizes, spreads = np.maximum(-low, high), high - low
-    _refuse(sizes > LARGEST, sizes, f"values beyond {LARGEST:g}", names)
-    if varied:
-        faint = (spreads > 0) & (spreads < SMALLEST)
-        _refuse(faint, spreads, f"values that vary by less than {SMALLEST:g}", names)
+    refuse_out_of_range(column_ranges(X), names, varied, advice)
     return X
-
-
-def _column_ranges(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest and the largest value of each column."""
-    if not sp.issparse(X):
-        return X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-    n, n_features = X.shape
-    low, high = np.zeros(n_features), np.zeros(n_features)
-    extremes = np.array([X.data.min(initial=0), X.data.max(initial=0)], dtype=np.float64)
-    if np.abs(extremes).max() <= LARGEST and not _any_faint(X.data):
-        # No column can be out of range, so that it is enough to know all of them together.
-        return low + extremes[0], high + extremes[1]
-    columns = X.indices if X.format == "csr" else np.repeat(np.arange(n_features), np.diff(X.indptr))
-    full = np.bincount(columns, minlength=n_features) >= n
-    low[full], high[full] = np.inf, -np.inf
-    with np.errstate(invalid="ignore"):  # NaN stays NaN
-        np.minimum.at(low, columns, X.data[: len(columns)])
-        np.maximum.at(high, columns, X.data[: len(columns)])
-    return low, high
-
-
-def _any_faint(values: np.ndarray) -> bool:
-    """Return whether a column of such values could vary by less than the smallest spread, and yet vary."""
-    limit = SMALLEST / np.finfo(np.float64).eps
-    sizes = (np.abs(values[part]) for part in feature_blocks(len(values), 2**20))
-    return values.dtype.kind == "f" and any(((part > 0) & (part < limit)).any() for part in sizes)
-
-
-def _refuse(bad: np.ndarray, sizes: np.ndarray, what: str, names: Any) -> None:
-    if not bad.any():
-        return
-    columns = [f"{names[j]!s} ({sizes[j]:.2g})" for j in np.flatnonzero(bad)]
-    raise ValueError(
-        f"X has {what} in {count(len(columns), 'column')}: {listing(columns)}. Rescale X, for example to "
-        "standard deviation 1."
-    )
 
 
 def numeric_target(y: Any) -> np.ndarray:

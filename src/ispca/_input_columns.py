@@ -20,10 +20,10 @@ from ._covariates import (
     frame_categories,
 )
 from ._messages import listing
-from ._missing_values import IMPUTE, fill_missing, missing_counts, observed_means, refuse_empty_columns
+from ._missing_values import fill_missing, missing_counts, observed_means, refuse_empty_columns
+from ._value_ranges import DROP_OR_FILL, IMPUTE
+from .containers import wrapped
 from .families import Family
-
-MISSING_ADVICE = "Drop those rows, or pass missing='mean'."
 
 
 class InputColumns:
@@ -81,12 +81,13 @@ class InputColumns:
             One column per entry of ``get_encoded_feature_names``; X itself if nothing has to change.
         """
         check_is_fitted(self)
-        X = read_new_data(self, encode_frame(X, self.categories_, self.handle_unknown))
+        X = read_new_data(self, encode_frame(wrapped(X), self.categories_, self.handle_unknown))
         X = expand_indicators(X, getattr(self, "feature_names_in_", None), self.categories_)
         return self._filled(X, varied=False)
 
     def _read_training_data(self, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
         """Return the encoded X, with missing values, and y; the covariates and their categories are stored."""
+        X = wrapped(X)
         categories = frame_categories(X, self.adjust)
         X, y = read_training_data(self, encode_frame(X, categories), y, needs_target)
         names = getattr(self, "feature_names_in_", None)
@@ -109,7 +110,7 @@ class InputColumns:
         """Return the encoded X with missing values replaced, or refuse its values."""
         if self.fill_values_ is not None:
             X = fill_missing(X, self.fill_values_)
-        advice = MISSING_ADVICE if self.missing == "error" else IMPUTE
+        advice = DROP_OR_FILL if self.missing == "error" else IMPUTE
         return check_values(X, self._encoded_names(), varied, advice)
 
     def _filled_by_fold(

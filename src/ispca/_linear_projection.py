@@ -12,6 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from ._array_types import Floats
 from ._input_columns import InputColumns
 from ._messages import count
+from .containers import ColumnSource
+from .containers.array_api import DeviceArray, exact, like, matching, namespace, on_host, stacked
+from .reduction.design.device import project_on_device
+from .reduction.design.partitioned import project_source
 
 # Scores this close, compared with the largest, are those of the same sample.
 SAME_SAMPLE = 1e-4
@@ -61,7 +65,7 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
             return self.components_
         rows = np.zeros((len(self.kept_columns_), self.components_.shape[1]))
         rows[np.arange(len(rows)), self.kept_columns_] = 1.0
-        return np.concatenate([self.components_, rows])
+        return stacked([self.components_, matching(self.components_, rows)])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
@@ -103,20 +107,26 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
             The new features; with ``keep_adjusted``, the standardized adjusted columns follow.
         """
         X = self.encode(X)
-        return self._project(X, self.projection_).astype(output_dtype(X), copy=False)
+        with exact(X):
+            return as_output(self._project(X, self.projection_), X)
 
-    def _project(self, X: Any, projection: Floats) -> Floats:
-        """Return the new features of encoded samples in double precision."""
-        weights = (projection / self.scale_).T
-        if sp.issparse(X):
-            Z = np.asarray(X @ weights) - self.mean_ @ weights
+    def _project(self, X: Any, projection: Any) -> Any:
+        """Return the new features of encoded samples in double precision, where X is."""
+        if isinstance(X, DeviceArray):
+            return project_on_device(X, self.mean_, self.scale_, projection)
+        mean, scale, projection = (on_host(part) for part in (self.mean_, self.scale_, projection))
+        weights = (projection / scale).T
+        if isinstance(X, ColumnSource):
+            Z = project_source(X, mean, weights)
+        elif sp.issparse(X):
+            Z = np.asarray(X @ weights) - mean @ weights
         else:
             Z = np.empty((X.shape[0], weights.shape[1]))
             rows = max(1, TRANSFORM_BLOCK // X.shape[1])
             for start in range(0, len(Z), rows):
                 # Centering explicitly keeps the digits of data far from zero.
                 part = slice(start, start + rows)
-                Z[part] = np.subtract(X[part], self.mean_, dtype=np.float64) @ weights
+                Z[part] = np.subtract(X[part], mean, dtype=np.float64) @ weights
         return Z
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
@@ -135,12 +145,13 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         Z = self._check_width(Z, "Z")
-        loadings = np.concatenate([self._supervised_loadings, self.directions_[self.n_supervised_ :]])
-        lengths = np.sqrt(self.explained_variance_) if self.whiten else 1.0
+        directions = on_host(self.directions_)[self.n_supervised_ :]
+        loadings = np.concatenate([on_host(self._supervised_loadings), directions])
+        lengths = np.sqrt(on_host(self.explained_variance_)) if self.whiten else 1.0
         k = self.n_components_
         standardized = (Z[..., :k] * lengths) @ loadings
         standardized[..., self.kept_columns_] = Z[..., k:]
-        return standardized * self.scale_ + self.mean_
+        return standardized * on_host(self.scale_) + on_host(self.mean_)
 
     def original_coefficients(self, coef: Any, intercept: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Carry a linear model on the new features back to the original features and units.
@@ -172,11 +183,12 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        original = self._check_width(coef, "coef") @ (self.projection_ / self.scale_)
-        return original, np.asarray(intercept) - original @ self.mean_
+        projection, scale, mean = (on_host(part) for part in (self.projection_, self.scale_, self.mean_))
+        original = self._check_width(coef, "coef") @ (projection / scale)
+        return original, np.asarray(intercept) - original @ mean
 
     def _check_width(self, values: Any, name: str) -> Floats:
-        values = np.asarray(values, dtype=np.float64)
+        values = np.asarray(on_host(values), dtype=np.float64)
         n_kept = len(self.kept_columns_)
         if values.ndim == 0 or values.shape[-1] != self.n_components_ + n_kept:
             kept = f" and {count(n_kept, 'adjusted column')}" if n_kept else ""
@@ -185,6 +197,16 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
                 f"{self.n_components_}{kept}."
             )
         return values
+
+
+def as_output(Z: Any, X: Any) -> Any:
+    """Return new features in the precision of X, and where X is."""
+    dtype = output_dtype(X)
+    if not isinstance(X, DeviceArray):
+        return Z.astype(dtype, copy=False)
+    Z = like(X.X, Z)
+    xp = namespace(Z)
+    return xp.astype(Z, xp.float32 if dtype == np.float32 else xp.float64, copy=False)
 
 
 def output_dtype(X: Any) -> type[np.floating[Any]]:

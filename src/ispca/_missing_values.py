@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,16 @@ import scipy.sparse as sp
 
 from ._array_types import Floats, Indices
 from ._messages import count, listing
+from .containers import ColumnSource
+from .containers.filled import FilledSource
 from .reduction.design import feature_blocks
-
-IMPUTE = "Impute them, or drop these columns or samples."
 
 
 def missing_counts(X: Any) -> Indices:
     """Return the number of missing values of each column of a dense array or a sparse matrix."""
     n_columns = X.shape[1]
+    if isinstance(X, ColumnSource):
+        return X.by_column(missing_counts)
     if X.dtype.kind != "f":
         return np.zeros(n_columns, dtype=np.intp)
     if sp.issparse(X):
@@ -40,6 +43,8 @@ def observed_means(X: Any, sample_weight: Floats | None = None) -> Floats:
     >>> observed_means(np.array([[1.0, 2.0], [np.nan, 4.0], [3.0, 6.0]]))
     array([2., 4.])
     """
+    if isinstance(X, ColumnSource):
+        return X.by_column(partial(observed_means, sample_weight=sample_weight))
     weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     with np.errstate(invalid="ignore"):  # 0 / 0 of a column without observed values is NaN
         if sp.issparse(X):
@@ -61,6 +66,8 @@ def fill_missing(X: Any, values: Floats) -> Any:
 
     Only the stored entries of a sparse matrix can be missing, so that it stays as sparse as it is.
     """
+    if isinstance(X, ColumnSource):
+        return FilledSource(X, values, fill_missing)
     if not missing_counts(X).any():
         return X
     X = X.copy()
@@ -82,25 +89,6 @@ def refuse_empty_columns(n_missing: Indices, n_samples: int, names: Any) -> None
         which = listing(repr(str(names[j])) for j in empty)
         columns = count(len(empty), "column") if len(empty) > 1 else "a column"
         raise ValueError(f"X has {columns} with only missing values, which have no mean: {which}. Drop them.")
-
-
-def refuse_not_finite(X: Any, names: Any, advice: str) -> None:
-    """Say how many missing and infinite values are in which columns; ``advice`` is for missing ones alone."""
-    if sp.issparse(X):
-        _, stored, values = _stored(X)
-        bad = np.bincount(stored[~np.isfinite(values)], minlength=X.shape[1])
-        infinite = bool(np.isinf(values).any())
-    else:
-        blocks = [X[:, block] for block in feature_blocks(X.shape[1])]
-        bad = np.concatenate([np.count_nonzero(~np.isfinite(block), axis=0) for block in blocks])
-        infinite = any(np.isinf(block).any() for block in blocks)
-    lost = int(missing_counts(X).sum())
-    kinds = ["missing values (NaN)"] * (lost > 0) + ["infinity"] * infinite
-    columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
-    raise ValueError(
-        f"X contains {' and '.join(kinds)}: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
-        f"{listing(columns)}. {IMPUTE if infinite else advice}"
-    )
 
 
 def _stored(X: Any) -> tuple[Indices, Indices, np.ndarray]:

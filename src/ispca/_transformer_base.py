@@ -14,10 +14,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._array_types import Floats, Indices
 from ._checks import integer_seed
-from ._linear_projection import LinearProjection, output_dtype
+from ._linear_projection import LinearProjection, as_output
 from ._splits import cross_fit_splits
 from ._training_samples import TrainingSamples, columns_of, target_array, training_samples
 from ._warnings import notify
+from .containers.array_api import DeviceArray, exact, like, matching, on_host
 from .families import choose_family
 from .families.target_kind import is_category
 from .reduction.cross_fitting import (
@@ -38,6 +39,18 @@ from .reduction.reuse import Reuse, reused
 from .reduction.start_basis import StartBasis, start_basis
 from .reduction.threads import Workers, workers
 from .reduction.training_data import TrainingData
+
+# Results that are large, or that are computed with where X is.
+FOLLOWING = (
+    "components_",
+    "directions_",
+    "mean_",
+    "scale_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "training_scores_",
+    "_supervised_loadings",
+)
 
 
 class SupervisedComponents(LinearProjection):
@@ -139,6 +152,7 @@ class SupervisedComponents(LinearProjection):
         self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any, reuse: Reuse | None
     ) -> np.ndarray:
         needs_target = self.n_supervised != 0
+        y = on_host(y)
         given, labels = X, is_category(y)
         y = target_array(y, self.family) if needs_target else y
         X, y = self._read_training_data(X, y, needs_target)
@@ -148,10 +162,18 @@ class SupervisedComponents(LinearProjection):
         X = self._filled(X, varied=True)
         samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
         data = self._training_data(samples, needs_target, labels)
-        with workers() as threads:
+        with exact(X), workers() as threads:
             columns = (self.missing, *self.categories_)
             key = ("design", self.center, self.scale, columns, *data.weight_key(samples.kept))
-            make = partial(make_design, data.X, threads, center=self.center, scale=self.scale, rows=data.rows)
+            make = partial(
+                make_design,
+                data.X,
+                threads,
+                center=self.center,
+                scale=self.scale,
+                rows=data.rows,
+                memory_budget=self.memory_budget,
+            )
             whole = reused(reuse, given, key, make)
             usable = self._informative(whole) & ~data.left_out
             design = reused(reuse, given, (*key, usable.tobytes()), partial(whole.restricted, usable))
@@ -172,11 +194,17 @@ class SupervisedComponents(LinearProjection):
             Z = self._scores(reduction, design, X, samples.kept)
             if self.cross_fit is not None:
                 Z = self._cross_fit(data, unfilled, whole, Z, samples.kept, threads, reuse)
-        if len(self.kept_columns_):
-            Z = np.column_stack([Z, self._project(X, self.projection_[self.n_components_ :])])
-            if hasattr(self, "training_scores_"):
-                self.training_scores_ = Z
-        return Z.astype(output_dtype(X), copy=False)
+        with exact(X):
+            if len(self.kept_columns_):
+                kept_columns = on_host(self._project(X, self.projection_[self.n_components_ :]))
+                Z = np.column_stack([Z, kept_columns])
+                if hasattr(self, "training_scores_"):
+                    self.training_scores_ = Z
+            if isinstance(X, DeviceArray):
+                for name in FOLLOWING:
+                    if hasattr(self, name):
+                        setattr(self, name, like(X.X, getattr(self, name)))
+            return as_output(Z, X)
 
     def _training_data(self, samples: TrainingSamples, needs_target: bool, labels: bool) -> TrainingData:
         """Fit the null model, and choose the columns with a part of their own."""
@@ -287,10 +315,11 @@ class SupervisedComponents(LinearProjection):
         response: Response | None,
         threads: Workers,
     ) -> None:
-        n_found = len(reduction.projection)
+        n_found = reduction.projection.shape[0]
         self.components_ = reduction.projection
         if len(start.covariates):
-            own = start.regression(design, threads, reduction.projection.T)
+            self.components_ = on_host(self.components_)
+            own = start.regression(design, threads, self.components_.T)
             self.components_[:, start.covariates] = own.T
         self.directions_ = reduction.directions
         self._supervised_loadings = reduction.loadings
@@ -312,11 +341,13 @@ class SupervisedComponents(LinearProjection):
     def _scores(self, reduction: Reduction, design: Design, X: Any, kept: Indices | None) -> Floats:
         """Return the new features of all training samples, and store their variance."""
         # Those of weighted rows are not those of the samples.
-        Z = reduction.scores if design.rows is None and kept is None else self._project(X, self.components_)
+        Z = reduction.scores
+        if design.rows is not None or kept is not None:
+            Z = on_host(self._project(X, self.components_))
         variance = score_variance(Z if kept is None else Z[kept], design.rows)
         self.explained_variance_ = variance
         if self.whiten:
-            self.components_ = self.components_ / np.sqrt(variance)[:, None]
+            self.components_ = self.components_ / matching(self.components_, np.sqrt(variance)[:, None])
             Z = Z / np.sqrt(variance)
         return Z
 

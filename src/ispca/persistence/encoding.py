@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from copy import copy
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._result_table import as_table
+from ..containers.array_api import on_host
 from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import take_apart
 from ..models.baseline_hazard import CumulativeHazard
@@ -89,10 +91,18 @@ def _encode_model(value: Any, arrays: list[np.ndarray], blank: bool = False) -> 
     if blank:
         return {"blank": name, "parameters": _encode_parameters(value, arrays)}
     check_is_fitted(value)
+    value = _on_host(value)
     _check_storable(value, check_estimator)
     parameters = _encode_parameters(value, arrays)
     fitted = {key: encode(item, arrays) for key, item in vars(value).items() if FITTED.fullmatch(key)}
     return {"estimator": name, "parameters": parameters, "fitted": fitted}
+
+
+def _on_host(estimator: Any) -> Any:
+    """Return the estimator with NumPy arrays in place of those of other libraries."""
+    found = copy(estimator)
+    vars(found).update({name: on_host(value) for name, value in vars(estimator).items()})
+    return found
 
 
 def _is_step(value: Any) -> bool:

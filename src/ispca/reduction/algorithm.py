@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats, Indices
+from ..containers.array_api import matching, stacked
 from .components import principal_components
 from .deflation import Deflation, carried_roundings, deflate, start_deflation
 from .design import Design
@@ -161,7 +162,9 @@ def complete(
     wanted = max(1, n_supervised) if n_components is None else min(n_components, design.shape[1])
     if wanted > n_supervised:
         more, scores = principal_components(design, workers, basis, roundings, wanted - n_supervised)
-        directions = np.concatenate([directions, more])
+        # Where the unsupervised directions are, which is where X is.
+        directions = stacked([matching(more, directions), more])
+        loadings = matching(more, loadings)
         components = np.column_stack([components, scores])
     projection = projection_matrix(directions, loadings)
     return Reduction(projection, directions, loadings, components, n_supervised, tuple(steps))

@@ -6,12 +6,14 @@ See the algorithm page of the documentation.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._array_types import Floats, Indices
 from .._warnings import notify
+from ..containers.array_api import first_true, matching, namespace, on_host, transposed
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
@@ -57,13 +59,16 @@ def principal_components(
         right = _right_vectors(design, workers, basis, count, used)
     else:
         used = np.arange(n_features) if features is None else features
-        left = _left_vectors(design, workers, basis, count, features)
-        right = design.t_dot(left, workers, features)
-        lengths = np.linalg.norm(right, axis=0)
+        left = design.leading_left_vectors(workers, basis, count, features)
+        if left is None:
+            left = _left_vectors(design, workers, basis, count, features)
+        right = design.t_dot_here(left, workers, features)
+        xp = namespace(right)
+        lengths = on_host(xp.sqrt(xp.sum(right * right, axis=0))).astype(np.float64)
         strong = max(WELL_CONDITIONED * _length(design, used), _rank_tolerance(design, roundings, used))
         if lengths.min() > strong and n <= LARGEST_GRAM:
-            return _signed(right / lengths, left * lengths, used, n_features)
-    return _refined(design, basis, roundings, right, used)
+            return _signed(right / matching(right, lengths), left * lengths, used, n_features)
+    return _refined(design, basis, roundings, on_host(right), used)
 
 
 def _length(design: Design, features: Indices) -> float:
@@ -84,13 +89,13 @@ def _rank_tolerance(design: Design, roundings: Floats, features: Indices) -> flo
 
 def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
     """Apply the sign rule, and return the directions in rows over all features."""
-    rows = np.ascontiguousarray(directions.T)
+    rows = transposed(directions)
     signs = sign_of_largest(rows)
-    rows *= signs[:, None]
+    rows = rows * matching(rows, signs[:, None])
     if len(features) == n_features:
         return rows, components * signs
     padded = np.zeros((len(signs), n_features))
-    padded[:, features] = rows
+    padded[:, features] = on_host(rows)
     return padded, components * signs
 
 
@@ -154,14 +159,13 @@ def _krylov(
     design: Design, workers: Workers, basis: Floats, count: int, features: Indices | None, length: float
 ) -> Floats:
     """Find the left vectors by restarted block Krylov iteration, for an X too large for a Gram matrix."""
-    used = np.arange(design.shape[1]) if features is None else features
     width = count + EXTRA_COLUMNS
     # The start only has to be in general position; a fixed one keeps fits reproducible.
     start = np.random.default_rng(0).normal(size=(design.shape[0], width))
     block = np.linalg.qr(project_off(basis, start))[0]
     space, images = np.empty((len(block), 0)), np.empty((len(block), 0))
     for _ in range(KRYLOV_ITERATIONS):
-        image = project_off(basis, design.dot(design.t_dot(block, workers, features), used))
+        image = project_off(basis, design.sample_gram_dot(block, workers, features))
         space, images = np.column_stack([space, block]), np.column_stack([images, image])
         values, coordinates = np.linalg.eigh(space.T @ images)
         leading = coordinates[:, : -width - 1 : -1]
@@ -182,8 +186,11 @@ def _krylov(
     return vectors[:, :count]
 
 
-def sign_of_largest(directions: Floats) -> Floats:
+def sign_of_largest(directions: Any) -> Floats:
     """Return the sign of each row's entry of largest magnitude, the first one among near-ties."""
-    magnitude = np.abs(directions)
-    near = magnitude >= magnitude.max(axis=1, initial=0.0, keepdims=True) * (1 - 1e-9)
-    return np.where(directions[np.arange(len(directions)), np.argmax(near, axis=1)] < 0, -1.0, 1.0)
+    xp, signs = namespace(directions), np.ones(directions.shape[0])
+    for row in range(len(signs) if directions.shape[1] else 0):
+        magnitude = xp.abs(directions[row, :])
+        near = magnitude >= xp.max(magnitude) * (1 - 1e-9)
+        signs[row] = -1.0 if float(directions[row, first_true(near)]) < 0 else 1.0
+    return signs

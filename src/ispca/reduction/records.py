@@ -101,6 +101,8 @@ class Reduction(NamedTuple):
     def explained_variance_ratio(self, sum_of_squares: float) -> Floats:
         """Return the fraction of the sum of squares of X_s that its regression on each component explains."""
         # The regression coefficients on an unsupervised component are its direction.
-        loadings = np.concatenate([self.loadings, self.directions[self.n_supervised :]])
-        ratio: Floats = (loadings**2).sum(axis=1) * (self.scores**2).sum(axis=0) / sum_of_squares
+        parts = ((self.loadings, 0), (self.directions, self.n_supervised))
+        rows = [rows[k, :] for rows, start in parts for k in range(start, rows.shape[0])]
+        squares = np.array([float(row @ row) for row in rows])
+        ratio: Floats = squares * (self.scores**2).sum(axis=0) / sum_of_squares
         return ratio

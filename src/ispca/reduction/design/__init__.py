@@ -8,9 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._array_types import Indices
+from ...containers import ColumnSource
+from ...containers.array_api import DeviceArray
 from ..threads import Workers
 from .base import Design, RowWeights, feature_blocks
 from .dense import Samples, dense_design
+from .device import device_design
+from .partitioned import partitioned_design
 from .sparse import sparse_design
 from .weighted import total_weights, with_row_weights
 
@@ -20,16 +24,33 @@ __all__ = ["Design", "RowWeights", "feature_blocks", "make_design", "make_subset
 SPARSE_DENSITY = 0.05
 
 
-def make_design(X: Any, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None) -> Design:
-    """Wrap dense or sparse X; mostly-zero dense data becomes sparse."""
-    make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design
-    return with_row_weights(make(X, workers, center=center, scale=scale, rows=rows), rows)
+def make_design(
+    X: Any,
+    workers: Workers,
+    *,
+    center: bool,
+    scale: bool,
+    rows: RowWeights | None = None,
+    memory_budget: float = 2**28,
+) -> Design:
+    """Wrap X: a source of columns, dense or sparse; mostly-zero dense data becomes sparse."""
+    design: Design
+    if isinstance(X, DeviceArray):
+        design = device_design(X, center=center, scale=scale, rows=rows)
+    elif isinstance(X, ColumnSource):
+        design = partitioned_design(X, workers, center=center, scale=scale, rows=rows, memory_budget=memory_budget)
+    else:
+        make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design
+        design = make(X, workers, center=center, scale=scale, rows=rows)
+    return with_row_weights(design, rows)
 
 
 def make_subset_design(
     X: Any, samples: Indices, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None
 ) -> Design:
     """Wrap some samples of X, which is not copied if it is dense; the weights are those of the samples."""
+    if isinstance(X, ColumnSource):
+        return make_design(X[samples], workers, center=center, scale=scale, rows=rows)
     if sp.issparse(X):
         design: Design = sparse_design(X[samples], workers, center=center, scale=scale, rows=rows)
     else:

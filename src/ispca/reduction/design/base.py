@@ -170,6 +170,11 @@ class Design(ABC):
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         """Return ``X_s^T vectors``, one row per feature."""
 
+    def t_dot_here(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Any:
+        """Return the same where X is: an array of its library."""
+        return self.t_dot(vectors, workers, features)
+
+    @abstractmethod
     def score_maxima(
         self,
         vectors: Sequence[Floats],
@@ -185,6 +190,76 @@ class Design(ABC):
         Every matrix in ``vectors`` has vectors in its columns, orthogonal to the constant if X is centered.
         ``explained`` are loadings L (D x k) and Q^T t (k x vectors) for the score of ``x_j^T t - L_j Q^T t``.
         """
+
+    @abstractmethod
+    def score_exceedances(
+        self,
+        vectors: Floats,
+        n_columns: int,
+        levels: Floats,
+        multiplier: Floats,
+        workers: Workers,
+        features: Indices,
+    ) -> Indices:
+        """Count for each feature j the permutations whose largest ``multiplier_j |x_j^T t|`` reaches its level.
+
+        ``vectors`` are as in `score_maxima`: the permutations of one of ``n_columns`` responses after the other.
+        """
+
+    @abstractmethod
+    def columns(self, features: Indices) -> Floats:
+        """Return the standardized columns, dense."""
+
+    @abstractmethod
+    def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
+        """Return ``X_s[:, features].T @ X_s[:, features]``, of weighted rows if there are weights."""
+
+    def sample_gram(self, workers: Workers, features: Indices | None = None) -> Floats:
+        """Return ``X_s[:, features] @ X_s[:, features].T``; that of all features is computed only once."""
+        if features is not None:
+            return self.compute_sample_gram(workers, features)
+        if "all" not in self._grams:
+            self._grams["all"] = self.compute_sample_gram(workers, None)
+        return self._grams["all"]
+
+    @abstractmethod
+    def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
+        """Compute the Gram matrix of the samples."""
+
+    def leading_left_vectors(
+        self, workers: Workers, basis: Floats, count: int, features: Indices | None = None
+    ) -> Floats | None:
+        """Return the leading left singular vectors of ``P X_s``, strongest first; None to have them solved for."""
+        return None
+
+    def sample_gram_product(self, workers: Workers, features: Indices | None = None) -> Callable[[Floats], Floats]:
+        """Return the product of that Gram matrix with a vector; a design need not form the matrix for it."""
+        gram = self.sample_gram(workers, features)
+        return lambda vector: gram @ vector
+
+    @abstractmethod
+    def dot(self, coefficients: Floats, features: Indices) -> Floats:
+        """Return ``X_s[:, features] @ coefficients``."""
+
+    def sample_gram_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
+        """Return ``X_s[:, features] @ X_s[:, features].T @ vectors`` without forming the Gram matrix."""
+        used = np.arange(self.shape[1]) if features is None else features
+        return self.dot(self.t_dot(vectors, workers, features), used)
+
+
+class InMemoryDesign(Design):
+    """A design that multiplies block by block, and reduces each product while it is in the cache."""
+
+    def score_maxima(
+        self,
+        vectors: Sequence[Floats],
+        multiplier: Floats,
+        workers: Workers,
+        *,
+        dtype: Any = np.float64,
+        features: Indices | None = None,
+        explained: tuple[Floats, Floats] | None = None,
+    ) -> tuple[list[Floats], list[Floats]]:
         if explained is not None:
             loadings, overlap = explained[0], explained[1].astype(dtype)
 
@@ -210,10 +285,6 @@ class Design(ABC):
         workers: Workers,
         features: Indices,
     ) -> Indices:
-        """Count for each feature j the permutations whose largest ``multiplier_j |x_j^T t|`` reaches its level.
-
-        ``vectors`` are as in `score_maxima`: the permutations of one of ``n_columns`` responses after the other.
-        """
         shape = (-1, n_columns, vectors.shape[1] // n_columns)
 
         def reduce(product: Floats, block: Block) -> Indices:
@@ -238,32 +309,3 @@ class Design(ABC):
         The product is only lent to ``reduce``: its memory is used again. The vectors are centered if X is, so
         ``X_s^T t = S^-1 X^T t``.
         """
-
-    @abstractmethod
-    def columns(self, features: Indices) -> Floats:
-        """Return the standardized columns, dense."""
-
-    @abstractmethod
-    def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
-        """Return ``X_s[:, features].T @ X_s[:, features]``, of weighted rows if there are weights."""
-
-    def sample_gram(self, workers: Workers, features: Indices | None = None) -> Floats:
-        """Return ``X_s[:, features] @ X_s[:, features].T``; that of all features is computed only once."""
-        if features is not None:
-            return self.compute_sample_gram(workers, features)
-        if "all" not in self._grams:
-            self._grams["all"] = self.compute_sample_gram(workers, None)
-        return self._grams["all"]
-
-    @abstractmethod
-    def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
-        """Compute the Gram matrix of the samples."""
-
-    def sample_gram_product(self, workers: Workers, features: Indices | None = None) -> Callable[[Floats], Floats]:
-        """Return the product of that Gram matrix with a vector; a design need not form the matrix for it."""
-        gram = self.sample_gram(workers, features)
-        return lambda vector: gram @ vector
-
-    @abstractmethod
-    def dot(self, coefficients: Floats, features: Indices) -> Floats:
-        """Return ``X_s[:, features] @ coefficients``."""

@@ -14,7 +14,7 @@ from .base import (
     BLOCK_FEATURES,
     MEAN_TOLERANCE,
     Block,
-    Design,
+    InMemoryDesign,
     Moments,
     Reducer,
     Result,
@@ -89,7 +89,7 @@ class Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class DenseDesign(Design):
+class DenseDesign(InMemoryDesign):
     """Dense X, held by reference; each block is centered explicitly, which keeps all digits."""
 
     sparse = False

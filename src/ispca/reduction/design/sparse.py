@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._array_types import Floats, Indices
+from ..._array_types import Floats, Indices, Mask
 from ..threads import Workers
-from .base import MEAN_TOLERANCE, Block, Design, Moments, Reducer, Result, RowWeights, feature_blocks
+from .base import MEAN_TOLERANCE, Block, InMemoryDesign, Moments, Reducer, Result, RowWeights, feature_blocks
 
 
 def sparse_design(
@@ -51,16 +51,24 @@ def sparse_design(
         zeros = n - counts
     n_below = np.bincount(feature_of[below], counted, n_features)
     n_below += np.where(mean > tolerance, zeros, 0)
-    # A column without zeros is stored centered; any other has a mean of at most sqrt(n) deviations.
-    full = counts == n if center else np.zeros(n_features, dtype=bool)
-    data = np.where(full[feature_of], centered, by_feature.data)
     moments = Moments.of(X, mean, deviation, n_below, center=center, scale=scale, rows=rows)
+    return sparse_part(by_feature, moments, moments.deviation > 0)
+
+
+def sparse_part(by_feature: Any, moments: Moments, usable: Mask) -> SparseDesign:
+    """Return the design of features in compressed rows, whose moments are known."""
+    n_features, n = by_feature.shape
+    counts = np.diff(by_feature.indptr)
+    # A column without zeros is stored centered; any other has a mean of at most sqrt(n) deviations.
+    full = counts == n
+    mean = np.where(full, moments.mean, 0.0)
+    data = by_feature.data - np.repeat(mean, counts) if mean.any() else by_feature.data
     return SparseDesign(
-        X.shape,
+        (n, n_features),
         moments,
-        moments.deviation > 0,
+        usable,
         _csr(data, by_feature.indices, by_feature.indptr, n),
-        np.where(full | (not center), 0.0, mean),
+        np.where(full, 0.0, moments.mean),
     )
 
 
@@ -71,7 +79,7 @@ def _weight_of_zeros(by_feature: Any, feature_of: Indices, counts: Indices, weig
 
 
 @dataclass(frozen=True, eq=False)
-class SparseDesign(Design):
+class SparseDesign(InMemoryDesign):
     """Sparse X with features in rows; the center enters only as a rank-one term.
 
     Attributes

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._array_types import Floats, Indices, Mask
 from ..threads import Workers
-from .base import Design, Reducer, Result, RowWeights
+from .base import Design, RowWeights
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +54,35 @@ class WeightedDesign(Design):
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         return self.base.t_dot(self._roots * vectors, workers, features)
 
-    def map_products(
+    def t_dot_here(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Any:
+        return self.base.t_dot_here(self._roots * vectors, workers, features)
+
+    def score_maxima(
         self,
         vectors: Sequence[Floats],
-        reduce: Reducer[Result],
+        multiplier: Floats,
         workers: Workers,
-        features: Indices | None,
-        multiplier: Floats | None,
-        dtype: Any,
-    ) -> list[list[Result]]:
+        *,
+        dtype: Any = np.float64,
+        features: Indices | None = None,
+        explained: tuple[Floats, Floats] | None = None,
+    ) -> tuple[list[Floats], list[Floats]]:
         weighted = [self._roots * piece for piece in vectors]
-        return self.base.map_products(weighted, reduce, workers, features, multiplier, dtype)
+        return self.base.score_maxima(
+            weighted, multiplier, workers, dtype=dtype, features=features, explained=explained
+        )
+
+    def score_exceedances(
+        self,
+        vectors: Floats,
+        n_columns: int,
+        levels: Floats,
+        multiplier: Floats,
+        workers: Workers,
+        features: Indices,
+    ) -> Indices:
+        weighted = self._roots * vectors
+        return self.base.score_exceedances(weighted, n_columns, levels, multiplier, workers, features)
 
     def columns(self, features: Indices) -> Floats:
         return self._roots * self.base.columns(features)
@@ -84,6 +102,9 @@ class WeightedDesign(Design):
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
         return self._roots * self.base.dot(coefficients, features)
+
+    def sample_gram_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
+        return self._roots * self.base.sample_gram_dot(self._roots * vectors, workers, features)
 
 
 def with_row_weights(design: Design, rows: RowWeights | None) -> Design:

@@ -1,0 +1,122 @@
+"""Which values X may contain: the range of each column, and one clear error for those that are out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._array_types import Floats, Indices
+from ._messages import count, listing
+
+# Of X and of a numeric target: larger values, and columns that vary by less, are refused everywhere. Squares of
+# squares stay inside double precision, and all values inside single precision.
+LARGEST, SMALLEST = 1e30, 1e-30
+IMPUTE = "Impute them, or drop these columns or samples."
+DROP_OR_FILL = "Drop those rows, or pass missing='mean'."
+# Values are looked at in blocks of this many.
+BLOCK_VALUES = 2**20
+
+
+class ColumnRanges(NamedTuple):
+    """Smallest and largest value of each column, and how many of its values are missing or infinite."""
+
+    low: Floats
+    high: Floats
+    n_missing: Indices
+    n_infinite: Indices
+
+
+def column_ranges(X: Any) -> ColumnRanges:
+    """Return the range of each column of a dense array or of compressed rows or columns."""
+    low, high = _sparse_extremes(X) if sp.issparse(X) else _extremes(X)
+    nothing = np.zeros(X.shape[1], dtype=np.intp)
+    if np.isfinite(low).all() and np.isfinite(high).all():
+        return ColumnRanges(low, high, nothing, nothing)
+    if sp.issparse(X):
+        columns, values = _stored(X)
+        n_missing, n_infinite = (
+            np.bincount(columns[bad(values)], minlength=X.shape[1]) for bad in (np.isnan, np.isinf)
+        )
+    else:
+        n_missing, n_infinite = nothing.copy(), nothing.copy()
+        for column in np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))):
+            n_missing[column] = np.count_nonzero(np.isnan(X[:, column]))
+            n_infinite[column] = np.count_nonzero(np.isinf(X[:, column]))
+    return ColumnRanges(low, high, n_missing, n_infinite)
+
+
+def joined_ranges(parts: Sequence[ColumnRanges]) -> ColumnRanges:
+    """Return the ranges of the columns of all parts, one after the other."""
+    return ColumnRanges(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def refuse_out_of_range(
+    ranges: ColumnRanges, names: Any = None, varied: bool = True, advice: str = DROP_OR_FILL
+) -> None:
+    """Name the columns with values that X may not contain.
+
+    With ``varied``, as in training, a column that varies must do so by enough to be standardized. ``advice`` says
+    what to do about missing values.
+    """
+    names = np.arange(len(ranges.low)) if names is None else names
+    bad = ranges.n_missing + ranges.n_infinite
+    if bad.any():
+        infinite = bool(ranges.n_infinite.any())
+        kinds = ["missing values (NaN)"] * bool(ranges.n_missing.any()) + ["infinity"] * infinite
+        columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
+        raise ValueError(
+            f"X contains {' and '.join(kinds)}: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
+            f"{listing(columns)}. {IMPUTE if infinite else advice}"
+        )
+    sizes, spreads = np.maximum(-ranges.low, ranges.high), ranges.high - ranges.low
+    _refuse(sizes > LARGEST, sizes, f"values beyond {LARGEST:g}", names)
+    if varied:
+        faint = (spreads > 0) & (spreads < SMALLEST)
+        _refuse(faint, spreads, f"values that vary by less than {SMALLEST:g}", names)
+
+
+def _refuse(bad: np.ndarray, sizes: np.ndarray, what: str, names: Any) -> None:
+    if not bad.any():
+        return
+    columns = [f"{names[j]!s} ({sizes[j]:.2g})" for j in np.flatnonzero(bad)]
+    raise ValueError(
+        f"X has {what} in {count(len(columns), 'column')}: {listing(columns)}. Rescale X, for example to "
+        "standard deviation 1."
+    )
+
+
+def _extremes(X: Any) -> tuple[Floats, Floats]:
+    return X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+
+
+def _sparse_extremes(X: Any) -> tuple[Floats, Floats]:
+    n, n_features = X.shape
+    low, high = np.zeros(n_features), np.zeros(n_features)
+    extremes = np.array([X.data.min(initial=0), X.data.max(initial=0)], dtype=np.float64)
+    if np.abs(extremes).max() <= LARGEST and not _any_faint(X.data):
+        # No column can be out of range, so that it is enough to know all of them together.
+        return low + extremes[0], high + extremes[1]
+    columns, values = _stored(X)
+    full = np.bincount(columns, minlength=n_features) >= n
+    low[full], high[full] = np.inf, -np.inf
+    with np.errstate(invalid="ignore"):  # NaN stays NaN
+        np.minimum.at(low, columns, values)
+        np.maximum.at(high, columns, values)
+    return low, high
+
+
+def _stored(X: Any) -> tuple[Indices, np.ndarray]:
+    """Return the columns and values of the stored entries."""
+    columns = X.indices if X.format == "csr" else np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+    columns = columns[: X.indptr[-1]]
+    return columns, X.data[: len(columns)]
+
+
+def _any_faint(values: np.ndarray) -> bool:
+    """Return whether a column of such values could vary by less than the smallest spread, and yet vary."""
+    limit = SMALLEST / np.finfo(np.float64).eps
+    sizes = (np.abs(values[start : start + BLOCK_VALUES]) for start in range(0, len(values), BLOCK_VALUES))
+    return values.dtype.kind == "f" and any(((part > 0) & (part < limit)).any() for part in sizes)

@@ -1,0 +1,164 @@
+"""What the method needs of an X outside of memory: blocks of whole columns, and tasks that run where they are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._array_types import Indices
+
+Result = TypeVar("Result")
+Block = slice | Indices
+# A task takes the columns of a block, what belongs to them, and the workers of the fit.
+Task = Callable[[Any, Any, Any], Result]
+# Columns that are read at once by functions of single columns.
+PASS_COLUMNS = 512
+
+
+class ColumnSource(ABC):
+    """X outside of memory.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of samples and of features.
+    dtype : dtype
+        Type of the values that ``read`` returns.
+    sparse : bool
+        Whether blocks are sparse: compressed columns instead of arrays.
+    names : ndarray of str or None
+        Names of the features.
+    label : str
+        What it is, for messages: ``zarr array x.zarr``.
+    n_columns_read : int
+        How many columns have been read so far; divided by the number of features, passes over the data.
+    """
+
+    shape: tuple[int, int]
+    dtype: Any
+    sparse: bool = False
+    names: Any = None
+    label: str
+    n_columns_read: int = 0
+
+    @abstractmethod
+    def load(self, columns: Block) -> Any:
+        """Return these columns of all samples, in memory; indices are in ascending order."""
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def bytes_per_column(self) -> float:
+        """Memory that a column takes when it has been read, on average."""
+        return float(self.shape[0]) * np.dtype(self.dtype).itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return some samples as another source, or with two indices some of their columns as an array."""
+        if not isinstance(key, tuple):
+            return SampleSubset(self, np.arange(len(self))[key])
+        rows, columns = (part if isinstance(part, slice) else np.ravel(part) for part in key)
+        return self.take(columns)[rows]
+
+    def read(self, columns: Block) -> Any:
+        """Return some columns, or say which ones could not be read."""
+        wanted = _indices(columns, self.shape[1])
+        try:
+            found = self.load(columns)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise OSError(f"Could not read {_named(wanted)} of {self.label}: {error}") from error
+        if found.shape != (self.shape[0], len(wanted)) or found.dtype != self.dtype:
+            raise ValueError(
+                f"{_named(wanted)} of {self.label}: expected {self.shape[0]:,} samples of {self.dtype}, but "
+                f"read {found.shape[0]:,} of {found.dtype}. The data must not change while they are used."
+            )
+        self.n_columns_read += len(wanted)
+        return found
+
+    def take(self, columns: Any) -> Any:
+        """Return some columns as an array, in any order."""
+        if isinstance(columns, slice):
+            found = self.read(columns)
+        else:
+            indices = _indices(columns, self.shape[1])
+            ascending, places = np.unique(indices, return_inverse=True)
+            found = self.read(ascending)[:, places]
+        return found.toarray() if sp.issparse(found) else found
+
+    def map_blocks(
+        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
+    ) -> Iterator[Result]:
+        """Yield ``task(columns, argument, workers)`` for each block, in order; reads ahead by one block.
+
+        A task must not refer to the source or to the workers otherwise: it may run in another process.
+        """
+        if not blocks:
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="ispca-read") as reader:
+            upcoming = reader.submit(self.read, blocks[0])
+            for position, argument in enumerate(arguments):
+                columns = upcoming.result()
+                if position + 1 < len(blocks):
+                    upcoming = reader.submit(self.read, blocks[position + 1])
+                yield task(columns, argument, workers)
+
+    def by_column(self, function: Callable[[Any], Any]) -> Any:
+        """Return what a function of some columns gives for every column, in one pass."""
+        starts = range(0, self.shape[1], PASS_COLUMNS)
+        blocks = [slice(start, min(start + PASS_COLUMNS, self.shape[1])) for start in starts]
+        task = partial(_apply, function=function)
+        return np.concatenate(list(self.map_blocks(task, blocks, [None] * len(blocks), None)))
+
+    def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
+        """Return the sum of the results of `map_blocks`, from the first block to the last."""
+        total: Any = None
+        for result in self.map_blocks(task, blocks, arguments, workers):
+            total = result if total is None else np.add(total, result, out=total)
+        return total
+
+
+class SampleSubset(ColumnSource):
+    """Some samples of another source."""
+
+    def __init__(self, source: ColumnSource, rows: Indices) -> None:
+        self.source, self.rows = source, rows
+        self.shape = (len(rows), source.shape[1])
+        self.dtype, self.sparse, self.names, self.label = source.dtype, source.sparse, source.names, source.label
+
+    @property
+    def bytes_per_column(self) -> float:
+        return self.source.bytes_per_column
+
+    def load(self, columns: Block) -> Any:
+        """Return these columns of the chosen samples."""
+        return self.source.read(columns)[self.rows]
+
+
+def _apply(columns: Any, _: Any, __: Any, *, function: Callable[[Any], Any]) -> Any:
+    return function(columns)
+
+
+def _indices(columns: Any, n_features: int) -> Indices:
+    if isinstance(columns, slice):
+        return np.arange(*columns.indices(n_features))
+    columns = np.asarray(columns)
+    return np.flatnonzero(columns) if columns.dtype == bool else columns
+
+
+def _named(columns: Indices) -> str:
+    if len(columns) == 1:
+        return f"column {columns[0]:,}"
+    return f"columns {columns[0]:,} to {columns[-1]:,}" if len(columns) else "no columns"

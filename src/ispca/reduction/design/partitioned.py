@@ -1,0 +1,285 @@
+"""X in parts as a design: blocks of columns that are read when needed, or stay where their workers are.
+
+Standardization needs whole columns only, so each block is an ordinary dense or sparse design of its own, and an
+operation on X is that operation on every block. Each pass over X reads every block once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._array_types import Floats, Indices, Mask
+from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, refuse_out_of_range
+from ...containers.source import Block, ColumnSource
+from ..threads import Workers
+from .base import BLOCK_FEATURES, Design, Moments, RowWeights, feature_blocks
+from .dense import DenseDesign, dense_design
+from .sparse import sparse_design, sparse_part
+
+# A block that is being read, one that is used, and what is computed from it share the memory.
+BLOCKS_IN_MEMORY = 8
+# From a block, single columns are read only if they are fewer than this fraction of it.
+FEW_COLUMNS = 0.125
+
+
+class Part(NamedTuple):
+    """What belongs to some columns: moments, which are usable, and arrays with one row per column."""
+
+    moments: Moments
+    usable: Mask
+    arrays: tuple[Any, ...]
+    # Of the columns that are read, those that are wanted; None if all are.
+    wanted: Indices | None
+
+
+Operation = Callable[..., Any]
+
+
+def partitioned_design(
+    source: ColumnSource,
+    workers: Workers,
+    *,
+    center: bool,
+    scale: bool,
+    rows: RowWeights | None = None,
+    memory_budget: float = 2**28,
+) -> PartitionedDesign:
+    """Compute the moments of all columns, and refuse values out of range, in one pass."""
+    width = block_width(source, memory_budget)
+    blocks = feature_blocks(source.shape[1], width)
+    task = partial(_describe, center=center, scale=scale, rows=rows)
+    found = list(source.map_blocks(task, blocks, [None] * len(blocks), workers))
+    refuse_out_of_range(joined_ranges([ranges for ranges, _ in found]), source.names)
+    moments = Moments(
+        *(np.concatenate([getattr(part, entry.name) for _, part in found]) for entry in fields(Moments))
+    )
+    return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width)
+
+
+def block_width(source: ColumnSource, memory_budget: float) -> int:
+    """Return how many columns are read at once: a multiple of the blocks in memory, for equal rounding."""
+    fitting = int(memory_budget / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
+    return max(1, fitting // BLOCK_FEATURES) * BLOCK_FEATURES
+
+
+def _describe(
+    columns: Any, _: None, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None
+) -> tuple[ColumnRanges, Moments]:
+    ranges = column_ranges(columns)
+    make = sparse_design if sp.issparse(columns) else dense_design
+    with np.errstate(all="ignore"):  # values out of range are refused by name, after the pass
+        return ranges, make(columns, workers, center=center, scale=scale, rows=rows).moments
+
+
+def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation) -> Any:
+    """Run an operation on the design of some columns."""
+    if part.wanted is not None:
+        columns = columns[:, part.wanted]
+    if sp.issparse(columns):
+        by_feature = sp.csr_array(sp.csc_array(columns).T, dtype=np.float64)
+        design: Design = sparse_part(by_feature, part.moments, part.usable)
+    else:
+        design = DenseDesign(columns.shape, part.moments, part.usable, columns)
+    return operation(design, workers, *part.arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedDesign(Design):
+    """X in parts, which `containers` read and run tasks on."""
+
+    sparse = False
+    source: ColumnSource
+    width: int
+
+    @property
+    def product_norms(self) -> Floats:
+        """Of the uncentered columns if they are sparse."""
+        if not self.source.sparse:
+            return self.squared_norms
+        return self.squared_norms + self.shape[0] * (self.moments.mean * self.weight) ** 2
+
+    def _run(
+        self,
+        run: Callable[..., Any],
+        operation: Operation,
+        workers: Workers,
+        features: Indices | None,
+        arrays: Sequence[Any] = (),
+    ) -> tuple[Any, list[Any]]:
+        """Run an operation on all blocks with some of the features; return the result, and their places."""
+        blocks, parts, places = [], [], []
+        for block in feature_blocks(self.shape[1], self.width):
+            if features is None:
+                place: Any = block
+                columns: Block = block
+                wanted = None
+            else:
+                place = np.flatnonzero((features >= block.start) & (features < block.stop))
+                if not len(place):
+                    continue
+                place = place[np.argsort(features[place], kind="stable")]
+                few = len(place) < FEW_COLUMNS * (block.stop - block.start)
+                columns = features[place] if few else block
+                wanted = None if few else features[place] - block.start
+            own = block if features is None else features[place]
+            moments = Moments(*(getattr(self.moments, entry.name)[own] for entry in fields(Moments)))
+            extra = tuple(None if array is None else array[own] for array in arrays)
+            blocks.append(columns)
+            parts.append(Part(moments, self.usable[own], extra, wanted))
+            places.append(place)
+        return run(partial(_operate, operation=operation), blocks, parts, workers), places
+
+    def _rows(
+        self, operation: Operation, workers: Workers, features: Indices | None, arrays: Sequence[Any] = ()
+    ) -> Any:
+        """Return what an operation gives for every feature, in their order."""
+        results, places = self._run(self.source.map_blocks, operation, workers, features, arrays)
+        count = self.shape[1] if features is None else len(features)
+        joined: Any = None
+        for place, rows in zip(places, results, strict=True):
+            joined = np.empty((count, *rows.shape[1:]), rows.dtype) if joined is None else joined
+            joined[place] = rows
+        return joined
+
+    def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
+        if features is not None and not len(features):
+            return np.empty((0, vectors.shape[1]))
+        product: Floats = self._rows(partial(_t_dot, vectors=vectors), workers, features)
+        return product
+
+    def score_maxima(
+        self,
+        vectors: Sequence[Floats],
+        multiplier: Floats,
+        workers: Workers,
+        *,
+        dtype: Any = np.float64,
+        features: Indices | None = None,
+        explained: tuple[Floats, Floats] | None = None,
+    ) -> tuple[list[Floats], list[Floats]]:
+        loadings, overlap = (None, None) if explained is None else explained
+        operation = partial(_score_maxima, vectors=list(vectors), overlap=overlap, dtype=dtype)
+        results, places = self._run(self.source.map_blocks, operation, workers, features, (multiplier, loadings))
+        count = self.shape[1] if features is None else len(features)
+        of_vectors = [np.zeros(piece.shape[1], dtype) for piece in vectors]
+        of_features = [np.zeros(count, dtype) for _ in vectors]
+        for place, (largest, reached) in zip(places, results, strict=True):
+            for piece in range(len(vectors)):
+                np.maximum(of_vectors[piece], largest[piece], out=of_vectors[piece])
+                of_features[piece][place] = reached[piece]
+        return of_vectors, of_features
+
+    def score_exceedances(
+        self,
+        vectors: Floats,
+        n_columns: int,
+        levels: Floats,
+        multiplier: Floats,
+        workers: Workers,
+        features: Indices,
+    ) -> Indices:
+        operation = partial(_score_exceedances, vectors=vectors, n_columns=n_columns)
+        counts: Indices = self._rows(operation, workers, features, (levels, multiplier))
+        return counts
+
+    def columns(self, features: Indices) -> Floats:
+        values = np.subtract(self.source.take(features), self.moments.mean[features], dtype=np.float64)
+        values *= self.weight[features]
+        return values
+
+    def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
+        gram = np.empty((len(features), len(features)))
+        for part in feature_blocks(len(features), self.width):
+            left = self.columns(features[part])
+            left *= 1.0 if rows is None else rows.total[:, None]
+            # The rows of a block; products in memory are taken over the same blocks.
+            gram[part] = self._rows(partial(_plain_product, vectors=left), workers, features).T
+        return (gram + gram.T) / 2
+
+    def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
+        gram: Floats = self._run(self.source.sum_blocks, _sample_gram, workers, features)[0]
+        return gram
+
+    def dot(self, coefficients: Floats, features: Indices) -> Floats:
+        padded = np.zeros((self.shape[1], coefficients.shape[1]))
+        padded[features] = coefficients
+        with_weight = features[np.any(coefficients != 0, axis=1)]
+        if not len(with_weight):
+            return np.zeros((self.shape[0], coefficients.shape[1]))
+        every = None if len(with_weight) == self.shape[1] else with_weight
+        product: Floats = self._run(self.source.sum_blocks, _dot, Workers(None, 0), every, (padded,))[0]
+        return product
+
+    def sample_gram_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
+        operation = partial(_sample_gram_dot, vectors=vectors)
+        product: Floats = self._run(self.source.sum_blocks, operation, workers, features)[0]
+        return product
+
+
+def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Floats:
+    """Return ``(X - mean) @ weights`` in one pass, or refuse values out of range."""
+    blocks = feature_blocks(source.shape[1], block_width(source, memory_budget))
+    arguments = [(mean[block], weights[block], _names(source, block)) for block in blocks]
+    product: Floats = source.sum_blocks(_project, blocks, arguments, Workers(None, 0))
+    return product
+
+
+def _names(source: ColumnSource, block: slice) -> Any:
+    return np.arange(block.start, block.stop) if source.names is None else source.names[block]
+
+
+def _project(columns: Any, argument: tuple[Floats, Floats, Any], _: Workers) -> Floats:
+    mean, weights, names = argument
+    refuse_out_of_range(column_ranges(columns), names, varied=False)
+    if sp.issparse(columns):
+        product: Floats = np.asarray(columns @ weights) - mean @ weights
+    else:
+        product = np.subtract(columns, mean, dtype=np.float64) @ weights
+    return product
+
+
+def _t_dot(design: Design, workers: Workers, *, vectors: Floats) -> Floats:
+    return design.t_dot(vectors, workers)
+
+
+def _score_maxima(
+    design: Design,
+    workers: Workers,
+    multiplier: Floats,
+    loadings: Floats | None,
+    *,
+    vectors: Sequence[Floats],
+    overlap: Floats | None,
+    dtype: Any,
+) -> tuple[list[Floats], list[Floats]]:
+    explained = None if loadings is None or overlap is None else (loadings, overlap)
+    return design.score_maxima(vectors, multiplier, workers, dtype=dtype, explained=explained)
+
+
+def _score_exceedances(
+    design: Design, workers: Workers, levels: Floats, multiplier: Floats, *, vectors: Floats, n_columns: int
+) -> Indices:
+    every = np.arange(design.shape[1])
+    return design.score_exceedances(vectors, n_columns, levels, multiplier, workers, every)
+
+
+def _plain_product(design: Design, workers: Workers, *, vectors: Floats) -> Floats:
+    return design.columns(np.arange(design.shape[1])).T @ vectors
+
+
+def _sample_gram(design: Design, workers: Workers) -> Floats:
+    return design.compute_sample_gram(workers, None)
+
+
+def _dot(design: Design, workers: Workers, coefficients: Floats) -> Floats:
+    return design.dot(coefficients, np.arange(design.shape[1]))
+
+
+def _sample_gram_dot(design: Design, workers: Workers, *, vectors: Floats) -> Floats:
+    return design.sample_gram_dot(vectors, workers)

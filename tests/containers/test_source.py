@@ -1,0 +1,47 @@
+"""Sources of columns: what they refuse, and what they count."""
+
+import numpy as np
+import pytest
+
+from ispca import ISPCA
+from ispca.containers import ColumnSource, wrapped
+
+
+class Changing(ColumnSource):
+    """A source that breaks at a given column."""
+
+    def __init__(self, X, fails_at=None, changed=None):
+        self.X, self.shape, self.dtype, self.label = X, X.shape, X.dtype, "a test array"
+        self.fails_at, self.changed = fails_at, changed
+
+    def load(self, columns):
+        columns = np.arange(self.shape[1])[columns]
+        if self.fails_at in columns:
+            raise RuntimeError("checksum mismatch")
+        block = self.X[:, columns]
+        return block if self.changed not in columns else block[:-1]
+
+
+X = np.random.default_rng(0).normal(size=(30, 3000))
+y = np.arange(30) % 2
+
+
+def test_ordinary_arrays_are_not_wrapped():
+    assert wrapped(X) is X
+
+
+def test_an_unreadable_block_is_named():
+    with pytest.raises(OSError, match="Could not read columns 1,024 to 1,535 of a test array: checksum mismatch"):
+        ISPCA(2, memory_budget=2**20).fit(Changing(X, fails_at=1100), y)
+
+
+def test_data_that_change_are_refused():
+    with pytest.raises(ValueError, match="expected 30 samples of float64, but read 29"):
+        ISPCA(2, memory_budget=2**20).fit(Changing(X, changed=2999), y)
+
+
+def test_columns_that_are_read_are_counted():
+    source = Changing(X)
+    source.take([7, 3, 3])
+    assert source.n_columns_read == 2
+    np.testing.assert_array_equal(source[[4, 1], :][:, 5], X[[4, 1], 5])
