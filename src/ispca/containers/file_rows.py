@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 
 def read_rows(file: BinaryIO, rows: Any, position: int, stride: int) -> None:
-    """Fill a contiguous array from a file: its first row is at the position, and the next ones follow by the stride."""
+    """Fill a contiguous array: its first row is at a position of the file, the next ones follow by the stride."""
     values = memoryview(rows.reshape(-1).view("u1"))
     for start, place in _pieces(rows, position, stride):
         piece = values[start : start + _length(rows, stride)]

@@ -13,8 +13,8 @@ from .._messages import count
 from .scratch import ScratchColumns
 from .source import Block, ColumnSource, block_width, unreadable
 
-# Single columns of an array without chunks are read by pages of this many bytes of a row.
-PAGE = 4096
+# Without chunks, a gap of fewer bytes is read rather than skipped.
+GAP = 2**14
 # At most this many bytes are read at once to pick single columns from.
 LARGEST_SPAN = 2**26
 # How often a fit reads X (see docs/scale.md), and what re-chunking costs in passes: one to read, one to write.
@@ -81,13 +81,16 @@ class StoredArray(ColumnSource):
         # A type that has changed is left for ``read`` to refuse.
         return found.astype(self.dtype, copy=False) if found.dtype == self.stored_type else found
 
+    @property
+    def nearby(self) -> int:
+        """Number of columns that it takes no longer to read than one."""
+        return GAP // self.stored_type.itemsize if self.chunks is None else self.chunk_width
+
     def _spans(self, columns: Indices) -> Iterator[tuple[slice, Indices]]:
         """Yield what to read together, and where the wanted columns are in it."""
-        itemsize = self.stored_type.itemsize
-        together = PAGE // itemsize if self.chunks is None else self.chunk_width
-        together = max(1, min(together, LARGEST_SPAN // (itemsize * self.shape[0])))
-        borders = np.flatnonzero(np.diff(columns // together)) + 1
-        for part in np.split(columns, borders):
+        most = max(1, LARGEST_SPAN // (self.stored_type.itemsize * self.shape[0]))
+        apart = (np.diff(columns // self.nearby) > 1) | (np.diff(columns // most) > 0)
+        for part in np.split(columns, np.flatnonzero(apart) + 1):
             if len(part):
                 yield slice(int(part[0]), int(part[-1]) + 1), part - part[0]
 
