@@ -14,7 +14,7 @@ import pytest
 from ispca import ISPCA
 from ispca.containers import scratch, wrapped
 from ispca.containers.scratch import ScratchColumns
-from ispca.containers.source import block_width, reading_text
+from ispca.containers.source import FEATURE_VECTORS, block_width, reading_text
 
 h5py = pytest.importorskip("h5py")
 zarr = pytest.importorskip("zarr", minversion="3")
@@ -94,9 +94,10 @@ def test_memory_maps_are_not_held_in_memory(tmp_path):
 
 def test_blocks_consist_of_whole_chunks(tmp_path):
     source = wrapped(in_zarr(tmp_path, chunks=(40, 300)))
-    assert block_width(source, 8 * 2000 * 160) == 1800
+    vectors = 8 * FEATURE_VECTORS * 3000
+    assert block_width(source, vectors + 8 * 2000 * 160) == 1800
     assert block_width(source, 8 * 200 * 160) == 512  # no chunk fits
-    assert block_width(wrapped(in_hdf5(tmp_path)), 8 * 2000 * 160) == 1536
+    assert block_width(wrapped(in_hdf5(tmp_path)), vectors + 8 * 2000 * 160) == 1536
 
 
 def test_chunks_of_rows_are_copied_once(tmp_path, scratch_folder, capsys):
