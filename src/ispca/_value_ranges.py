@@ -53,6 +53,13 @@ def joined_ranges(parts: Sequence[ColumnRanges]) -> ColumnRanges:
     return ColumnRanges(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
+def out_of_range(ranges: ColumnRanges) -> Indices:
+    """Return the columns that `refuse_out_of_range` would name."""
+    sizes, spreads = np.maximum(-ranges.low, ranges.high), ranges.high - ranges.low
+    bad = (ranges.n_missing + ranges.n_infinite > 0) | (sizes > LARGEST)
+    return np.flatnonzero(bad | ((spreads > 0) & (spreads < SMALLEST)))
+
+
 def refuse_out_of_range(
     ranges: ColumnRanges, names: Any = None, varied: bool = True, advice: str = DROP_OR_FILL
 ) -> None:

@@ -158,7 +158,9 @@ class MaxScoreTest:
             )
             room = self._most_reaches - len(self._reach)
             for columns, largest in list(zip(permuted, reached, strict=True))[:room]:
-                self._reach.append(np.divide(largest, shrunk, out=np.zeros_like(largest), where=shrunk > 0))
+                np.divide(largest, shrunk, out=largest, where=shrunk > 0)
+                largest[shrunk == 0] = 0.0
+                self._reach.append(largest)
                 self._overlaps.append(list(components.T @ columns))
             if tally.add(exceeds):
                 return
@@ -274,7 +276,8 @@ def single_precision_exceedances(
             exact, _ = _maxima(design, workers, [columns], [len(here)], inverse_norms, np.float64, near, some)
             exceeds[start + here] = exact >= score - TIE
         start += size
-    reach = [reached + bound for reached in reach]
+    for reached in reach:
+        reached += bound
     if len(fragile):
         exact, reached = _maxima(design, workers, vectors, sizes, inverse_norms, np.float64, fragile, explained)
         exceeds |= exact >= score - TIE

@@ -7,7 +7,7 @@ operation on X is that operation on every block. Each pass over X reads every bl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,15 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._array_types import Floats, Indices, Mask
-from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, refuse_out_of_range
-from ...containers.source import Block, ColumnSource
+from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, out_of_range, refuse_out_of_range
+from ...containers.source import Block, ColumnSource, block_width
 from ..threads import Workers
-from .base import BLOCK_FEATURES, Design, Moments, RowWeights, feature_blocks
+from .base import Design, Moments, RowWeights, feature_blocks
 from .dense import DenseDesign, dense_design
 from .sparse import sparse_design, sparse_part
 
-# A block that is being read, one that is used, and what is computed from it share the memory.
-BLOCKS_IN_MEMORY = 8
 # From a block, single columns are read only if they are fewer than this fraction of it.
 FEW_COLUMNS = 0.125
 
@@ -49,32 +47,61 @@ def partitioned_design(
     scale: bool,
     rows: RowWeights | None = None,
     memory_budget: float = 2**28,
+    vectors: Floats | None = None,
 ) -> PartitionedDesign:
-    """Compute the moments of all columns, and refuse values out of range, in one pass."""
-    width = block_width(source, memory_budget)
-    blocks = feature_blocks(source.shape[1], width)
-    task = partial(_describe, center=center, scale=scale, rows=rows)
-    found = list(source.map_blocks(task, blocks, [None] * len(blocks), workers))
-    refuse_out_of_range(joined_ranges([ranges for ranges, _ in found]), source.names)
-    moments = Moments(
-        *(np.concatenate([getattr(part, entry.name) for _, part in found]) for entry in fields(Moments))
-    )
-    return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width)
+    """Compute the moments of all columns, and ``X_s^T vectors``, and refuse values out of range, in one pass."""
+    n_features, width = source.shape[1], block_width(source, memory_budget)
+    blocks = feature_blocks(n_features, width)
+    task = partial(_describe, center=center, scale=scale, rows=rows, vectors=vectors)
+    moments: Moments | None = None
+    products = None if vectors is None else np.empty((n_features, vectors.shape[1]))
+    refused, refused_columns = [], []
+    for block, (ranges, own, product) in zip(
+        blocks, source.map_blocks(task, blocks, [None] * len(blocks), workers), strict=True
+    ):
+        if moments is None:
+            moments = Moments(*(np.empty(n_features, array.dtype) for array in _arrays(own)))
+        for whole, part in zip(_arrays(moments), _arrays(own), strict=True):
+            whole[block] = part
+        if products is not None:
+            products[block] = product
+        suspect = out_of_range(ranges)
+        refused.append(ColumnRanges(*(part[suspect] for part in ranges)))
+        refused_columns.append(block.start + suspect)
+    assert moments is not None
+    which = np.concatenate(refused_columns)
+    if len(which):
+        refuse_out_of_range(joined_ranges(refused), which if source.names is None else source.names[which])
+    known = None if vectors is None or products is None else (vectors, products)
+    return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width, known)
 
 
-def block_width(source: ColumnSource, memory_budget: float) -> int:
-    """Return how many columns are read at once: a multiple of the blocks in memory, for equal rounding."""
-    fitting = int(memory_budget / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
-    return max(1, fitting // BLOCK_FEATURES) * BLOCK_FEATURES
+def _arrays(moments: Moments) -> list[Any]:
+    return [getattr(moments, entry.name) for entry in fields(Moments)]
 
 
 def _describe(
-    columns: Any, _: None, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None
-) -> tuple[ColumnRanges, Moments]:
-    ranges = column_ranges(columns)
+    columns: Any,
+    _: None,
+    workers: Workers,
+    *,
+    center: bool,
+    scale: bool,
+    rows: RowWeights | None,
+    vectors: Floats | None,
+) -> tuple[ColumnRanges, Moments, Floats | None]:
+    ranges = _ranges(columns, workers)
     make = sparse_design if sp.issparse(columns) else dense_design
     with np.errstate(all="ignore"):  # values out of range are refused by name, after the pass
-        return ranges, make(columns, workers, center=center, scale=scale, rows=rows).moments
+        design = make(columns, workers, center=center, scale=scale, rows=rows)
+        return ranges, design.moments, None if vectors is None else design.t_dot(vectors, workers)
+
+
+def _ranges(columns: Any, workers: Workers) -> ColumnRanges:
+    if sp.issparse(columns):
+        return column_ranges(columns)
+    blocks = feature_blocks(columns.shape[1])
+    return joined_ranges(workers.map(lambda block: column_ranges(columns[:, block]), blocks, 2.0 * columns.size))
 
 
 def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation) -> Any:
@@ -91,11 +118,24 @@ def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation
 
 @dataclass(frozen=True, eq=False)
 class PartitionedDesign(Design):
-    """X in parts, which `containers` read and run tasks on."""
+    """X in parts, which `containers` read and run tasks on.
+
+    Attributes
+    ----------
+    source : ColumnSource
+        X.
+    width : int
+        Number of columns that are read at once.
+    known : tuple of ndarray or None
+        Vectors, and their products with all columns that vary, from the pass for the moments.
+    """
 
     sparse = False
     source: ColumnSource
     width: int
+    known: tuple[Floats, Floats] | None = None
+    # The features of the last search, in ascending order, and their columns: it needs them more than once.
+    _recent: list[tuple[Indices, Any]] = field(default_factory=list, init=False, repr=False)
 
     @property
     def product_norms(self) -> Floats:
@@ -128,7 +168,7 @@ class PartitionedDesign(Design):
                 columns = features[place] if few else block
                 wanted = None if few else features[place] - block.start
             own = block if features is None else features[place]
-            moments = Moments(*(getattr(self.moments, entry.name)[own] for entry in fields(Moments)))
+            moments = Moments(*(array[own] for array in _arrays(self.moments)))
             extra = tuple(None if array is None else array[own] for array in arrays)
             blocks.append(columns)
             parts.append(Part(moments, self.usable[own], extra, wanted))
@@ -150,6 +190,8 @@ class PartitionedDesign(Design):
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         if features is not None and not len(features):
             return np.empty((0, vectors.shape[1]))
+        if features is None and self.known is not None and np.array_equal(vectors, self.known[0]):
+            return self.known[1] * self.usable[:, None]
         product: Floats = self._rows(partial(_t_dot, vectors=vectors), workers, features)
         return product
 
@@ -189,11 +231,27 @@ class PartitionedDesign(Design):
         return counts
 
     def columns(self, features: Indices) -> Floats:
-        values = np.subtract(self.source.take(features), self.moments.mean[features], dtype=np.float64)
+        values = np.subtract(self._values(features), self.moments.mean[features], dtype=np.float64)
         values *= self.weight[features]
         return values
 
+    def _values(self, features: Indices) -> Any:
+        """Return some columns of X as they are, from memory if they were asked for just before."""
+        wanted = np.unique(features)
+        # One look at the list, because several threads may use the design.
+        found = next((recent for recent in self._recent[-1:] if np.isin(wanted, recent[0]).all()), None)
+        if found is None:
+            found = wanted, self.source.take(wanted)
+            self._recent[:] = [found] if self._few(len(wanted)) else []
+        return found[1][:, np.searchsorted(found[0], features)]
+
+    def _few(self, count: int) -> bool:
+        """Return whether as many columns fit into a block."""
+        return count <= self.width
+
     def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
+        if self._few(len(features)):
+            return self._in_memory(features).feature_gram(np.arange(len(features)), workers, rows)
         gram = np.empty((len(features), len(features)))
         for part in feature_blocks(len(features), self.width):
             left = self.columns(features[part])
@@ -202,11 +260,18 @@ class PartitionedDesign(Design):
             gram[part] = self._rows(partial(_plain_product, vectors=left), workers, features).T
         return (gram + gram.T) / 2
 
+    def _in_memory(self, features: Indices) -> DenseDesign:
+        """Return the design of some features."""
+        moments = Moments(*(array[features] for array in _arrays(self.moments)))
+        return DenseDesign((self.shape[0], len(features)), moments, self.usable[features], self._values(features))
+
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
         gram: Floats = self._run(self.source.sum_blocks, _sample_gram, workers, features)[0]
         return gram
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
+        if self._few(len(features)):
+            return self._in_memory(features).dot(coefficients, np.arange(len(features)))
         padded = np.zeros((self.shape[1], coefficients.shape[1]))
         padded[features] = coefficients
         with_weight = features[np.any(coefficients != 0, axis=1)]
