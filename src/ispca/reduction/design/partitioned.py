@@ -20,7 +20,7 @@ from ...containers.source import Block, ColumnSource
 from ..threads import Workers
 from .base import BLOCK_FEATURES, Design, Moments, RowWeights, feature_blocks
 from .dense import DenseDesign, dense_design
-from .sparse import sparse_design, sparse_part
+from .sparse import features_in_rows, sparse_design, sparse_part
 
 # A block that is being read, one that is used, and what is computed from it share the memory.
 BLOCKS_IN_MEMORY = 8
@@ -82,8 +82,7 @@ def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation
     if part.wanted is not None:
         columns = columns[:, part.wanted]
     if sp.issparse(columns):
-        by_feature = sp.csr_array(sp.csc_array(columns).T, dtype=np.float64)
-        design: Design = sparse_part(by_feature, part.moments, part.usable)
+        design: Design = sparse_part(features_in_rows(columns), part.moments, part.usable)
     else:
         design = DenseDesign(columns.shape, part.moments, part.usable, columns)
     return operation(design, workers, *part.arrays)
@@ -96,6 +95,10 @@ class PartitionedDesign(Design):
     sparse = False
     source: ColumnSource
     width: int
+
+    @property
+    def takes_classes(self) -> bool:
+        return self.source.sparse
 
     @property
     def product_norms(self) -> Floats:
