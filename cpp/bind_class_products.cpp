@@ -62,9 +62,9 @@ constexpr const char* kDoc =
 
 template <class Value, class Real>
 void define(nb::module_& m) {
-  m.def("class_products", &products<Value, Real>, "data"_a.noconvert(), "indices"_a.noconvert(),
-        "indptr"_a.noconvert(), "scale"_a.noconvert(), "codes"_a.noconvert(), "table"_a.noconvert(),
-        "n_permutations"_a, "out"_a.noconvert(), kDoc);
+  m.def("class_products", &products<Value, Real>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(),
+        "scale"_a.noconvert(), "codes"_a.noconvert(), "table"_a.noconvert(), "n_permutations"_a, "out"_a.noconvert(),
+        kDoc);
 }
 
 }  // namespace

@@ -7,10 +7,8 @@ namespace {
 
 template <class Value>
 constexpr auto kernel_for(const Kernels& kernels) {
-  if constexpr (sizeof(Value) == sizeof(float))
-    return kernels.classes.of_single;
-  else
-    return kernels.classes.of_full;
+  if constexpr (sizeof(Value) == sizeof(float)) return kernels.classes.of_single;
+  else return kernels.classes.of_full;
 }
 
 // The table without class 0, from which the others are counted: the sum of its entries is what the others leave.

@@ -42,9 +42,7 @@ void add_by_code(size_t count, const Value* values, const std::int32_t* rows, co
 constexpr size_t kTogether = 16;
 constexpr size_t kMostCompared = 12;
 using Sums = __m512;
-inline __m128i read_codes(const std::uint8_t* from) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-}
+inline __m128i read_codes(const std::uint8_t* from) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)); }
 inline Sums spread(float x) { return _mm512_set1_ps(x); }
 inline Sums add_where(__m128i codes, int code, Sums sums, Sums x) {
   const __mmask16 own = _mm_cmpeq_epi8_mask(codes, _mm_set1_epi8(static_cast<char>(code)));
