@@ -4,10 +4,42 @@ import numpy as np
 import pytest
 
 
+def new_path(folder, ending):
+    """Return a path that does not exist: a test may put several arrays into a container."""
+    return folder / f"X{len(list(folder.iterdir()))}.{ending}"
+
+
 def memory_mapped(X, folder):
-    mapped = np.memmap(folder / "X.bin", dtype=X.dtype, mode="w+", shape=X.shape)
+    mapped = np.memmap(new_path(folder, "bin"), dtype=X.dtype, mode="w+", shape=X.shape)
     mapped[:] = X
     return mapped
+
+
+def memory_mapped_by_column(X, folder):
+    mapped = np.memmap(new_path(folder, "bin"), dtype=X.dtype, mode="w+", shape=X.shape, order="F", offset=128)
+    mapped[:] = X
+    return mapped
+
+
+def hdf5_dataset(X, folder):
+    # The file is closed when nothing refers to it any more.
+    return pytest.importorskip("h5py").File(new_path(folder, "h5"), "w").create_dataset("X", data=X)
+
+
+def hdf5_by_row(X, folder):
+    file = pytest.importorskip("h5py").File(new_path(folder, "h5"), "w")
+    return file.create_dataset("X", data=X, chunks=(4, X.shape[1]), compression="gzip")
+
+
+def zarr_format(version):
+    def make(X, folder):
+        zarr = pytest.importorskip("zarr", minversion="3")
+        path, chunks = str(new_path(folder, "zarr")), (len(X), 300)
+        array = zarr.create_array(path, shape=X.shape, chunks=chunks, dtype=X.dtype, zarr_format=version)
+        array[:] = X
+        return array
+
+    return make
 
 
 def torch_tensor(X, folder):
@@ -24,7 +56,17 @@ def jax_array(X, folder):
         return jax.numpy.asarray(X)
 
 
-MAKERS = {"memory map": memory_mapped, "torch": torch_tensor, "array API": strict_array, "jax": jax_array}
+MAKERS = {
+    "memory map": memory_mapped,
+    "memory map by column": memory_mapped_by_column,
+    "HDF5": hdf5_dataset,
+    "HDF5 by row": hdf5_by_row,
+    "Zarr 2": zarr_format(2),
+    "Zarr 3": zarr_format(3),
+    "torch": torch_tensor,
+    "array API": strict_array,
+    "jax": jax_array,
+}
 
 
 @pytest.fixture(params=MAKERS)
