@@ -147,6 +147,14 @@ class ColumnSource(ABC):
             total = result if total is None else np.add(total, result, out=total)
         return total
 
+    def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
+        """Return the sum of what a task gives for blocks and their rows of arrays: one row per sample.
+
+        A container whose results may stay where it is returns a lazy array of its library.
+        """
+        arguments = [tuple(array[block] for array in arrays) for block in blocks]
+        return self.sum_blocks(task, blocks, arguments, workers)
+
 
 @contextmanager
 def unreadable(what: str) -> Iterator[None]:
@@ -174,6 +182,9 @@ class SampleSubset(ColumnSource):
     @property
     def chunk_width(self) -> int:
         return self.source.chunk_width
+
+    def arranged(self, memory_budget: float) -> ColumnSource:
+        return SampleSubset(self.source.arranged(memory_budget), self.rows)
 
     def load(self, columns: Block) -> Any:
         """Return these columns of the chosen samples."""
