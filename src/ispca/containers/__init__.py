@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import array_api, memory_mapped
+from . import array_api, dask_array, memory_mapped
 from .source import ColumnSource
 
 __all__ = ["ColumnSource", "wrapped"]
 
 # Each module says by ``matches`` whether X is its container, without importing the library, and wraps it.
-CONTAINERS = (memory_mapped, array_api)
+CONTAINERS = (memory_mapped, array_api, dask_array)
 
 
 def wrapped(X: Any) -> Any:

@@ -36,6 +36,8 @@ class ColumnSource(ABC):
         Names of the features.
     label : str
         What it is, for messages: ``zarr array x.zarr``.
+    width : int or None
+        Columns per block, if the source decides this: a multiple of those in memory, for equal rounding.
     n_columns_read : int
         How many columns have been read so far; divided by the number of features, passes over the data.
     """
@@ -45,6 +47,7 @@ class ColumnSource(ABC):
     sparse: bool = False
     names: Any = None
     label: str
+    width: int | None = None
     n_columns_read: int = 0
 
     @abstractmethod
@@ -117,8 +120,9 @@ class ColumnSource(ABC):
 
     def by_column(self, function: Callable[[Any], Any]) -> Any:
         """Return what a function of some columns gives for every column, in one pass."""
-        starts = range(0, self.shape[1], PASS_COLUMNS)
-        blocks = [slice(start, min(start + PASS_COLUMNS, self.shape[1])) for start in starts]
+        width = PASS_COLUMNS if self.width is None else self.width
+        starts = range(0, self.shape[1], width)
+        blocks = [slice(start, min(start + width, self.shape[1])) for start in starts]
         task = partial(_apply, function=function)
         return np.concatenate(list(self.map_blocks(task, blocks, [None] * len(blocks), None)))
 
@@ -129,6 +133,14 @@ class ColumnSource(ABC):
             total = result if total is None else np.add(total, result, out=total)
         return total
 
+    def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
+        """Return the sum of what a task gives for blocks and their rows of arrays: one row per sample.
+
+        A container whose results may stay where it is returns a lazy array of its library.
+        """
+        arguments = [tuple(array[block] for array in arrays) for block in blocks]
+        return self.sum_blocks(task, blocks, arguments, workers)
+
 
 class SampleSubset(ColumnSource):
     """Some samples of another source."""
@@ -137,6 +149,7 @@ class SampleSubset(ColumnSource):
         self.source, self.rows = source, rows
         self.shape = (len(rows), source.shape[1])
         self.dtype, self.sparse, self.names, self.label = source.dtype, source.sparse, source.names, source.label
+        self.width = source.width
 
     @property
     def bytes_per_column(self) -> float:
@@ -145,6 +158,22 @@ class SampleSubset(ColumnSource):
     def load(self, columns: Block) -> Any:
         """Return these columns of the chosen samples."""
         return self.source.read(columns)[self.rows]
+
+    # The samples are chosen where the blocks are.
+    def map_blocks(
+        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
+    ) -> Iterator[Result]:
+        return self.source.map_blocks(self._chosen(task), blocks, arguments, workers)
+
+    def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
+        return self.source.sum_blocks(self._chosen(task), blocks, arguments, workers)
+
+    def _chosen(self, task: Task[Result]) -> Task[Result]:
+        return partial(_on_samples, task=task, rows=self.rows)
+
+
+def _on_samples(columns: Any, argument: Any, workers: Any, *, task: Task[Result], rows: Indices) -> Result:
+    return task(columns[rows], argument, workers)
 
 
 def _apply(columns: Any, _: Any, __: Any, *, function: Callable[[Any], Any]) -> Any:

@@ -64,6 +64,8 @@ def partitioned_design(
 
 def block_width(source: ColumnSource, memory_budget: float) -> int:
     """Return how many columns are read at once: a multiple of the blocks in memory, for equal rounding."""
+    if source.width is not None:
+        return source.width
     fitting = int(memory_budget / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
     return max(1, fitting // BLOCK_FEATURES) * BLOCK_FEATURES
 
@@ -222,16 +224,11 @@ class PartitionedDesign(Design):
         return product
 
 
-def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Floats:
-    """Return ``(X - mean) @ weights`` in one pass, or refuse values out of range."""
+def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Any:
+    """Return ``(X - mean) @ weights`` in one pass, where the source has its results, or refuse values out of range."""
     blocks = feature_blocks(source.shape[1], block_width(source, memory_budget))
-    arguments = [(mean[block], weights[block], _names(source, block)) for block in blocks]
-    product: Floats = source.sum_blocks(_project, blocks, arguments, Workers(None, 0))
-    return product
-
-
-def _names(source: ColumnSource, block: slice) -> Any:
-    return np.arange(block.start, block.stop) if source.names is None else source.names[block]
+    names = np.arange(source.shape[1]) if source.names is None else np.asarray(source.names)
+    return source.project(_project, blocks, (mean, weights, names), Workers(None, 0))
 
 
 def _project(columns: Any, argument: tuple[Floats, Floats, Any], _: Workers) -> Floats:
