@@ -1,14 +1,15 @@
 """Dask arrays: tasks run where the chunks are, on any scheduler, and only what a result needs reaches the client.
 
-Each task needs whole columns. The chunks are therefore cut again at borders that depend only on the size and the type
-of X, so that the result does not depend on the chunks that it came in. A lost worker costs what it was doing: Dask
-computes its chunks again, and an operation whose vectors were lost with it is repeated.
+Each task needs whole columns. X is therefore rechunked, with borders that depend only on its size and type, so that
+the result does not depend on the user's chunks. A lost worker costs what it was doing and its chunks, which Dask
+computes again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
+import pickle
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -26,8 +27,6 @@ FEWEST_CHUNKS = 64
 CHUNK_BYTES = 2**26
 # Sums of partial results are added on the workers, this many at a time.
 ADDED_AT_ONCE = 4
-# An operation whose data were lost with a worker is repeated up to this many times.
-REPETITIONS = 3
 
 
 def matches(X: Any) -> bool:
@@ -49,10 +48,24 @@ def wrap(X: Any) -> DaskArray:
 
 
 class Job(NamedTuple):
-    """What all tasks of an operation share: it reaches every worker once."""
+    """What all tasks of an operation share: one node of the graph, which reaches every worker once."""
 
     task: Task[Any]
     workers: Any
+
+
+class Parcel:
+    """A value whose arrays arrive aligned in memory, because unaligned ones are summed in another order."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked, (pickle.dumps(self.value, protocol=4),)
+
+
+def _unpacked(content: bytes) -> Parcel:
+    return Parcel(pickle.loads(content))
 
 
 class DaskArray(ColumnSource):
@@ -75,7 +88,7 @@ class DaskArray(ColumnSource):
         self.width = max(1, fitting // BLOCK_COLUMNS) * BLOCK_COLUMNS
 
     @cached_property
-    def chunks(self) -> list[Any]:
+    def whole_columns(self) -> Any:
         """Whole columns, ``width`` at a time; moved only once, unless the user's chunks are such columns already.
 
         Without a cluster, chunks that had whole columns before are computed when needed, for the sake of memory.
@@ -92,7 +105,12 @@ class DaskArray(ColumnSource):
                 X = X.map_blocks(_compressed, dtype=X.dtype, meta=X._meta)
             if self.client is not None or by_samples:
                 X = X.persist(**self._where)
-        return list(X.to_delayed().ravel())
+        return X
+
+    @cached_property
+    def chunks(self) -> list[Any]:
+        """The chunks of whole columns; what keeps them on the cluster is the array."""
+        return list(self.whole_columns.to_delayed().ravel())
 
     @property
     def _where(self) -> dict[str, Any]:
@@ -102,7 +120,7 @@ class DaskArray(ColumnSource):
         wanted = np.arange(self.shape[1])[columns]
         borders = np.flatnonzero(np.diff(wanted // self.width)) + 1
         blocks = [block for block in np.split(wanted, borders) if len(block)]
-        parts = self._results(partial(self._tasks, _unchanged, blocks, [None] * len(blocks), None))
+        parts = self._results(self._tasks(_unchanged, blocks, [None] * len(blocks), None))
         if not parts:
             return np.empty((self.shape[0], 0), self.dtype)
         return sp.hstack(parts, format="csc") if self.sparse else np.hstack(parts)
@@ -111,21 +129,18 @@ class DaskArray(ColumnSource):
         self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
     ) -> Iterator[Result]:
         self._count(blocks)
-        return iter(self._results(partial(self._tasks, task, blocks, arguments, workers)))
+        return iter(self._results(self._tasks(task, blocks, arguments, workers)))
 
     def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
         """Return the sum of the results: a tree that depends on the number of blocks only."""
         self._count(blocks)
 
-        def tree() -> list[Any]:
-            add = load_extra("Using Dask arrays", "dask").delayed(_added, pure=False)
-            parts = self._tasks(task, blocks, arguments, workers)
-            while len(parts) > 1:
-                starts = range(0, len(parts), ADDED_AT_ONCE)
-                parts = [add(*parts[start : start + ADDED_AT_ONCE]) for start in starts]
-            return parts
-
-        return self._results(tree)[0]
+        add = load_extra("Using Dask arrays", "dask").delayed(_added, pure=False)
+        parts = self._tasks(task, blocks, arguments, workers)
+        while len(parts) > 1:
+            starts = range(0, len(parts), ADDED_AT_ONCE)
+            parts = [add(*parts[start : start + ADDED_AT_ONCE]) for start in starts]
+        return np.require(self._results(parts)[0], requirements="A")
 
     def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
         """Return a Dask array with the samples in the chunks of X, computed when it is needed."""
@@ -153,11 +168,12 @@ class DaskArray(ColumnSource):
         self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
     ) -> list[Any]:
         """Return a task for each block, to run where its chunk is."""
-        run = load_extra("Using Dask arrays", "dask").delayed(_run, pure=False)
+        delayed = load_extra("Using Dask arrays", "dask").delayed
+        run = delayed(_run, pure=False)
         chunks = [self.chunks[_first(block) // self.width] for block in blocks]
-        job = self._sent([Job(task, None if workers is None else workers.alone())], everywhere=True)[0]
+        job = delayed(Parcel(Job(task, None if workers is None else workers.alone())), traverse=False)
         wanted = [self._wanted(block) for block in blocks]
-        own = self._sent(list(zip(wanted, arguments, strict=True)))
+        own = [delayed(Parcel(part), traverse=False) for part in zip(wanted, arguments, strict=True)]
         described = (self.sparse, self.shape[0], str(self.dtype))
         return [run(chunk, job, part, described) for chunk, part in zip(chunks, own, strict=True)]
 
@@ -169,24 +185,11 @@ class DaskArray(ColumnSource):
         whole = start == 0 and block.stop in (block.start + self.width, self.shape[1])
         return None if whole else slice(start, start + block.stop - block.start)
 
-    def _sent(self, values: list[Any], everywhere: bool = False) -> list[Any]:
-        """Send values to the workers, past the scheduler; several tasks may use each."""
-        if self.client is None:
-            delayed = load_extra("Using Dask arrays", "dask").delayed
-            return [delayed(value, traverse=False) for value in values]
-        # A future is lost with the only worker that has it, so what all workers need goes to all of them.
-        sent: list[Any] = self.client.scatter(values, broadcast=everywhere, hash=False)
-        return sent
-
-    def _results(self, tasks: Callable[[], list[Any]]) -> list[Any]:
-        """Compute tasks, and start again if what was sent to the workers was lost with one of them."""
-        compute = load_extra("Using Dask arrays", "dask").compute
-        for _ in range(REPETITIONS):
-            try:
-                return list(compute(*tasks(), traverse=False, **self._where))
-            except CancelledError:
-                continue
-        return list(compute(*tasks(), traverse=False, **self._where))
+    def _results(self, tasks: Sequence[Any]) -> list[Any]:
+        with warnings.catch_warnings():
+            # The vectors are part of the graph, once, so that they can be sent again after the loss of a worker.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return list(load_extra("Using Dask arrays", "dask").compute(*tasks, traverse=False, **self._where))
 
 
 def _current_client() -> Any:
@@ -210,14 +213,15 @@ def _as_block(chunk: Any, sparse: bool) -> Any:
     """Return a chunk in the form in which designs use it."""
     if sparse:
         return sp.csc_array(_compressed(chunk))
-    return chunk.toarray() if sp.issparse(chunk) else np.asarray(chunk)
+    # In one order, because products round differently in another one.
+    return np.require(chunk.toarray() if sp.issparse(chunk) else chunk, requirements=["C", "A"])
 
 
-def _run(chunk: Any, job: Job, part: tuple[Any, Any], described: tuple[bool, int, str]) -> Any:
+def _run(chunk: Any, sent: Parcel, part: Parcel, described: tuple[bool, int, str]) -> Any:
     """Run a task on the columns of a chunk, on the worker that has it."""
     sparse, n_samples, dtype = described
     columns = _as_block(chunk, sparse)
-    wanted, argument = part
+    job, (wanted, argument) = sent.value, part.value
     if columns.shape[0] != n_samples or columns.dtype != dtype:
         raise ValueError(
             f"A chunk of the Dask array has {columns.shape[0]:,} samples of {columns.dtype}, but the array says "

@@ -225,7 +225,7 @@ class PartitionedDesign(Design):
 
 
 def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Any:
-    """Return ``(X - mean) @ weights`` in one pass, where the source has its results, or refuse values out of range."""
+    """Return ``(X - mean) @ weights`` in one pass, or refuse values out of range; where X is, if that is lazy."""
     blocks = feature_blocks(source.shape[1], block_width(source, memory_budget))
     names = np.arange(source.shape[1]) if source.names is None else np.asarray(source.names)
     return source.project(_project, blocks, (mean, weights, names), Workers(None, 0))
