@@ -74,6 +74,18 @@ def jax_array(X, folder):
         return jax.numpy.asarray(X)
 
 
+def dask_by_features(X, folder):
+    return pytest.importorskip("dask.array").from_array(X, chunks=(-1, 333))
+
+
+def dask_by_samples(X, folder):
+    return pytest.importorskip("dask.array").from_array(X, chunks=(17, -1))
+
+
+def dask_by_both(X, folder):
+    return pytest.importorskip("dask.array").from_array(X, chunks=(25, 700))
+
+
 MAKERS = {
     "memory map": memory_mapped,
     "memory map by column": memory_mapped_by_column,
@@ -88,10 +100,17 @@ MAKERS = {
     "torch": torch_tensor,
     "array API": strict_array,
     "jax": jax_array,
+    "Dask by features": dask_by_features,
+    "Dask by samples": dask_by_samples,
+    "Dask by both": dask_by_both,
 }
 
 
 @pytest.fixture(params=MAKERS)
 def contain(request, tmp_path):
     """Return a function that puts an array into the container."""
-    return lambda X: MAKERS[request.param](X, tmp_path)
+    if not request.param.startswith("Dask"):
+        yield lambda X: MAKERS[request.param](X, tmp_path)
+        return
+    with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+        yield lambda X: MAKERS[request.param](X, tmp_path)

@@ -49,6 +49,8 @@ def on_host(array: Any) -> Any:
     >>> on_host(np.array([1, 2]))
     array([1, 2])
     """
+    if hasattr(array, "dask"):
+        return array.compute()
     if not matches(array):
         return array
     if hasattr(array, "detach"):

@@ -43,6 +43,8 @@ class ColumnSource(ABC):
         Names of the features.
     label : str
         What it is, for messages: ``zarr array x.zarr``.
+    width : int or None
+        Columns per block, if the source decides this.
     n_columns_read : float
         How many columns have been read so far; divided by the number of features, passes over the data.
     """
@@ -52,6 +54,7 @@ class ColumnSource(ABC):
     sparse: bool = False
     names: Any = None
     label: str
+    width: int | None = None
     n_columns_read: float = 0
 
     @abstractmethod
@@ -174,6 +177,7 @@ class SampleSubset(ColumnSource):
         self.source, self.rows = source, rows
         self.shape = (len(rows), source.shape[1])
         self.dtype, self.sparse, self.names, self.label = source.dtype, source.sparse, source.names, source.label
+        self.width = source.width
 
     @property
     def bytes_per_column(self) -> float:
@@ -190,9 +194,27 @@ class SampleSubset(ColumnSource):
         """Return these columns of the chosen samples."""
         return self.source.read(columns)[self.rows]
 
+    # The samples are chosen where the blocks are.
+    def map_blocks(
+        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
+    ) -> Iterator[Result]:
+        return self.source.map_blocks(self._chosen(task), blocks, arguments, workers)
+
+    def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
+        return self.source.sum_blocks(self._chosen(task), blocks, arguments, workers)
+
+    def _chosen(self, task: Task[Result]) -> Task[Result]:
+        return partial(_on_samples, task=task, rows=self.rows)
+
+
+def _on_samples(columns: Any, argument: Any, workers: Any, *, task: Task[Result], rows: Indices) -> Result:
+    return task(columns[rows], argument, workers)
+
 
 def block_width(source: ColumnSource, memory_budget: float = 2**28) -> int:
     """Return how many columns to read at once: what fits into memory, in whole chunks if one fits."""
+    if source.width is not None:
+        return source.width
     memory = max(memory_budget - 8 * FEATURE_VECTORS * source.shape[1], memory_budget / 4)
     fitting = int(memory / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
     chunk = source.chunk_width

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from threading import Condition, Lock, local
 from typing import Any, Generic, TypeVar
@@ -95,6 +95,17 @@ class Workers:
         self._helpers = helpers
         self._n_helpers = n_helpers
         self._buffers = _Buffers()
+
+    def alone(self) -> Workers:
+        """Return the workers of a task on a cluster: only the thread that runs it, in any process."""
+        return Workers(None, 0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Workers, (None, 0)
+
+    def limited_blas(self) -> AbstractContextManager[Any]:
+        """Return a context with single-threaded BLAS, for tasks in other processes than that of the fit."""
+        return _single_threaded_blas
 
     def scratch(self, name: str, shape: tuple[int, int], dtype: Any) -> Any:
         """Return a buffer of this thread: fresh memory for each block would cost more than the work on it.
