@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from ispca.containers import open_parquet
+
 
 def memory_mapped(X, folder):
     mapped = np.memmap(folder / "X.bin", dtype=X.dtype, mode="w+", shape=X.shape)
@@ -24,7 +26,20 @@ def jax_array(X, folder):
         return jax.numpy.asarray(X)
 
 
-MAKERS = {"memory map": memory_mapped, "torch": torch_tensor, "array API": strict_array, "jax": jax_array}
+def parquet_file(X, folder):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({str(j): X[:, j] for j in range(X.shape[1])})
+    frame.write_parquet(folder / "X.parquet", row_group_size=25)
+    return open_parquet(folder / "X.parquet")
+
+
+MAKERS = {
+    "memory map": memory_mapped,
+    "torch": torch_tensor,
+    "array API": strict_array,
+    "jax": jax_array,
+    "Parquet": parquet_file,
+}
 
 
 @pytest.fixture(params=MAKERS)
