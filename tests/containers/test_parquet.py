@@ -37,7 +37,13 @@ def test_chosen_columns_keep_their_order(tmp_path, X):
 
 @pytest.mark.parametrize(
     ("dtype", "expected"),
-    [("float32", "float32"), ("int8", "float32"), ("bool", "float32"), ("int32", "float64"), ("uint64", "float64")],
+    [
+        ("float32", "float32"),
+        ("int8", "float32"),
+        ("bool", "float32"),
+        ("int32", "float64"),
+        ("uint64", "float64"),
+    ],
 )
 def test_the_type_holds_every_value(tmp_path, X, dtype, expected):
     values = np.abs(10 * X).astype(dtype)
@@ -63,11 +69,13 @@ def test_nulls_are_missing_values(tmp_path, X):
 
 def test_columns_that_cannot_be_used_are_named(tmp_path, X):
     path = write(tmp_path / "x.parquet", X, diagnosis=["a", "b"] * 20, when=[None] * 40)
-    with pytest.raises(ValueError, match=r"x.parquet has columns that are not numeric: diagnosis \(String\), when"):
+    with pytest.raises(
+        ValueError, match=r"x.parquet has columns that are not numeric: diagnosis \(String\), when"
+    ):
         open_parquet(path)
     with pytest.raises(ValueError, match=r"x.parquet has no column 'g77'. Did you mean"):
         open_parquet(path, columns=["g1", "g77"])
-    with pytest.raises(ValueError, match="x.parquet has no columns"):
+    with pytest.raises(ValueError, match=r"x.parquet has no columns"):
         open_parquet(path, columns=[])
 
 

@@ -1,4 +1,4 @@
-"""PLINK genotypes: the same values as bed-reader, the same fit as an array, and one clear error for each bad file."""
+"""PLINK genotypes: values as in bed-reader, the same fit as an array, and one clear error for each bad file."""
 
 import pickle
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from . import array_api, memory_mapped
+from .opening import open_array
 from .parquet import open_parquet
 from .plink import open_plink
 from .source import ColumnSource
 
-__all__ = ["ColumnSource", "open_parquet", "open_plink", "wrapped"]
+__all__ = ["ColumnSource", "open_array", "open_parquet", "open_plink", "wrapped"]
 
 # Each module says by ``matches`` whether X is its container, without importing the library, and wraps it.
 CONTAINERS = (memory_mapped, array_api)

@@ -19,8 +19,8 @@ SINGLE = ("Float32", "Boolean", "Int8", "Int16", "UInt8", "UInt16")
 def open_parquet(path: Any, columns: Sequence[str] | None = None) -> ParquetColumns:
     """Open the numeric columns of a Parquet file without reading them.
 
-    Values are float32 if every column is float32, Boolean or an integer of at most 16 bits, otherwise float64. Nulls
-    are missing values (NaN). Needs polars.
+    Values are float32 if every column is float32, Boolean or an integer of at most 16 bits, otherwise float64.
+    Nulls are missing values (NaN). Needs polars.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ParquetColumns(ColumnSource):
         other = [f"{name} ({schema[name]})" for name in self.names if not _is_number(schema[name])]
         if other:
             raise InputError(
-                f"{self.label} has columns that are not numeric: {listing(other)}. Name the ones to use in columns."
+                f"{self.label} has columns that are not numeric: {listing(other)}. Pass the others as columns."
             )
         if not len(self.names):
             raise InputError(f"{self.label} has no columns.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,12 @@ class PlinkGenotypes(ColumnSource):
         self.names = np.array([_variant_name(fields) for fields in variants], dtype=object)
         self.shape = (len(samples), len(variants))
         self._bytes_per_variant = -(-len(samples) // PER_BYTE)
-        expected = HEADER_BYTES + self._bytes_per_variant * len(variants)
-        if path.stat().st_size != expected:
-            found = "is truncated" if path.stat().st_size < expected else "is too large"
+        found, expected = path.stat().st_size, HEADER_BYTES + self._bytes_per_variant * len(variants)
+        if found != expected:
             raise InputError(
-                f"{path.name} {found}: it has {path.stat().st_size:,} bytes, but {count(len(samples), 'sample')} in "
-                f"the .fam file and {count(len(variants), 'variant')} in the .bim file need {expected:,}. Use the "
-                "three files of one data set."
+                f"{path.name} is {'truncated' if found < expected else 'too large'}: it has {found:,} bytes, but "
+                f"{count(len(samples), 'sample')} in the .fam file and {count(len(variants), 'variant')} in the .bim "
+                f"file need {expected:,}. Use the three files of one data set."
             )
 
     def load(self, columns: Block) -> Any:
@@ -94,15 +94,15 @@ class PlinkGenotypes(ColumnSource):
         with self.path.open("rb") as file:
             for part in _runs(indices):
                 file.seek(HEADER_BYTES + int(indices[part.start]) * self._bytes_per_variant)
-                if file.readinto(memoryview(packed[part]).cast("B")) != packed[part].nbytes:  # type: ignore[attr-defined]
+                if file.readinto(packed[part].data) != packed[part].nbytes:
                     raise OSError("the file ends too early")
         return np.take(UNPACKED, packed, axis=0).reshape(len(indices), -1)[:, : self.shape[0]].T
 
 
 def _runs(indices: Indices) -> list[slice]:
     """Return the parts of ascending indices that follow each other without a gap."""
-    starts = [0, *(np.flatnonzero(np.diff(indices) != 1) + 1).tolist()] if len(indices) else []
-    return [slice(start, stop) for start, stop in zip(starts, [*starts[1:], len(indices)], strict=True)]
+    borders = [0, *(np.flatnonzero(np.diff(indices) != 1) + 1).tolist(), len(indices)]
+    return [slice(start, stop) for start, stop in pairwise(borders) if start < stop]
 
 
 def _check_header(path: Path) -> None:

@@ -19,6 +19,10 @@ Block = slice | Indices
 Task = Callable[[Any, Any, Any], Result]
 # Columns that are read at once by functions of single columns.
 PASS_COLUMNS = 512
+# Blocks begin at multiples of this many columns, as in memory, so that rounding is equal.
+ALIGNED_COLUMNS = 512
+# A block that is being read, one that is used, and what is computed from it share the memory.
+BLOCKS_IN_MEMORY = 8
 
 
 class ColumnSource(ABC):
@@ -145,6 +149,12 @@ class SampleSubset(ColumnSource):
     def load(self, columns: Block) -> Any:
         """Return these columns of the chosen samples."""
         return self.source.read(columns)[self.rows]
+
+
+def block_width(source: ColumnSource, memory_budget: float = 2**28) -> int:
+    """Return how many columns to read at once."""
+    fitting = int(memory_budget / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
+    return max(1, fitting // ALIGNED_COLUMNS) * ALIGNED_COLUMNS
 
 
 def _apply(columns: Any, _: Any, __: Any, *, function: Callable[[Any], Any]) -> Any:

@@ -16,14 +16,12 @@ import scipy.sparse as sp
 
 from ..._array_types import Floats, Indices, Mask
 from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, refuse_out_of_range
-from ...containers.source import Block, ColumnSource
+from ...containers.source import Block, ColumnSource, block_width
 from ..threads import Workers
-from .base import BLOCK_FEATURES, Design, Moments, RowWeights, feature_blocks
+from .base import Design, Moments, RowWeights, feature_blocks
 from .dense import DenseDesign, dense_design
 from .sparse import sparse_design, sparse_part
 
-# A block that is being read, one that is used, and what is computed from it share the memory.
-BLOCKS_IN_MEMORY = 8
 # From a block, single columns are read only if they are fewer than this fraction of it.
 FEW_COLUMNS = 0.125
 
@@ -60,12 +58,6 @@ def partitioned_design(
         *(np.concatenate([getattr(part, entry.name) for _, part in found]) for entry in fields(Moments))
     )
     return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width)
-
-
-def block_width(source: ColumnSource, memory_budget: float) -> int:
-    """Return how many columns are read at once: a multiple of the blocks in memory, for equal rounding."""
-    fitting = int(memory_budget / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
-    return max(1, fitting // BLOCK_FEATURES) * BLOCK_FEATURES
 
 
 def _describe(
