@@ -18,7 +18,9 @@ from ._linear_projection import LinearProjection, as_output
 from ._splits import cross_fit_splits
 from ._training_samples import TrainingSamples, columns_of, target_array, training_samples
 from ._warnings import notify
+from .containers import ColumnSource
 from .containers.array_api import DeviceArray, exact, like, matching, on_host
+from .containers.source import reading_text
 from .families import choose_family
 from .families.target_kind import is_category
 from .reduction.cross_fitting import (
@@ -156,6 +158,8 @@ class SupervisedComponents(LinearProjection):
         given, labels = X, is_category(y)
         y = target_array(y, self.family) if needs_target else y
         X, y = self._read_training_data(X, y, needs_target)
+        if isinstance(X, ColumnSource):
+            X = source = X.arranged(self.memory_budget)
         samples = training_samples(X, y, sample_weight, offset, groups)
         unfilled = samples.X
         self._learn_fill_values(unfilled, samples.sample_weight)
@@ -200,6 +204,8 @@ class SupervisedComponents(LinearProjection):
                 Z = np.column_stack([Z, kept_columns])
                 if hasattr(self, "training_scores_"):
                     self.training_scores_ = Z
+            if self.verbose and isinstance(X, ColumnSource) and not isinstance(X, DeviceArray):
+                print(f"[{type(self).__name__}] read X {reading_text(source)}")
             if isinstance(X, DeviceArray):
                 for name in FOLLOWING:
                     if hasattr(self, name):

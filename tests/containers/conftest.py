@@ -2,14 +2,64 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from ispca.containers import open_parquet
 
 
+def new_path(folder, ending):
+    """Return a path that does not exist: a test may put several arrays into a container."""
+    return folder / f"X{len(list(folder.iterdir()))}.{ending}"
+
+
 def memory_mapped(X, folder):
-    mapped = np.memmap(folder / "X.bin", dtype=X.dtype, mode="w+", shape=X.shape)
+    mapped = np.memmap(new_path(folder, "bin"), dtype=X.dtype, mode="w+", shape=X.shape)
     mapped[:] = X
     return mapped
+
+
+def memory_mapped_by_column(X, folder):
+    mapped = np.memmap(new_path(folder, "bin"), dtype=X.dtype, mode="w+", shape=X.shape, order="F", offset=128)
+    mapped[:] = X
+    return mapped
+
+
+def hdf5_dataset(X, folder):
+    # The file is closed when nothing refers to it any more.
+    return pytest.importorskip("h5py").File(new_path(folder, "h5"), "w").create_dataset("X", data=X)
+
+
+def hdf5_by_row(X, folder):
+    file = pytest.importorskip("h5py").File(new_path(folder, "h5"), "w")
+    return file.create_dataset("X", data=X, chunks=(4, X.shape[1]), compression="gzip")
+
+
+def zarr_format(version):
+    def make(X, folder):
+        zarr = pytest.importorskip("zarr", minversion="3")
+        path, chunks = str(new_path(folder, "zarr")), (len(X), 300)
+        array = zarr.create_array(path, shape=X.shape, chunks=chunks, dtype=X.dtype, zarr_format=version)
+        array[:] = X
+        return array
+
+    return make
+
+
+def backed_anndata(make=None):
+    def put(X, folder):
+        anndata = pytest.importorskip("anndata")
+        path = new_path(folder, "h5ad")
+        # AnnData would store whole numbers as they are, but its names are text.
+        anndata.AnnData(X if make is None else make(X)).write_h5ad(path)
+        return anndata.read_h5ad(path, backed="r")
+
+    return put
+
+
+def sparse_group(X, folder):
+    file = pytest.importorskip("h5py").File(new_path(folder, "h5"), "w")
+    pytest.importorskip("anndata").io.write_elem(file, "X", sp.csr_matrix(X))
+    return file["X"]
 
 
 def torch_tensor(X, folder):
@@ -29,12 +79,22 @@ def jax_array(X, folder):
 def parquet_file(X, folder):
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({str(j): X[:, j] for j in range(X.shape[1])})
-    frame.write_parquet(folder / "X.parquet", row_group_size=25)
-    return open_parquet(folder / "X.parquet")
+    path = new_path(folder, "parquet")
+    frame.write_parquet(path, row_group_size=25)
+    return open_parquet(path)
 
 
 MAKERS = {
     "memory map": memory_mapped,
+    "memory map by column": memory_mapped_by_column,
+    "HDF5": hdf5_dataset,
+    "HDF5 by row": hdf5_by_row,
+    "Zarr 2": zarr_format(2),
+    "Zarr 3": zarr_format(3),
+    "AnnData": backed_anndata(),
+    "AnnData CSR": backed_anndata(sp.csr_matrix),
+    "AnnData CSC": backed_anndata(sp.csc_matrix),
+    "CSR group": sparse_group,
     "torch": torch_tensor,
     "array API": strict_array,
     "jax": jax_array,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import array_api, memory_mapped
+from . import anndata_backed, array_api, hdf5, memory_mapped, zarr_array
 from .opening import open_array
 from .parquet import open_parquet
 from .plink import open_plink
@@ -13,7 +13,7 @@ from .source import ColumnSource
 __all__ = ["ColumnSource", "open_array", "open_parquet", "open_plink", "wrapped"]
 
 # Each module says by ``matches`` whether X is its container, without importing the library, and wraps it.
-CONTAINERS = (memory_mapped, array_api)
+CONTAINERS = (memory_mapped, anndata_backed, hdf5, zarr_array, array_api)
 
 
 def wrapped(X: Any) -> Any:

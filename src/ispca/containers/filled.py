@@ -21,5 +21,9 @@ class FilledSource(ColumnSource):
     def bytes_per_column(self) -> float:
         return self.source.bytes_per_column
 
+    @property
+    def chunk_width(self) -> int:
+        return self.source.chunk_width
+
     def load(self, columns: Block) -> Any:
         return self.fill(self.source.read(columns), self.values[columns])

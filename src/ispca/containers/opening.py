@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import InputError
-from . import memory_mapped
+from .._extras import load_extra
+from .._messages import InputError, listing
+from . import anndata_backed, hdf5, memory_mapped, zarr_array
 from .parquet import open_parquet
 from .plink import open_plink
 from .source import ColumnSource
+
+# The name of the matrix in a file with several arrays.
+MATRIX = "X"
 
 
 def open_array(path: Any) -> ColumnSource:
@@ -66,8 +70,43 @@ def _open_npy(path: Path) -> ColumnSource:
     return memory_mapped.wrap(array)
 
 
+def _open_zarr(path: Path) -> ColumnSource:
+    zarr = load_extra(f"Reading {path.name}", "zarr")
+    try:
+        found = zarr.open(str(path), mode="r")
+    except Exception as error:  # each version of the library fails in its own way
+        raise InputError(f"Could not read {path.name} as a Zarr array: {error}") from None
+    return _matrix(found, path)
+
+
+def _open_hdf5(path: Path) -> ColumnSource:
+    h5py = load_extra(f"Reading {path.name}", "h5py")
+    try:
+        # The file stays open as long as its matrix is used.
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise InputError(f"Could not read {path.name} as an HDF5 file: {error}") from None
+    return _matrix(file, path)
+
+
+def _matrix(found: Any, path: Path) -> ColumnSource:
+    """Return an array itself, or the matrix X of a group, dense or sparse."""
+    item = found if zarr_array.matches(found) else found.get(MATRIX)
+    container = next((part for part in (hdf5, zarr_array, anndata_backed) if part.matches(item)), None)
+    if container is None:
+        raise InputError(f"{path.name} contains no matrix {MATRIX}. It has {listing(list(found)) or 'nothing'}.")
+    try:
+        return container.wrap(item)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
 OPENERS: dict[str, Callable[[Path], ColumnSource]] = {
     ".npy": _open_npy,
+    ".zarr": _open_zarr,
+    ".h5": _open_hdf5,
+    ".hdf5": _open_hdf5,
+    ".h5ad": _open_hdf5,
     ".bed": open_plink,
     ".parquet": open_parquet,
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
+from math import lcm
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,9 +19,8 @@ Result = TypeVar("Result")
 Block = slice | Indices
 # A task takes the columns of a block, what belongs to them, and the workers of the fit.
 Task = Callable[[Any, Any, Any], Result]
-# Columns that are read at once by functions of single columns.
-PASS_COLUMNS = 512
-# Blocks begin at multiples of this many columns, as in memory, so that rounding is equal.
+# Blocks begin at multiples of this many columns where possible: designs in memory have the same borders, so that
+# rounding is equal.
 ALIGNED_COLUMNS = 512
 # A block that is being read, one that is used, and what is computed from it share the memory.
 BLOCKS_IN_MEMORY = 8
@@ -40,7 +41,7 @@ class ColumnSource(ABC):
         Names of the features.
     label : str
         What it is, for messages: ``zarr array x.zarr``.
-    n_columns_read : int
+    n_columns_read : float
         How many columns have been read so far; divided by the number of features, passes over the data.
     """
 
@@ -49,7 +50,7 @@ class ColumnSource(ABC):
     sparse: bool = False
     names: Any = None
     label: str
-    n_columns_read: int = 0
+    n_columns_read: float = 0
 
     @abstractmethod
     def load(self, columns: Block) -> Any:
@@ -65,6 +66,20 @@ class ColumnSource(ABC):
         """Memory that a column takes when it has been read, on average."""
         return float(self.shape[0]) * np.dtype(self.dtype).itemsize
 
+    @property
+    def chunk_width(self) -> int:
+        """Number of columns that are stored, and so read, together."""
+        return 1
+
+    @property
+    def stored_bytes(self) -> float:
+        """Size of X, uncompressed."""
+        return self.bytes_per_column * self.shape[1]
+
+    def arranged(self, memory_budget: float) -> ColumnSource:
+        """Return the source to fit with: this one, or a copy whose columns are faster to read."""
+        return self
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -78,12 +93,8 @@ class ColumnSource(ABC):
     def read(self, columns: Block) -> Any:
         """Return some columns, or say which ones could not be read."""
         wanted = _indices(columns, self.shape[1])
-        try:
+        with unreadable(f"{_named(wanted)} of {self.label}"):
             found = self.load(columns)
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise OSError(f"Could not read {_named(wanted)} of {self.label}: {error}") from error
         if found.shape != (self.shape[0], len(wanted)) or found.dtype != self.dtype:
             raise ValueError(
                 f"{_named(wanted)} of {self.label}: expected {self.shape[0]:,} samples of {self.dtype}, but "
@@ -121,8 +132,9 @@ class ColumnSource(ABC):
 
     def by_column(self, function: Callable[[Any], Any]) -> Any:
         """Return what a function of some columns gives for every column, in one pass."""
-        starts = range(0, self.shape[1], PASS_COLUMNS)
-        blocks = [slice(start, min(start + PASS_COLUMNS, self.shape[1])) for start in starts]
+        width = block_width(self)
+        starts = range(0, self.shape[1], width)
+        blocks = [slice(start, min(start + width, self.shape[1])) for start in starts]
         task = partial(_apply, function=function)
         return np.concatenate(list(self.map_blocks(task, blocks, [None] * len(blocks), None)))
 
@@ -132,6 +144,25 @@ class ColumnSource(ABC):
         for result in self.map_blocks(task, blocks, arguments, workers):
             total = result if total is None else np.add(total, result, out=total)
         return total
+
+    def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
+        """Return the sum of what a task gives for blocks and their rows of arrays: one row per sample.
+
+        A container whose results may stay where it is returns a lazy array of its library.
+        """
+        arguments = [tuple(array[block] for array in arrays) for block in blocks]
+        return self.sum_blocks(task, blocks, arguments, workers)
+
+
+@contextmanager
+def unreadable(what: str) -> Iterator[None]:
+    """Say what could not be read, whatever the library that failed."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise OSError(f"Could not read {what}: {error}") from error
 
 
 class SampleSubset(ColumnSource):
@@ -146,15 +177,33 @@ class SampleSubset(ColumnSource):
     def bytes_per_column(self) -> float:
         return self.source.bytes_per_column
 
+    @property
+    def chunk_width(self) -> int:
+        return self.source.chunk_width
+
+    def arranged(self, memory_budget: float) -> ColumnSource:
+        return SampleSubset(self.source.arranged(memory_budget), self.rows)
+
     def load(self, columns: Block) -> Any:
         """Return these columns of the chosen samples."""
         return self.source.read(columns)[self.rows]
 
 
 def block_width(source: ColumnSource, memory_budget: float = 2**28) -> int:
-    """Return how many columns to read at once."""
+    """Return how many columns to read at once: what fits into memory, in whole chunks if one fits."""
     fitting = int(memory_budget / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
-    return max(1, fitting // ALIGNED_COLUMNS) * ALIGNED_COLUMNS
+    chunk = source.chunk_width
+    units = (lcm(chunk, ALIGNED_COLUMNS), chunk if chunk > 1 else ALIGNED_COLUMNS)
+    unit = next((unit for unit in units if unit <= fitting), ALIGNED_COLUMNS)
+    return max(1, fitting // unit) * unit
+
+
+def reading_text(source: ColumnSource) -> str:
+    """Return how often X has been read, and from where."""
+    passes = source.n_columns_read / source.shape[1]
+    text = f"{passes:.1f} times ({passes * source.stored_bytes / 1e9:.3g} GB) from {source.label}"
+    original = getattr(source, "original", None)
+    return text if original is None else f"{reading_text(original)} and {text}"
 
 
 def _apply(columns: Any, _: Any, __: Any, *, function: Callable[[Any], Any]) -> Any:

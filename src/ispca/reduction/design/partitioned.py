@@ -20,7 +20,7 @@ from ...containers.source import Block, ColumnSource, block_width
 from ..threads import Workers
 from .base import Design, Moments, RowWeights, feature_blocks
 from .dense import DenseDesign, dense_design
-from .sparse import sparse_design, sparse_part
+from .sparse import features_in_rows, sparse_design, sparse_part
 
 # From a block, single columns are read only if they are fewer than this fraction of it.
 FEW_COLUMNS = 0.125
@@ -74,8 +74,7 @@ def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation
     if part.wanted is not None:
         columns = columns[:, part.wanted]
     if sp.issparse(columns):
-        by_feature = sp.csr_array(sp.csc_array(columns).T, dtype=np.float64)
-        design: Design = sparse_part(by_feature, part.moments, part.usable)
+        design: Design = sparse_part(features_in_rows(columns), part.moments, part.usable)
     else:
         design = DenseDesign(columns.shape, part.moments, part.usable, columns)
     return operation(design, workers, *part.arrays)
@@ -88,6 +87,10 @@ class PartitionedDesign(Design):
     sparse = False
     source: ColumnSource
     width: int
+
+    @property
+    def takes_classes(self) -> bool:
+        return self.source.sparse
 
     @property
     def product_norms(self) -> Floats:
@@ -186,6 +189,8 @@ class PartitionedDesign(Design):
         return values
 
     def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
+        if self.source.sparse:
+            return self._sparse_gram(features, workers, rows)
         gram = np.empty((len(features), len(features)))
         for part in feature_blocks(len(features), self.width):
             left = self.columns(features[part])
@@ -193,6 +198,13 @@ class PartitionedDesign(Design):
             # The rows of a block; products in memory are taken over the same blocks.
             gram[part] = self._rows(partial(_plain_product, vectors=left), workers, features).T
         return (gram + gram.T) / 2
+
+    def _sparse_gram(self, features: Indices, workers: Workers, rows: RowWeights | None) -> Floats:
+        """Return the Gram matrix of features that are read at once: as arrays, many samples would not fit."""
+        ascending, places = np.unique(features, return_inverse=True)
+        moments = Moments(*(getattr(self.moments, entry.name)[ascending] for entry in fields(Moments)))
+        columns = features_in_rows(self.source.read(ascending))
+        return sparse_part(columns, moments, self.usable[ascending]).feature_gram(places, workers, rows)
 
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
         gram: Floats = self._run(self.source.sum_blocks, _sample_gram, workers, features)[0]
@@ -214,16 +226,11 @@ class PartitionedDesign(Design):
         return product
 
 
-def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Floats:
-    """Return ``(X - mean) @ weights`` in one pass, or refuse values out of range."""
+def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Any:
+    """Return ``(X - mean) @ weights`` in one pass, or refuse values out of range; where X is, if that is lazy."""
     blocks = feature_blocks(source.shape[1], block_width(source, memory_budget))
-    arguments = [(mean[block], weights[block], _names(source, block)) for block in blocks]
-    product: Floats = source.sum_blocks(_project, blocks, arguments, Workers(None, 0))
-    return product
-
-
-def _names(source: ColumnSource, block: slice) -> Any:
-    return np.arange(block.start, block.stop) if source.names is None else source.names[block]
+    names = np.arange(source.shape[1]) if source.names is None else np.asarray(source.names)
+    return source.project(_project, blocks, (mean, weights, names), Workers(None, 0))
 
 
 def _project(columns: Any, argument: tuple[Floats, Floats, Any], _: Workers) -> Floats:
