@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._array_types import Floats, Indices
-from ._messages import count, listing
+from ._messages import InputError, count, listing
 
 # Of X and of a numeric target: larger values, and columns that vary by less, are refused everywhere. Squares of
 # squares stay inside double precision, and all values inside single precision.
@@ -74,9 +74,10 @@ def refuse_out_of_range(
         infinite = bool(ranges.n_infinite.any())
         kinds = ["missing values (NaN)"] * bool(ranges.n_missing.any()) + ["infinity"] * infinite
         columns = [f"{names[j]!s} ({bad[j]})" for j in np.flatnonzero(bad)]
-        raise ValueError(
+        raise InputError(
             f"X contains {' and '.join(kinds)}: {count(bad.sum(), 'value')} in {count(len(columns), 'column')}, "
-            f"{listing(columns)}. {IMPUTE if infinite else advice}"
+            f"{listing(columns)}.",
+            IMPUTE if infinite else advice,
         )
     sizes, spreads = np.maximum(-ranges.low, ranges.high), ranges.high - ranges.low
     _refuse(sizes > LARGEST, sizes, f"values beyond {LARGEST:g}", names)

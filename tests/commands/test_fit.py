@@ -205,7 +205,7 @@ ERRORS = [
     (["--target", "Diagnosis"], 3, "Did you mean diagnosis?"),
     ([], 3, "Pass --target COLUMN."),
     (["--target", "sample"], 3, "40 distinct labels in 40 samples"),
-    (["--target", "diagnosis", "--max-memory", "1e-6"], 3, "raise the limit with --max-memory GB."),
+    (["--target", "diagnosis", "--memory", "1k"], 3, "raise the limit with --memory SIZE."),
     (["--target", "diagnosis", "--kind", "quantity"], 3, "Leave out --kind quantity."),
     (["--target", "diagnosis", "--drop", "scor"], 3, "Did you mean score?"),
     (["--target", "diagnosis", "--id", "name"], 3, "no column 'name' (id)"),

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from ispca.containers import open_parquet
+
 
 def new_path(folder, ending):
     """Return a path that does not exist: a test may put several arrays into a container."""
@@ -86,6 +88,14 @@ def dask_by_both(X, folder):
     return pytest.importorskip("dask.array").from_array(X, chunks=(25, 700))
 
 
+def parquet_file(X, folder):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({str(j): X[:, j] for j in range(X.shape[1])})
+    path = new_path(folder, "parquet")
+    frame.write_parquet(path, row_group_size=25)
+    return open_parquet(path)
+
+
 MAKERS = {
     "memory map": memory_mapped,
     "memory map by column": memory_mapped_by_column,
@@ -103,6 +113,7 @@ MAKERS = {
     "Dask by features": dask_by_features,
     "Dask by samples": dask_by_samples,
     "Dask by both": dask_by_both,
+    "Parquet": parquet_file,
 }
 
 

@@ -70,7 +70,7 @@ def as_options(advice: str) -> str:
     --------
     >>> from ispca.commands._console import as_options
     >>> as_options("Pass missing='mean', or transpose=True, or max_bytes=N.")
-    'Pass --missing mean, or --transpose, or --max-memory GB.'
+    'Pass --missing mean, or --transpose, or --memory SIZE.'
     >>> as_options("Leave out kind='regression'.")
     'Leave out --kind quantity.'
     """
@@ -78,7 +78,7 @@ def as_options(advice: str) -> str:
     def option(match: re.Match[str]) -> str:
         name, value = match["name"], match["value"]
         if name == "max_bytes":
-            return "--max-memory GB"
+            return "--memory SIZE"
         if name == "kind":
             value = KIND_WORDS.get(value, value)
         return f"--{name}" if value == "True" else f"--{name} {value}"

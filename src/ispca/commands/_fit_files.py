@@ -137,7 +137,7 @@ def model_details(table: Table, args: Namespace) -> dict[str, Any]:
     details |= {"covariates": table.covariates, "offset": args.offset}
     details |= {"event": args.event, "groups": args.groups, "weights": args.weights}
     details |= {"positive": table.positive, "label": table.label}
-    return details | {"transform": table.transform, **sample_quartiles(table.X[:, : table.n_features])}
+    return details | {"transform": table.transform, **sample_quartiles(table.feature_columns())}
 
 
 def _target_columns(table: Table, args: Namespace) -> tuple[list[str], list[np.ndarray]]:
@@ -162,6 +162,8 @@ def _command(args: Namespace) -> str:
     words += ["--transpose"] if args.transpose else []
     words += ["--missing", args.missing] if args.missing != "error" else []
     words += ["--transform", args.transform] if args.transform else []
+    words += ["--memory", f"{args.memory / 1e6:.15g}M"] if args.memory else []
+    words += ["--device", args.device] if args.device != "cpu" else []
     words += ["--method", args.method, "--draws", str(args.draws), "--seed", str(args.seed)]
     words += ["--paper"] if args.paper else []
     words += ["--permutations", str(args.permutations)] if args.permutations else []

@@ -116,7 +116,7 @@ def read_new(
             samples=args.samples,
             on=args.on,
             sheet=args.sheet,
-            max_bytes=args.max_memory,
+            max_bytes=args.memory,
             progress=update,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,9 +39,23 @@ def integer(least: int) -> Callable[[str], int]:
     return parse
 
 
-def gigabytes(text: str) -> int:
-    """Parse a positive number of gigabytes; return bytes."""
-    return int(positive(text, "gigabytes", 1e6) * 10**9)
+MEMORY_UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def memory_size(text: str) -> int:
+    """Parse a size such as 500M or 2G; return bytes.
+
+    Examples
+    --------
+    >>> from ispca.commands._options import memory_size
+    >>> memory_size("500M"), memory_size("1.5G")
+    (500000000, 1500000000)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kMGT])B?", text)
+    size = 0 if found is None else int(float(found[1]) * MEMORY_UNITS[found[2]])
+    if not 0 < size < 10**15:
+        raise argparse.ArgumentTypeError(f"must be a size such as 500M or 2G, got {text!r}")
+    return size
 
 
 def positive(text: str, unit: str, most: float) -> float:
@@ -89,7 +104,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--groups": dict(metavar="COLUMN", help="samples to keep together, such as those of a patient"),
     "--weights": dict(metavar="COLUMN", help="how much each sample counts"),
     "--offset": dict(metavar="COLUMN", help="counts: natural logarithm of the exposure"),
-    "--max-memory": dict(metavar="GB", type=gigabytes, help="memory limit for each file (default: by its size)"),
+    "--memory": dict(
+        metavar="SIZE", type=memory_size, help="memory limit for each file: 500M, 2G (else by its size)"
+    ),
     "--missing": dict(metavar="HOW", choices=TREATMENTS, default="error", help=MISSING),
     "--transform": dict(metavar="NAME", choices=TRANSFORMS, help=TRANSFORM),
     "--components": dict(metavar="N", type=integer(1), help="components (default 50; 20 for 3+ classes)"),
@@ -103,7 +120,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 DATA_OPTIONS = {
     "input": (
         *("data", "--samples", "--on", "--id", "--sheet", "--transpose", "--annotation", "--label"),
-        *("--missing", "--transform", "--max-memory"),
+        *("--missing", "--transform", "--memory"),
     ),
     "columns": (
         *("--target", "--kind", "--time", "--event", "--positive", "--covariates", "--groups", "--weights"),
@@ -155,8 +172,11 @@ def check_data_options(args: argparse.Namespace) -> None:
         raise UsageError("--offset is for counts. Add --kind count.")
 
 
-def read_supervised(args: argparse.Namespace) -> Table:
-    """Read DATA with its target and the columns that describe the samples."""
+def read_supervised(args: argparse.Namespace, block_memory: float | None = None) -> Table:
+    """Read DATA with its target and the columns that describe the samples.
+
+    With ``block_memory``, a matrix that exceeds the limit stays in its file, to be read in blocks.
+    """
     check_data_options(args)
     columns = SampleColumns(args.time, args.event, args.covariates, args.groups, args.weights, args.offset)
     with reading(args.data) as update:
@@ -177,10 +197,12 @@ def read_supervised(args: argparse.Namespace) -> Table:
             columns=columns,
             missing=args.missing,
             transform=args.transform or "none",
-            max_bytes=args.max_memory,
+            max_bytes=args.memory,
+            block_memory=block_memory,
             progress=update,
         )
-    check_features_vary(table)
+    if not table.in_blocks:
+        check_features_vary(table)
     notes = [*_offset_note(args.offset), *check_covariates(table)]
     if args.kind is None and args.time is None:
         notes = [*_kind_hint(table), *notes]

@@ -54,7 +54,7 @@ def write_files(
     of_path = ([*row, *_of_added(str(row["feature"]), described)] for row in path)
     _write(folder / PATH, [*(path.dtype.names or ()), *table.annotation], of_path)
     submodel = selector.submodel(size)[-1]
-    details = read_details(args.model, max_bytes=args.max_memory)
+    details = read_details(args.model, max_bytes=args.memory)
     details |= {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     details |= _scale(submodel, table)
     save_model(submodel, folder / MODEL, details)

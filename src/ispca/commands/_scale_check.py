@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..containers import ColumnSource
+from ..containers.sample_sums import sample_totals
+
 QUARTILES = (0.25, 0.5, 0.75)
 # New samples differ in location beyond this many interquartile ranges plus standard deviations of a sample.
 LOCATION_RANGES, LOCATION_DEVIATIONS = 3.0, 0.5
@@ -27,9 +30,20 @@ def sample_moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
     return means, np.sqrt(np.maximum(variances, 0.0))
 
 
+def moments_in_blocks(source: ColumnSource) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same of samples whose values are read in blocks, in one pass; missing values count as zero."""
+    sums, squares = sample_totals(source, _sums).T / max(source.shape[1], 1)
+    return sums, np.sqrt(np.maximum(squares - sums**2, 0.0))
+
+
+def _sums(block: Any) -> np.ndarray:
+    values = np.nan_to_num(block.toarray() if sp.issparse(block) else block).astype(np.float64, copy=False)
+    return np.column_stack([values.sum(axis=1), np.einsum("ij,ij->i", values, values)])
+
+
 def sample_quartiles(X: Any) -> dict[str, list[float]]:
     """Return what a model file says about the training samples: quartiles of their location and spread."""
-    means, deviations = sample_moments(X)
+    means, deviations = moments_in_blocks(X) if isinstance(X, ColumnSource) else sample_moments(X)
     return {
         "training_location": np.quantile(means, QUARTILES).tolist(),
         "training_spread": np.quantile(deviations, QUARTILES).tolist(),

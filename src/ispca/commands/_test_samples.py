@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .._messages import listing
 from .._progress import waiting
+from ..containers import ColumnSource
 from ..data_checks import Finding
 from ..data_checks.duplicates import find_test_copies
 from ..readers import Table, TableError
@@ -29,7 +30,9 @@ class TestSamples(NamedTuple):
         where = self.args.data.name
         X, kept = matched(self.table, model, self.description, self.args, console, replace_absent=True)
         warn_about_scale(X, model, self.description, where, console)
-        copies = find_test_copies(training, X, where, self.table.ids[kept].tolist())
+        copies = []
+        if not isinstance(training, ColumnSource):
+            copies = find_test_copies(training, X, where, self.table.ids[kept].tolist())
         console.notes(f"warning: {finding.sentence}" for finding in copies)
         with waiting("Predicting"):
             found, notes = evaluate(model, X, self.table, kept, self.details, where)

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._progress import expecting, waiting
+from ..containers.array_api import on_host
 from ..data_checks.borderline import find_borderline
 from ..data_checks.small_class import possible_folds
 from ..ispca_transformer import ISPCA
@@ -42,6 +43,7 @@ from ._console import Console
 from ._findings import check_table
 from ._fit_files import FILES, REPORTS, Results, write_files, written_files
 from ._fit_summary import summary_text, summary_values
+from ._large_data import DEVICES, block_memory, bring_back, check_device, check_large, on_device, with_blocks
 from ._options import add_data_options, add_options, integer, read_supervised, sample_options
 from ._output import default_output, output_folder
 from ._test_samples import read_test
@@ -54,7 +56,7 @@ EXAMPLE = """example:
   ispca fit patients.csv --time months --event died --covariates age,sex --out results
 writes report.html, model.ispca and tables of scores, loadings, coefficients and
 held-out predictions; docs/cli.md explains all options.
-DATA may be .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .h5ad, .npz or .svmlight"""
+DATA: .csv .tsv .txt (also .gz) .parquet .xlsx .h5ad .npz .npy .bed .zarr .svmlight"""
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
 PAPER_KINDS = ("classification", "regression")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
@@ -80,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tests = "permutations per test (default auto: until it is safe)"
     model.add_argument("--permutations", type=permutations, metavar="N", help=tests)
     add_options(model, "--paper", "--seed", "--threads")
+    device = "find components on cpu (default) or cuda, a GPU"
+    model.add_argument("--device", choices=DEVICES, default="cpu", metavar="NAME", help=device)
     validation = parser.add_argument_group("validation")
     cv = f"folds of the cross-validation (default {N_FOLDS}; 0: none)"
     validation.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
@@ -105,13 +109,15 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--method {args.method} is not one of the paper's methods. Leave out --paper.")
     if args.cv == 1:
         raise UsageError("--cv 1 leaves nothing to fit. Pass at least 2 folds, or 0 for no cross-validation.")
+    check_device(args.device)
     if args.format == "html":
         # A missing package is reported before the fit, which can take minutes.
         load_templates()
     with console.silence(), output_folder(args.out, args.force, FILES) as folder:
-        table = read_supervised(args)
+        table = read_supervised(args, block_memory(args))
         console.notes(table.notes)
-        findings = check_table(table, console, args.cv, args.transform)
+        console.notes(check_large(table, args))
+        findings = [] if table.in_blocks else check_table(table, console, args.cv, args.transform)
         args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups)
         methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
         if args.method not in methods:
@@ -119,7 +125,8 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError(f"--method {args.method} does not apply to this kind of target. Choose from {known}.")
         test = None if args.test is None else read_test(args, table, console)
         began = time.perf_counter()
-        model, scores = fit_model(table, with_permutations(methods[args.method], args.permutations))
+        pipeline = with_permutations(methods[args.method], args.permutations)
+        model, scores = fit_model(table, with_blocks(pipeline, table, args), args.device)
         console.notes(fit_notes(model, args.components))
         borderline = find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
         console.notes(f"warning: {finding.sentence}" for finding in borderline)
@@ -156,7 +163,7 @@ def with_permutations(pipeline: Pipeline, n_permutations: int | str | None) -> P
     return pipeline
 
 
-def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
+def fit_model(table: Table, pipeline: Pipeline, device: str = "cpu") -> tuple[Pipeline, np.ndarray]:
     """Return the fitted pipeline and the scores of the samples."""
     reduction, options = pipeline[0], sample_options(table)
     with warnings.catch_warnings():
@@ -164,7 +171,8 @@ def fit_model(table: Table, pipeline: Pipeline) -> tuple[Pipeline, np.ndarray]:
         for start in ("n_components=", "The chains have NOT converged", "Covariate ", "The covariates "):
             warnings.filterwarnings("ignore", message=start)
         with waiting("Finding components"):
-            scores = reduction.fit_transform(table.X, table.target, **options)
+            scores = on_host(reduction.fit_transform(on_device(table.X, device), table.target, **options))
+            bring_back(reduction)
         options.pop("groups", None)
         with waiting("Sampling the posterior"):
             pipeline[1].fit(scores, table.target, **options)
@@ -183,6 +191,9 @@ def cross_validate(
         return None, None
     options = sample_options(table)
     n_jobs = -1 if seconds is None or seconds >= SECONDS_WORTH_WORKERS else 1
+    if table.in_blocks:
+        # Each process would use as much memory as all may.
+        n_jobs = 1
     folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
     with ExitStack() as context:
         if n_jobs == 1:

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
     features = "data file with the features of the model, in any order"
     group.add_argument("data", metavar="DATA", type=Path, help=features)
-    add_options(group, "--samples", "--on", "--id", "--sheet", "--transpose", "--max-memory")
+    add_options(group, "--samples", "--on", "--id", "--sheet", "--transpose", "--memory")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
     group.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
     output = parser.add_argument_group("output")
@@ -84,8 +84,8 @@ def predicted(args: argparse.Namespace, console: Console) -> tuple[dict[str, Any
     """Return the columns of the output, sample names and predictions, and an evaluation if the target is known."""
     with console.silence():
         path = model_file(args.model)
-        model = load_predictor(path, args.max_memory)
-        details = read_details(path, max_bytes=args.max_memory)
+        model = load_predictor(path, args.memory)
+        details = read_details(path, max_bytes=args.memory)
         description = described(details, path)
         names = tuple(take_apart(model).feature_names_in())
         table = read_new(args, names, description, target_columns(details))

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(given, "--samples", "--on", "--id", "--sheet", "--transpose", "--annotation", "--label")
     missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
     given.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
-    add_options(given, "--max-memory")
+    add_options(given, "--memory")
     target = "target, if its name is not that of the fit"
     given.add_argument("--target", metavar="COLUMN", help=target)
     panel = parser.add_argument_group("panel")
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     load_templates()
     with console.silence():
         # A wrong model file is reported before a folder is made for the results.
-        model = load_predictor(args.model, args.max_memory)
+        model = load_predictor(args.model, args.memory)
         if REPORT not in written_files(model):
             console.note(NO_REPORT)
         with output_folder(args.out, args.force, FILES) as folder:
@@ -120,7 +120,7 @@ def number_of_folds(text: str) -> int:
 def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
     """Read DATA as the model was fitted to it, with the features of the model in its order."""
     known = tuple(take_apart(model).feature_names_in())
-    details = read_details(args.model, max_bytes=args.max_memory)
+    details = read_details(args.model, max_bytes=args.memory)
     description = described(details, args.model)
     found = described_target(args)
     timed = found["kind"] == "survival"
@@ -142,7 +142,7 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             known=known,
             columns=columns,
             categories=description.categories,
-            max_bytes=args.max_memory,
+            max_bytes=args.memory,
             progress=update,
         )
     console.notes(table.notes)
@@ -174,7 +174,7 @@ def annotation_for(
 
 def described_target(args: argparse.Namespace) -> dict[str, str | None]:
     """Return the kind of target and the columns of the fit by their role."""
-    details = read_details(args.model, max_bytes=args.max_memory)
+    details = read_details(args.model, max_bytes=args.memory)
     found = {name: details.get(name) for name in ("kind", *COLUMNS)}
     usable = all(isinstance(name, str | None) for name in found.values())
     if not usable or found["kind"] not in (*KIND_WORDS, None):
@@ -212,7 +212,7 @@ def selected(
         max_features=max(args.max_size, args.size or 0, len(args.always)) + len(covariates),
         always=always or None,
         never=never or None,
-        costs=None if args.costs is None else read_costs(args.costs, table, args.max_memory),
+        costs=None if args.costs is None else read_costs(args.costs, table, args.memory),
         cv=args.folds or None,
         n_draws=args.draws,
         resume=fold_store(args.out),

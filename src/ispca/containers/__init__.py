@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from . import anndata_backed, array_api, dask_array, hdf5, memory_mapped, zarr_array
+from .opening import open_array
+from .parquet import open_parquet
+from .plink import open_plink
 from .source import ColumnSource
 
-__all__ = ["ColumnSource", "wrapped"]
+__all__ = ["ColumnSource", "open_array", "open_parquet", "open_plink", "wrapped"]
 
 # Each module says by ``matches`` whether X is its container, without importing the library, and wraps it.
 CONTAINERS = (memory_mapped, anndata_backed, hdf5, zarr_array, array_api, dask_array)

@@ -7,7 +7,11 @@ import fnmatch
 import re
 from collections.abc import Collection, Sequence
 
+import numpy as np
+
 from .._messages import COMPARED, count, listing, suggestion
+from ..containers import ColumnSource
+from ..containers.combined import ChosenColumns
 from .records import Raw, TableError
 
 
@@ -38,7 +42,9 @@ def choose_features(
 def keep_features(raw: Raw, kept: Sequence[int]) -> None:
     """Keep some features, with what describes them."""
     if len(kept) < len(raw.features):
-        raw.X, raw.features = raw.X[:, kept], [raw.features[j] for j in kept]
+        in_file = isinstance(raw.X, ColumnSource)
+        raw.X = ChosenColumns(raw.X, np.array(kept, np.intp)) if in_file else raw.X[:, kept]
+        raw.features = [raw.features[j] for j in kept]
         raw.annotation = {name: [texts[j] for j in kept] for name, texts in raw.annotation.items()}
 
 

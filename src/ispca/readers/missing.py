@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._messages import count, listing
+from ..containers import ColumnSource
+from ..containers.combined import AppendedColumns
 from .records import Raw, TableError
 
 TREATMENTS = ("error", "mean", "columns", "rows")
@@ -28,6 +30,8 @@ def treat_missing(
 
     With a fitted model (``fitted``) nothing is done here, because the model determines which columns matter.
     """
+    if isinstance(raw.X, ColumnSource):
+        return _treated_in_blocks(raw, rows, missing, notes)
     X = raw.X if rows.all() else raw.X[rows]
     kept = np.flatnonzero(rows)
     columns = np.arange(X.shape[1])
@@ -63,6 +67,32 @@ def treat_missing(
     # The mean of the finite values; entries that a sparse matrix omits are zero.
     sums = fill(X, np.zeros(X.shape[1])).sum(axis=0)
     return fill(X, sums / (X.shape[0] - bad)), columns, kept
+
+
+def _treated_in_blocks(
+    raw: Raw, rows: np.ndarray, missing: str, notes: list[str]
+) -> tuple[ColumnSource, np.ndarray, np.ndarray]:
+    """Return the samples of a matrix in a file, whose missing values the fit names or fills.
+
+    Those of the covariates, which are in memory, are treated here.
+    """
+    if missing in ("columns", "rows"):
+        which = "samples" if missing == "rows" else "columns"
+        raise TableError(
+            f"Leaving out {which} with missing values needs all data in memory.",
+            "Pass missing='mean', or raise the limit with max_bytes=N.",
+        )
+    X, kept = raw.X, np.flatnonzero(rows)
+    if isinstance(X, AppendedColumns):
+        covariates = Raw(X.appended, raw.features[X.source.shape[1] :])
+        treated, columns, _ = treat_missing(covariates, rows, missing, notes, fitted=False)
+        if len(columns) < X.appended.shape[1]:
+            raise TableError("A covariate has no values. Leave it out.")
+        X = AppendedColumns(X.source if rows.all() else X.source[rows], treated)
+    elif not rows.all():
+        X = X[rows]
+    X.names = np.array(raw.features, dtype=object)
+    return X, np.arange(X.shape[1]), kept
 
 
 def _missing_counts(X: Any) -> np.ndarray:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from .._messages import count, listing
+from ..containers import ColumnSource
 from .delimited import read_delimited
 from .excel import read_excel
+from .failures import as_table_error
 from .feature_annotation import annotate, check_label
 from .feature_choice import choose_features
 from .files import data_suffix, is_gzipped
@@ -43,6 +44,7 @@ from .sample_columns import (
     weights_of,
 )
 from .sample_sheet import SheetIds, read_with_sheet
+from .stored_arrays import read_stored
 from .svmlight import read_svmlight
 from .target import check_positive, classify, survival
 from .target_words import similar_classes, tidy_target
@@ -57,6 +59,8 @@ READERS: dict[str, Callable[[Path, Request], Raw]] = {
     ".xlsx": read_excel,
     ".h5ad": read_h5ad,
     ".npz": read_npz,
+    ".npy": read_stored,
+    ".bed": read_stored,
     ".svm": read_svmlight,
     ".svmlight": read_svmlight,
     ".libsvm": read_svmlight,
@@ -66,7 +70,7 @@ GZIPPED = (read_delimited, read_svmlight)
 OWN_TARGET = (read_npz, read_svmlight)
 NO_COLUMNS = SampleColumns()
 # Formats that store a matrix, samples in rows, instead of a table.
-MATRICES = (read_h5ad, read_npz, read_svmlight, read_tenx)
+MATRICES = (read_h5ad, read_npz, read_stored, read_svmlight, read_tenx)
 
 
 def read_table(
@@ -84,6 +88,7 @@ def read_table(
     categories: Categories | None = None,
     columns: SampleColumns = NO_COLUMNS,
     max_bytes: int | None = None,
+    block_memory: float | None = None,
     progress: Callable[[float], None] = ignore_progress,
     samples: Any = None,
     on: str | None = None,
@@ -131,6 +136,9 @@ def read_table(
         Memory that the table may take, in bytes: 8 per cell, 16 per entry of a sparse matrix, and 256 per row and
         per column. The same limit applies to data unpacked from a compressed file. By default 200 times the size
         of the file, but at least 256 MB and at most 8 GB.
+    block_memory : float, optional
+        If X exceeds the limit, leave it in its file, to be read in blocks within this many bytes of memory. Possible
+        for .npy, .bed, .zarr and .h5ad. By default, X is always read into memory.
     progress : callable, optional
         Called with the fraction of the file that has been read.
     samples : path, optional
@@ -187,9 +195,13 @@ def read_table(
     of_samples = None if reader is read_excel or samples is None else sheet
     if sheet is not None and read_excel not in (reader, of_samples and _reader(Path(samples))):
         raise TableError(f"{path.name} is not an Excel file: no sheet {sheet!r}.", "Leave out sheet='NAME'.")
-    with _as_table_error(path):
+    with as_table_error(path):
         limit = limit_for(path, max_bytes)
-        request = Request(limit, target, id, drop, transpose, known, progress, columns, excel_sheet=sheet)
+        request = Request(
+            *(limit, target, id, drop, transpose, known, progress, columns),
+            excel_sheet=sheet,
+            block_memory=block_memory,
+        )
         if samples is None:
             raw = reader(path, request)
         else:
@@ -210,7 +222,7 @@ def _read_texts(path: Path, max_bytes: int | None, sheet: str | None = None) -> 
     reader = _reader(path)
     if reader in MATRICES:
         raise TableError(f"{path.name} is not a table of text. Use .csv, .tsv, .txt, .parquet or .xlsx.")
-    with _as_table_error(path):
+    with as_table_error(path):
         return reader(path, Request(limit_for(path, max_bytes), as_text=True, excel_sheet=sheet)).sheet
 
 
@@ -246,7 +258,8 @@ def _table(
     ids = _ids(raw, notes)
     # Missing values are replaced by the mean on the new scale; otherwise, library sizes are those of the columns
     # that remain.
-    early, late = (transform, "none") if missing == "mean" else ("none", transform)
+    first = missing == "mean" or isinstance(raw.X, ColumnSource)
+    early, late = (transform, "none") if first else ("none", transform)
     raw.X = apply_transform(raw.X, early)
     covariates = add_covariates(raw, asked.covariates, rows, categories)
     raw.features = _unique(raw.features, notes)
@@ -308,6 +321,8 @@ def _target(
 
 def _reader(path: Path) -> Callable[[Path, Request], Raw]:
     if path.is_dir():
+        if data_suffix(path) == ".zarr":
+            return read_stored
         if is_tenx_folder(path):
             return read_tenx
         raise TableError(f"{path} is a directory without a matrix.mtx of 10x Genomics, not a file.")
@@ -326,34 +341,6 @@ def _reader(path: Path) -> Callable[[Path, Request], Raw]:
     if is_gzipped(path) and reader not in GZIPPED:
         raise TableError(f"{path.name} must be unpacked first. Only text files may be gzipped.")
     return reader
-
-
-@contextmanager
-def _as_table_error(path: Path) -> Iterator[None]:
-    """Turn every failure to read a file into a TableError.
-
-    Each library fails in its own way on a damaged file. A missing package and an interrupt are not about the file
-    and pass through.
-    """
-    try:
-        yield
-    except (TableError, ImportError):
-        raise
-    except MemoryError:
-        raise TableError(f"There is not enough memory to read {path.name}.") from None
-    except FileNotFoundError:
-        raise TableError(f"There is no file {path}.") from None
-    except PermissionError:
-        raise TableError(f"{path} cannot be read: permission denied.") from None
-    except BaseException as error:
-        # A panic of polars is not an Exception.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        what = ": ".join(filter(None, [type(error).__name__, str(error)[:200]]))
-        raise TableError(
-            f"Could not read {path.name} as {data_suffix(path)[1:] or '10x'} ({what}). "
-            "If its extension is correct, the file is damaged: download or save it again."
-        ) from error
 
 
 def _check_labels(values: Any, limit: Limit, what: str) -> None:

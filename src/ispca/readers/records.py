@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._messages import InputError, suggestion
+from ..containers import ColumnSource
+from ..containers.combined import ChosenColumns
 
 if TYPE_CHECKING:
     from .limits import Limit
@@ -72,6 +74,8 @@ class Request:
     ``progress`` is called with the fraction of the file that has been read. ``limit`` bounds the memory that the
     file may take. ``sheet_ids`` are the sample names of a sample sheet, which tell where the samples are. With
     ``as_text``, all columns are read as text, whatever they contain. ``excel_sheet`` names a sheet of a workbook.
+    With ``block_memory``, a matrix that exceeds the limit may stay in its file, to be read in blocks within
+    this many bytes of memory.
     """
 
     limit: Limit
@@ -85,6 +89,7 @@ class Request:
     sheet_ids: SheetIds | None = None
     as_text: bool = False
     excel_sheet: str | None = None
+    block_memory: float | None = None
 
     def samples_in_columns(self, header: Sequence[str]) -> bool:
         """Return whether a file with this header has one column per sample and one row per feature."""
@@ -118,8 +123,8 @@ class Table:
 
     Attributes
     ----------
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        The values, all finite. The columns of the covariates come last.
+    X : ndarray, csr_array or ColumnSource of shape (n_samples, n_features)
+        The values, all finite, or the file that they are in. The columns of the covariates come last.
     features : ndarray of str
         Names of the columns of X, without duplicates.
     ids : ndarray of str
@@ -172,6 +177,11 @@ class Table:
     positive: str | None = None
 
     @property
+    def in_blocks(self) -> bool:
+        """Whether X stays in its file and is read in blocks."""
+        return isinstance(self.X, ColumnSource)
+
+    @property
     def n_covariate_columns(self) -> int:
         """The number of columns of X that belong to covariates."""
         return n_covariate_columns(self.covariates)
@@ -180,6 +190,12 @@ class Table:
     def n_features(self) -> int:
         """The number of columns of X that are features."""
         return int(self.X.shape[1]) - self.n_covariate_columns
+
+    def feature_columns(self) -> Any:
+        """Return the columns of X that are features."""
+        if not isinstance(self.X, ColumnSource):
+            return self.X[:, : self.n_features]
+        return ChosenColumns(self.X, np.arange(self.n_features)) if self.covariates else self.X
 
     def covariate_columns(self) -> dict[str, np.ndarray]:
         """Return the columns of X that belong to each covariate."""

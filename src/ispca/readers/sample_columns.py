@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._messages import count, listing
+from ..containers import ColumnSource
+from ..containers.combined import AppendedColumns
 from ..families.target_kind import guess_kind
 from .records import Raw, SampleColumns, TableError, n_covariate_columns
 from .target import labels_of, numbers_of
@@ -113,12 +114,15 @@ def add_covariates(
             columns.append(_indicators(values, name, categories))
             features += [f"{name}={category}" for category in categories[1:]]
     if columns:
-        block = np.concatenate(columns, axis=1)
-        sparse = sp.issparse(raw.X)
-        join: Any = partial(sp.hstack, format="csr") if sparse else partial(np.concatenate, axis=1)
-        raw.X = join([raw.X, sp.csr_array(block) if sparse else block])
+        raw.X = _joined(raw.X, np.concatenate(columns, axis=1))
         raw.features = [*raw.features, *features]
     return found
+
+
+def _joined(X: Any, columns: np.ndarray) -> Any:
+    if isinstance(X, ColumnSource):
+        return AppendedColumns(X, columns)
+    return sp.hstack([X, sp.csr_array(columns)], format="csr") if sp.issparse(X) else np.hstack([X, columns])
 
 
 def _categories(raw: Raw, name: str, rows: np.ndarray) -> list[str] | None:

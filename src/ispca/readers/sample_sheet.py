@@ -43,6 +43,12 @@ class SheetIds:
         found = len(self.among(names))
         return found > 1 and 2 * found >= min(len(names) - 1, self.n_rows)
 
+    def names_in_order(self) -> list[str] | None:
+        """Return the first column that has another name in each row, None if there is none."""
+        unique = (name for name, found in self._sets.items() if len(found) == self.n_rows)
+        column = next(unique, None)
+        return None if column is None else list(self._columns[column])
+
     @property
     def n_rows(self) -> int:
         """The number of rows of the sheet."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..containers import ColumnSource
+from ..containers.combined import MappedSource
+from ..containers.sample_sums import sample_totals
 from .records import TableError
 
 TRANSFORMS = ("none", "log1p", "log2", "cpm-log", "binary")
@@ -45,7 +49,7 @@ def apply_transform(X: Any, name: str, covariates: np.ndarray | None = None) -> 
 
     Parameters
     ----------
-    X : ndarray or csr_array of shape (n_samples, n_columns)
+    X : ndarray, csr_array or ColumnSource of shape (n_samples, n_columns)
         The values.
     name : {"none", "log1p", "log2", "cpm-log", "binary"}
         ``log1p`` is log(x + 1), ``log2`` is log2(x + 1), ``cpm-log`` is log2(1 + x per million), where the library
@@ -55,7 +59,7 @@ def apply_transform(X: Any, name: str, covariates: np.ndarray | None = None) -> 
 
     Returns
     -------
-    X : ndarray or csr_array
+    X : ndarray, csr_array or ColumnSource
         A new matrix, or the same one for "none".
 
     Raises
@@ -73,6 +77,9 @@ def apply_transform(X: Any, name: str, covariates: np.ndarray | None = None) -> 
     check_transform(name)
     if name == "none":
         return X
+    if isinstance(X, ColumnSource):
+        factors = _size_factors(sample_totals(X, library_sizes)) if name == "cpm-log" else None
+        return MappedSource(X, partial(_transformed_block, name=name, factors=factors))
     covariates = np.zeros(X.shape[1], dtype=bool) if covariates is None else covariates
     if not covariates.any():
         return _transformed(X, name)
@@ -82,7 +89,17 @@ def apply_transform(X: Any, name: str, covariates: np.ndarray | None = None) -> 
     return join[:, np.argsort(np.concatenate([features, others]))]
 
 
-def _transformed(X: Any, name: str) -> Any:
+def _transformed_block(block: Any, name: str, factors: np.ndarray | None) -> Any:
+    sparse = sp.issparse(block)
+    new = _transformed(sp.csr_array(block) if sparse else block, name, factors)
+    return sp.csc_array(new) if sparse else new
+
+
+def _size_factors(sizes: np.ndarray) -> np.ndarray:
+    return np.divide(1e6, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+
+
+def _transformed(X: Any, name: str, factors: np.ndarray | None = None) -> Any:
     """Transform all columns; zeros stay zero, so only the stored entries of a sparse matrix change."""
     sparse = sp.issparse(X)
     values = X.data if sparse else X
@@ -94,8 +111,7 @@ def _transformed(X: Any, name: str) -> Any:
                 f"Leave out transform='{name}'.",
             )
     if name == "cpm-log":
-        sizes = library_sizes(X)
-        factors = np.divide(1e6, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        factors = _size_factors(library_sizes(X)) if factors is None else factors
         values = values * (np.repeat(factors, np.diff(X.indptr)) if sparse else factors[:, None])
     new = _elementwise(np.asarray(values, dtype=np.float64), name)
     return sp.csr_array((new, X.indices, X.indptr), shape=X.shape) if sparse else new

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._messages import count, listing
+from ..containers import ColumnSource
 from .formatting import clean, number, percent, section, table
 from .input_checks import Inputs
 from .target_words import WORDS, count_facts, survival_facts
@@ -108,6 +109,9 @@ def size_facts(inputs: Inputs) -> list[list[str]]:
 def _missing_fact(inputs: Inputs) -> str:
     if inputs.reduction is not None and inputs.reduction.n_missing_:
         return f"{inputs.reduction.n_missing_:,}, replaced by column means"
+    if isinstance(inputs.original_X, ColumnSource):
+        # The fit has refused those that it did not replace.
+        return "none in the fitted data"
     values = inputs.original_X.data if sp.issparse(inputs.original_X) else inputs.original_X
     missing = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
     return f"{missing:,}" if missing else "none in the fitted data"

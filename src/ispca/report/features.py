@@ -12,7 +12,7 @@ from .._messages import count
 from ..families import FAMILIES
 from ..models.coefficients import feature_spreads, rank_coefficients
 from .formatting import clean, clean_all, number, numbers, section, table
-from .input_checks import Inputs, column
+from .input_checks import Inputs, feature_values
 from .ranked_features import leading
 
 # Limits on the rows of all feature tables together, and of each one.
@@ -82,8 +82,7 @@ def _feature_table(inputs: Inputs, k: int, most: int) -> dict[str, Any]:
 def _correlations(X: Any, indices: np.ndarray, z: np.ndarray) -> list[float]:
     z = z - z.mean()
     found = []
-    for index in indices:
-        x = column(X, int(index))
+    for x in np.ascontiguousarray(feature_values(X, indices).T):
         x = x - x.mean()
         length = float(np.sqrt((x @ x) * (z @ z)))
         found.append(float(x @ z) / length if length else np.nan)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._linear_projection import displayed_scores
+from ..containers import ColumnSource
 from ..families import FAMILIES
 from ..families.survival_target import is_survival, survival_target
 from ..fitted_parts import FittedParts, take_apart
@@ -244,10 +245,15 @@ def _with_labels(features: list[str], context: Context) -> list[str]:
 
 
 def _without_names(X: Any) -> Any:
-    return X if X is None or sp.issparse(X) else np.asarray(X)
+    return X if X is None or sp.issparse(X) or isinstance(X, ColumnSource) else np.asarray(X)
 
 
 def column(X: Any, index: int) -> np.ndarray:
     """Return the values of one feature."""
-    values = X[:, [index]]
-    return np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64).ravel()
+    return feature_values(X, [index]).ravel()
+
+
+def feature_values(X: Any, indices: Any) -> np.ndarray:
+    """Return the values of some features, which are read together if X is in a file."""
+    values = X[:, indices]
+    return np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)

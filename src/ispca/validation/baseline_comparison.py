@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
+from ..containers import ColumnSource
 from .comparison import Comparison, run_comparison
 from .stacking_base import in_fold
 from .stacking_candidates import default_candidates
@@ -33,7 +34,7 @@ def compare_with_baselines(
 
     By default, every sample is held out once. Posteriors are sampled with two chains of 400 draws in the folds,
     because predictions are averages over the draws and do not need more. The lasso is left out where there is none
-    for the kind of target, or none that uses the weights or the offset.
+    for the kind of target, or none that uses the weights or the offset, and if X is not in memory.
 
     Parameters
     ----------
@@ -76,7 +77,11 @@ def compare_with_baselines(
     given = {name: values for name, values in given.items() if values is not None}
     lasso = candidates.get(LASSO)
     methods = {MODEL: in_fold(model)}
-    if lasso is not None and all(has_fit_parameter(lasso, name) for name in given):
+    if (
+        lasso is not None
+        and not isinstance(X, ColumnSource)
+        and all(has_fit_parameter(lasso, name) for name in given)
+    ):
         methods[LASSO] = lasso
     methods[BASE_RATE] = candidates[BASE_RATE]
     options: dict[str, Any] = {"sample_weight": sample_weight, "offset": offset, "random_state": random_state}
