@@ -125,8 +125,12 @@ def main() -> None:
         print(f"one pass over the file: {read:.1f} s ({needed / GB / read:.2f} GB/s)")
         print(f"one permutation product: {product_seconds(options.features):.1f} s", flush=True)
         arguments = ["--features", str(options.features), "--budget", str(options.budget)]
-        arguments += ["--fit-only"] + ([] if options.components is None else ["--components", str(options.components)])
-        subprocess.run([sys.executable, "-m", "benchmarks.streaming", str(options.folder), *arguments], check=True)
+        if options.components is not None:
+            arguments += ["--components", str(options.components)]
+        subprocess.run(
+            [sys.executable, "-m", "benchmarks.streaming", str(options.folder), "--fit-only", *arguments],
+            check=True,
+        )
     finally:
         for file in (path, path.with_suffix(".y.npy")):
             file.unlink(missing_ok=True)

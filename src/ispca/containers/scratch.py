@@ -9,7 +9,6 @@ import errno
 import shutil
 import tempfile
 from collections.abc import Iterator
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +40,6 @@ class ScratchColumns(ColumnSource):
         self.shape, self.dtype, self.names = source.shape, source.dtype, source.names
         self.stored_type, self.width, self.original = source.stored_type, min(width, source.shape[1]), source
         self.label = f"the scratch copy of {source.label}"
-        self._lock = Lock()
         refuse_full_disk(source)
         self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         try:
@@ -89,8 +87,7 @@ class ScratchColumns(ColumnSource):
 
     def _read(self, columns: Any) -> Any:
         found = np.empty((self.shape[0], len(columns)), self.stored_type)
-        with self._lock:
-            read_rows(self._file, found, *self._place(0, int(columns[0])))
+        read_rows(self._file, found, *self._place(0, int(columns[0])))
         return found.astype(self.dtype, copy=False)
 
 
