@@ -15,6 +15,7 @@ from ispca import ISPCA
 from ispca.containers import scratch, wrapped
 from ispca.containers.scratch import ScratchColumns
 from ispca.containers.source import FEATURE_VECTORS, block_width, reading_text
+from ispca.reduction.design.partitioned import project_source
 
 h5py = pytest.importorskip("h5py")
 zarr = pytest.importorskip("zarr", minversion="3")
@@ -113,6 +114,13 @@ def test_chunks_of_rows_are_copied_once(tmp_path, scratch_folder, capsys):
     assert "[ISPCA] read X 1.0 times (0.00048 GB) from dataset /X of X.h5 and " in printed
     expected = ISPCA(3, random_state=0, cross_fit=3).fit(X, y)
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-5)
+
+
+def test_new_samples_in_chunks_of_rows_are_copied_if_that_pays(tmp_path, scratch_folder):
+    source = wrapped(in_rows(tmp_path))
+    assert source.arranged(2**22, passes=1) is source
+    project_source(source, np.zeros(3000), np.ones((3000, 1)), memory_budget=SMALL)
+    assert source.n_columns_read == pytest.approx(3000)
 
 
 def test_tiles_need_not_hold_whole_rows(tmp_path, scratch_folder):

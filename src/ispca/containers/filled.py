@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array_types import Floats
-from .source import Block, ColumnSource
+from .source import EXPECTED_PASSES, Block, ColumnSource
 
 
 class FilledSource(ColumnSource):
@@ -24,6 +24,9 @@ class FilledSource(ColumnSource):
     @property
     def chunk_width(self) -> int:
         return self.source.chunk_width
+
+    def arranged(self, memory_budget: float, passes: int = EXPECTED_PASSES) -> ColumnSource:
+        return FilledSource(self.source.arranged(memory_budget, passes), self.values, self.fill)
 
     def load(self, columns: Block) -> Any:
         return self.fill(self.source.read(columns), self.values[columns])

@@ -24,6 +24,8 @@ Task = Callable[[Any, Any, Any], Result]
 ALIGNED_COLUMNS = 512
 # A block that is being read, one that is used, and what is computed from it share the memory.
 BLOCKS_IN_MEMORY = 8
+# How often a fit reads X, on average; see docs/scale.md.
+EXPECTED_PASSES = 5
 # A fit has about this many vectors with one number per feature; blocks get what they leave, at least a quarter.
 FEATURE_VECTORS = 32
 
@@ -78,8 +80,8 @@ class ColumnSource(ABC):
         """Size of X, uncompressed."""
         return self.bytes_per_column * self.shape[1]
 
-    def arranged(self, memory_budget: float) -> ColumnSource:
-        """Return the source to fit with: this one, or a copy whose columns are faster to read."""
+    def arranged(self, memory_budget: float, passes: int = EXPECTED_PASSES) -> ColumnSource:
+        """Return the source to read as often: this one, or a copy whose columns are faster to read."""
         return self
 
     def __len__(self) -> int:
@@ -174,6 +176,9 @@ class SampleSubset(ColumnSource):
     @property
     def chunk_width(self) -> int:
         return self.source.chunk_width
+
+    def arranged(self, memory_budget: float, passes: int = EXPECTED_PASSES) -> ColumnSource:
+        return SampleSubset(self.source.arranged(memory_budget, passes), self.rows)
 
     def load(self, columns: Block) -> Any:
         """Return these columns of the chosen samples."""

@@ -11,14 +11,13 @@ import numpy as np
 from .._array_types import Indices
 from .._messages import count
 from .scratch import ScratchColumns
-from .source import Block, ColumnSource, block_width, unreadable
+from .source import EXPECTED_PASSES, Block, ColumnSource, block_width, unreadable
 
 # Without chunks, a gap of fewer bytes is read rather than skipped.
 GAP = 2**14
 # At most this many bytes are read at once to pick single columns from.
 LARGEST_SPAN = 2**26
-# How often a fit reads X (see docs/scale.md), and what re-chunking costs in passes: one to read, one to write.
-EXPECTED_PASSES = 5
+# What re-chunking costs in passes: one to read, one to write.
 RECHUNKING_PASSES = 2
 
 

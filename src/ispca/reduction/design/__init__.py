@@ -36,8 +36,8 @@ def make_design(
 ) -> Design:
     """Wrap X: a source of columns, dense or sparse; mostly-zero dense data becomes sparse.
 
-    ``vectors`` are what `t_dot` will be asked for first: where X has to be read, their products are computed in the
-    same pass as the moments.
+    ``vectors`` are what `t_dot` will be asked for first: where X has to be read, their products are computed in
+    the same pass as the moments.
     """
     design: Design
     if isinstance(X, DeviceArray):

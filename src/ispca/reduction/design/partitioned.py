@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -292,6 +293,7 @@ class PartitionedDesign(Design):
 
 def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Floats:
     """Return ``(X - mean) @ weights`` in one pass, or refuse values out of range."""
+    source = source.arranged(memory_budget, passes=1)
     blocks = feature_blocks(source.shape[1], block_width(source, memory_budget))
     arguments = [(mean[block], weights[block], _names(source, block)) for block in blocks]
     product: Floats = source.sum_blocks(_project, blocks, arguments, Workers(None, 0))
@@ -366,7 +368,7 @@ def _dense_gram(design: DenseDesign, workers: Workers) -> Floats:
             gram[start:stop, :stop] += columns[start:stop] @ columns[:stop].T
 
         workers.map(fill, feature_blocks(columns.shape[1]), 4.0 * columns.size)
-        workers.map(add, list(zip(borders, borders[1:], strict=False)), float(n) * columns.size / 2)
+        workers.map(add, list(pairwise(borders)), float(n) * columns.size / 2)
     return np.tril(gram) + np.tril(gram, -1).T
 
 
