@@ -5,18 +5,18 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 
+#include "bind_class_products.hpp"
 #include "density.hpp"
 #include "dispatch.hpp"
 #include "lasso_path.hpp"
+#include "released_gil.hpp"
 #include "sampling.hpp"
 
 namespace nb = nanobind;
@@ -53,48 +53,6 @@ struct Array {
     object = nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner));
   }
 };
-
-// The GIL, given up while this object lives.
-//
-// A thread that asks for the GIL while Python shuts down is ended by unwinding its stack (before Python 3.14). No C++
-// frame survives that, and std::terminate would take the process along, so the thread is put to sleep instead: the
-// process is about to end anyway.
-class Released {
- public:
-  Released() : state_(PyEval_SaveThread()) {}
-  ~Released() { take(); }
-  Released(const Released&) = delete;
-  Released& operator=(const Released&) = delete;
-
-  // Runs Python's signal handlers; true if one of them has raised.
-  bool interrupted() {
-    take();
-    const bool raised = PyErr_CheckSignals() != 0;
-    state_ = PyEval_SaveThread();
-    return raised;
-  }
-
- private:
-  void take() {
-    try {
-      PyEval_RestoreThread(state_);
-    } catch (...) {
-      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-    }
-  }
-  PyThreadState* state_;
-};
-
-// Calls task(interrupted) without the GIL; what it throws arrives here, an interrupt as the exception of its handler.
-template <class Task>
-auto without_gil(const Task& task) {
-  try {
-    Released released;
-    return task([&released] { return released.interrupted(); });
-  } catch (const Interrupted&) {
-    throw nb::python_error();  // KeyboardInterrupt by default
-  }
-}
 
 // A vector with one number per sample or column, or null where there is none.
 const double* read_optional(const std::optional<Vector>& values, std::size_t size, const char* message) {
@@ -350,6 +308,7 @@ NB_MODULE(_engine, m) {
         "added to the predictors. y may be fractional: probabilities (that sum to one over the outputs), or means.\n"
         "penalty_factors multiply the penalties of the features; they are not rescaled, and 0 means unpenalized. The\n"
         "first penalty is then the smallest at which all penalized features are zero.");
+  ispca::bind_class_products(m);
   m.def(
       "simd", [] { return std::string(ispca::choose_kernels("").name); },
       "Name of the kernels in use; the environment variable ISPCA_SIMD forces one.");

@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 
 #include "kernels_cholesky.hpp"
+#include "kernels_classes.hpp"
 #include "kernels_counts.hpp"
 #include "kernels_design.hpp"
 #include "kernels_lasso.hpp"
@@ -37,6 +38,7 @@ const Kernels ISPCA_JOIN(kernels_, ISPCA_KERNELS) = {
     cholesky,
     solve_lower,
     solve_upper,
-    {column_dots, lasso_dot, lasso_axpy, weighted_axpy, weighted_moments}};
+    {column_dots, lasso_dot, lasso_axpy, weighted_axpy, weighted_moments},
+    {class_sums<float>, class_sums<double>}};
 
 }  // namespace ispca

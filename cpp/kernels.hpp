@@ -1,6 +1,7 @@
 // The table of inner loops that exist once per instruction set (baseline, AVX2, AVX-512).
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 namespace ispca {
 
@@ -67,6 +68,21 @@ struct LassoKernels {
   void (*weighted_moments)(std::size_t size, const double* v, const double* x, double* sums);
 };
 
+constexpr std::size_t kClassStrip = 64;     // permutations whose codes lie together, one cache line per sample
+constexpr std::size_t kClassChunk = 256;    // entries that are summed in single precision
+constexpr std::size_t kMostClasses = 256;
+
+// sums (kMostClasses x kClassStrip) = sums of the entries of a column by class, for kClassStrip permutations of the
+// classes (codes: samples x kClassStrip); that of class 0 may be left out. In double precision unless `single`.
+template <class Value>
+using ClassSums = void (*)(std::size_t count, const Value* values, const std::int32_t* rows, const std::uint8_t* codes,
+                           std::size_t classes, bool single, double* sums);
+
+struct ClassKernels {
+  ClassSums<float> of_single;
+  ClassSums<double> of_full;
+};
+
 struct Kernels {
   const char* name;
   GlmKernels<float> single;
@@ -94,6 +110,7 @@ struct Kernels {
   void (*solve_lower)(std::size_t size, const double* factor, double* x);  // x <- L^-1 x
   void (*solve_upper)(std::size_t size, const double* factor, double* x);  // x <- L^-T x
   LassoKernels lasso;
+  ClassKernels classes;
 };
 
 }  // namespace ispca

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 
 def new_path(folder, ending):
@@ -42,6 +43,23 @@ def zarr_format(version):
     return make
 
 
+def backed_anndata(make=None):
+    def put(X, folder):
+        anndata = pytest.importorskip("anndata")
+        path = new_path(folder, "h5ad")
+        # AnnData would store whole numbers as they are, but its names are text.
+        anndata.AnnData(X if make is None else make(X)).write_h5ad(path)
+        return anndata.read_h5ad(path, backed="r")
+
+    return put
+
+
+def sparse_group(X, folder):
+    file = pytest.importorskip("h5py").File(new_path(folder, "h5"), "w")
+    pytest.importorskip("anndata").io.write_elem(file, "X", sp.csr_matrix(X))
+    return file["X"]
+
+
 def torch_tensor(X, folder):
     return pytest.importorskip("torch").from_numpy(X.copy())
 
@@ -63,6 +81,10 @@ MAKERS = {
     "HDF5 by row": hdf5_by_row,
     "Zarr 2": zarr_format(2),
     "Zarr 3": zarr_format(3),
+    "AnnData": backed_anndata(),
+    "AnnData CSR": backed_anndata(sp.csr_matrix),
+    "AnnData CSC": backed_anndata(sp.csc_matrix),
+    "CSR group": sparse_group,
     "torch": torch_tensor,
     "array API": strict_array,
     "jax": jax_array,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ispca import ISPCA
-from ispca.containers import scratch, wrapped
+from ispca.containers import scratch, stored_array, wrapped
 from ispca.containers.scratch import ScratchColumns
 from ispca.containers.source import FEATURE_VECTORS, block_width, reading_text
 from ispca.reduction.design.partitioned import project_source
@@ -116,10 +116,13 @@ def test_chunks_of_rows_are_copied_once(tmp_path, scratch_folder, capsys):
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-5)
 
 
-def test_new_samples_in_chunks_of_rows_are_copied_if_that_pays(tmp_path, scratch_folder):
-    source = wrapped(in_rows(tmp_path))
-    assert source.arranged(2**22, passes=1) is source
-    project_source(source, np.zeros(3000), np.ones((3000, 1)), memory_budget=SMALL)
+@pytest.mark.parametrize("span", [2**13, 2**26])
+def test_new_samples_in_chunks_of_rows_are_read_once(tmp_path, monkeypatch, span):
+    monkeypatch.setattr(stored_array, "LARGEST_SPAN", span)
+    source = wrapped(in_zarr(tmp_path, chunks=(3, 1100)))
+    mean, weights = rng.normal(size=3000), rng.normal(size=(3000, 2))
+    found = project_source(source, mean, weights, memory_budget=SMALL)
+    np.testing.assert_allclose(found, (X - mean) @ weights, atol=1e-9)
     assert source.n_columns_read == pytest.approx(3000)
 
 

@@ -74,7 +74,7 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     X = sp.csr_array(X) if kind is SparseDesign else X
     calls = []
     counted(monkeypatch, _transformer_base, "make_design", calls)
-    counted(monkeypatch, permutation, "draw_permutations", calls)
+    counted(monkeypatch, permutation, "drawn_parts", calls)
     counted(monkeypatch, kind, "compute_sample_gram", calls)
     unsupervised = [ISPCA(count, n_supervised=0) for count in (5, 3)]
     reuse = Reuse()
@@ -82,17 +82,17 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
         reduction.fit(X, y, reuse=reuse)
     assert calls.count("compute_sample_gram") == 1
     SPCA(5, random_state=3).fit_transform(X, y, reuse=reuse)
-    drawn = calls.count("draw_permutations")
+    drawn = calls.count("drawn_parts")
     assert drawn > 0
     ISPCA(5, random_state=3).fit(X, y, reuse=reuse)
-    assert calls.count("draw_permutations") == drawn
+    assert calls.count("drawn_parts") == drawn
     assert calls.count("make_design") == 1
     calls.clear()
     for reduction in (*unsupervised, SPCA(5, random_state=3), ISPCA(5, random_state=3)):
         reduction.fit(X, y)
     assert calls.count("make_design") == 4
     assert calls.count("compute_sample_gram") >= 2
-    assert calls.count("draw_permutations") > drawn
+    assert calls.count("drawn_parts") > drawn
 
 
 def test_reductions_with_the_same_supervised_steps_share_them(monkeypatch, expression):

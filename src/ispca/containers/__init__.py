@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import array_api, hdf5, memory_mapped, zarr_array
+from . import anndata_backed, array_api, hdf5, memory_mapped, zarr_array
 from .source import ColumnSource
 
 __all__ = ["ColumnSource", "wrapped"]
 
 # Each module says by ``matches`` whether X is its container, without importing the library, and wraps it.
-CONTAINERS = (memory_mapped, hdf5, zarr_array, array_api)
+CONTAINERS = (memory_mapped, anndata_backed, hdf5, zarr_array, array_api)
 
 
 def wrapped(X: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array_types import Floats
-from .source import EXPECTED_PASSES, Block, ColumnSource
+from .source import Block, ColumnSource
 
 
 class FilledSource(ColumnSource):
@@ -25,8 +25,8 @@ class FilledSource(ColumnSource):
     def chunk_width(self) -> int:
         return self.source.chunk_width
 
-    def arranged(self, memory_budget: float, passes: int = EXPECTED_PASSES) -> ColumnSource:
-        return FilledSource(self.source.arranged(memory_budget, passes), self.values, self.fill)
+    def arranged(self, memory_budget: float) -> ColumnSource:
+        return FilledSource(self.source.arranged(memory_budget), self.values, self.fill)
 
     def load(self, columns: Block) -> Any:
         return self.fill(self.source.read(columns), self.values[columns])

@@ -60,7 +60,7 @@ class ScratchColumns(ColumnSource):
         return float(self.size) * self.stored_type.itemsize
 
     def _fill(self, source: StoredArray, memory_budget: float) -> None:
-        for rows, columns in _tiles(source, memory_budget * TILE_FRACTION):
+        for rows, columns in chunk_tiles(source, memory_budget * TILE_FRACTION):
             tile = source.read_rectangle(rows, columns)
             for block in range(columns.start // self.width, -(-columns.stop // self.width)):
                 start = max(block * self.width, columns.start)
@@ -91,7 +91,7 @@ class ScratchColumns(ColumnSource):
         return found.astype(self.dtype, copy=False)
 
 
-def _tiles(source: StoredArray, memory: float) -> Iterator[tuple[slice, slice]]:
+def chunk_tiles(source: StoredArray, memory: float) -> Iterator[tuple[slice, slice]]:
     """Yield rows and columns that consist of whole chunks, and fit into memory if a chunk does."""
     n, n_features = source.shape
     down, across = source.chunks if source.chunks is not None else (1, 1)

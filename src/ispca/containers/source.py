@@ -24,8 +24,6 @@ Task = Callable[[Any, Any, Any], Result]
 ALIGNED_COLUMNS = 512
 # A block that is being read, one that is used, and what is computed from it share the memory.
 BLOCKS_IN_MEMORY = 8
-# How often a fit reads X, on average; see docs/scale.md.
-EXPECTED_PASSES = 5
 # A fit has about this many vectors with one number per feature; blocks get what they leave, at least a quarter.
 FEATURE_VECTORS = 32
 
@@ -80,8 +78,8 @@ class ColumnSource(ABC):
         """Size of X, uncompressed."""
         return self.bytes_per_column * self.shape[1]
 
-    def arranged(self, memory_budget: float, passes: int = EXPECTED_PASSES) -> ColumnSource:
-        """Return the source to read as often: this one, or a copy whose columns are faster to read."""
+    def arranged(self, memory_budget: float) -> ColumnSource:
+        """Return the source to fit with: this one, or a copy whose columns are faster to read."""
         return self
 
     def __len__(self) -> int:
@@ -149,6 +147,14 @@ class ColumnSource(ABC):
             total = result if total is None else np.add(total, result, out=total)
         return total
 
+    def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
+        """Return the sum of what a task gives for blocks and their rows of arrays: one row per sample.
+
+        A container whose results may stay where it is returns a lazy array of its library.
+        """
+        arguments = [tuple(array[block] for array in arrays) for block in blocks]
+        return self.sum_blocks(task, blocks, arguments, workers)
+
 
 @contextmanager
 def unreadable(what: str) -> Iterator[None]:
@@ -177,8 +183,8 @@ class SampleSubset(ColumnSource):
     def chunk_width(self) -> int:
         return self.source.chunk_width
 
-    def arranged(self, memory_budget: float, passes: int = EXPECTED_PASSES) -> ColumnSource:
-        return SampleSubset(self.source.arranged(memory_budget, passes), self.rows)
+    def arranged(self, memory_budget: float) -> ColumnSource:
+        return SampleSubset(self.source.arranged(memory_budget), self.rows)
 
     def load(self, columns: Block) -> Any:
         """Return these columns of the chosen samples."""

@@ -24,12 +24,15 @@ from scipy.special import ndtr
 from .._array_types import Floats, Indices, Mask
 from .deflation import Deflation, project_off, varying_columns
 from .design import Design
+from .design.permuted_classes import Codes, PermutedClasses, class_table, classes_pay
 from .null_distribution import permuted_responses, tested_scores, whole_responses
-from .permutation import Permutations
+from .permutation import CODE_BYTES, RESPONSE_BYTES, Permutations
 from .records import TestResult
 from .response import Response
 from .stopping_rule import PASSED, UNDECIDED, StoppingRule, is_borderline, p_value_interval
 from .threads import Workers
+
+Vectors = Floats | PermutedClasses
 
 # Scores closer than this are equal: a permutation that reproduces y must count, whatever the rounding.
 TIE = 1e-10
@@ -79,15 +82,26 @@ class MaxScoreTest:
     def __init__(self, design: Design, response: Response, permutations: Permutations, rule: StoppingRule) -> None:
         self._design, self._responses, self._exchange = design, response.columns, response.exchange
         self._permutations, self._rule = permutations, rule
-        self._pieces = permutations.pieces(self._responses.shape[1])
+        self._classes: tuple[Codes, Floats] | None = None
+        self._width = RESPONSE_BYTES
+        if design.takes_classes and response.target.plain and response.family.classification:
+            self._use_classes(response)
+        self._n_columns = 1 if self._classes else self._responses.shape[1]
+        self._pieces = permutations.pieces(self._n_columns, self._width)
         # For each piece that a test has used: the largest score of each feature, and Q^T y for its permutations.
         self._reach: list[Floats] = []
         self._overlaps: list[list[Floats]] = []
         self._most_reaches = self._affordable_reaches()
-        self._kept: dict[int, Floats] = {}
+        self._kept: dict[int, Vectors] = {}
         # Q0 without the constant, which permutations of the response are orthogonal to anyway.
         self._start = np.empty((len(self._responses), 0))
         self._n_start = -1
+
+    def _use_classes(self, response: Response) -> None:
+        """Permute classes instead of responses if their products are faster."""
+        if classes_pay(response.columns.shape[1]):
+            self._classes = class_table(response.columns, response.class_codes)
+            self._width = CODE_BYTES if self._classes else RESPONSE_BYTES
 
     def _affordable_reaches(self) -> int:
         """Return for how many pieces to store the reach: those of the default test, or what memory allows."""
@@ -95,10 +109,16 @@ class MaxScoreTest:
         usual = sum(start < USUAL_PERMUTATIONS for start, _ in self._pieces)
         return max(usual, budget // (8 * self._design.shape[1]))
 
-    def _permuted(self, pieces: Sequence[int], workers: Workers) -> list[Floats]:
+    def _permuted(self, pieces: Sequence[int], workers: Workers) -> list[Vectors]:
         missing = [piece for piece in pieces if piece not in self._kept]
         borders = [self._pieces[piece] for piece in missing]
-        drawn = whole_responses(self._permutations, self._responses, borders, self._exchange, self._start, workers)
+        drawn: Sequence[Vectors]
+        if self._classes:
+            drawn = self._permutations.permuted_classes(self._classes, borders, workers)
+        else:
+            drawn = whole_responses(
+                self._permutations, self._responses, borders, self._exchange, self._start, workers
+            )
         found = self._kept | dict(zip(missing, drawn, strict=True))
         return [found[piece] for piece in pieces]
 
@@ -142,30 +162,50 @@ class MaxScoreTest:
 
     def _further_pieces(self, state: Deflation, workers: Workers, tally: _Tally) -> None:
         """Count permutations without a reach, and store their reach for later tests while memory allows."""
-        n_columns, n_known = self._responses.shape[1], len(self._reach)
         shrunk = np.sqrt(state.squared_norms) * state.inverse_norms
         components = state.basis[:, self._n_start :]
-        clear = _clearly_significant(tally.score, self._design.shape, n_columns)
-        for batch in self._permutations.batches(n_columns, self._rule.first_pass, clear, n_known):
-            sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
+        clear = _clearly_significant(tally.score, self._design.shape, self._responses.shape[1])
+        for batch in self._permutations.batches(
+            self._n_columns, self._rule.first_pass, clear, len(self._reach), self._width
+        ):
             permuted = self._permuted(batch, workers)
             self._keep(batch, permuted)
-            vectors = permuted
-            if components.shape[1]:
-                vectors = [project_off(components, columns) for columns in permuted]
-            exceeds, reached = single_precision_exceedances(
-                self._design, workers, state, vectors, sizes, tally.score
-            )
+            overlaps = [_overlap(components, piece) for piece in permuted]
+            exceeds, reached = self._fresh(state, workers, batch, permuted, overlaps, tally.score)
             room = self._most_reaches - len(self._reach)
-            for columns, largest in list(zip(permuted, reached, strict=True))[:room]:
+            for overlap, largest in list(zip(overlaps, reached, strict=True))[:room]:
                 np.divide(largest, shrunk, out=largest, where=shrunk > 0)
                 largest[shrunk == 0] = 0.0
                 self._reach.append(largest)
-                self._overlaps.append(list(components.T @ columns))
+                self._overlaps.append(list(overlap))
             if tally.add(exceeds):
                 return
 
-    def _keep(self, pieces: Sequence[int], permuted: Sequence[Floats]) -> None:
+    def _fresh(
+        self,
+        state: Deflation,
+        workers: Workers,
+        batch: Sequence[int],
+        permuted: Sequence[Vectors],
+        overlaps: Sequence[Floats],
+        score: float,
+    ) -> tuple[Mask, list[Floats]]:
+        """Return which permutations of a batch reach the score, and the reach of its pieces."""
+        sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
+        n_components = len(overlaps[0])
+        if n_components and self._classes:
+            # Classes cannot be projected off the components, but their products can.
+            found = [
+                single_precision_exceedances(self._design, workers, state, [piece], [size], score, overlap=overlap)
+                for piece, size, overlap in zip(permuted, sizes, overlaps, strict=True)
+            ]
+            return np.concatenate([part[0] for part in found]), [reach for part in found for reach in part[1]]
+        vectors: Sequence[Any] = permuted
+        if n_components:
+            vectors = [project_off(state.basis[:, self._n_start :], columns) for columns in vectors]
+        return single_precision_exceedances(self._design, workers, state, vectors, sizes, score)
+
+    def _keep(self, pieces: Sequence[int], permuted: Sequence[Vectors]) -> None:
         """Keep permuted responses for later tests while they fit into half of the memory."""
         held = sum(columns.nbytes for columns in self._kept.values())
         for piece, columns in zip(pieces, permuted, strict=True):
@@ -182,7 +222,7 @@ class MaxScoreTest:
         newest = state.basis[:, -1]
 
         def note(piece: int) -> None:
-            overlap = newest @ self._permuted([piece], workers)[0]
+            [overlap] = _overlap(newest[:, None], self._permuted([piece], workers)[0])
             self._overlaps[piece].append(overlap)
             self._reach[piece] += fraction * np.abs(overlap).max() + TIE
 
@@ -231,11 +271,19 @@ def _clearly_significant(score: float, shape: tuple[int, int], n_columns: int) -
     return bool(2 * ndtr(-deviate) * n_features * n_columns < 1e-3)
 
 
+def _overlap(basis: Floats, vectors: Vectors) -> Floats:
+    """Return ``Q^T y`` of permuted responses y."""
+    if isinstance(vectors, PermutedClasses):
+        return vectors.t_dot(basis)
+    overlap: Floats = basis.T @ vectors
+    return overlap
+
+
 def single_precision_exceedances(
     design: Design,
     workers: Workers,
     state: Deflation,
-    vectors: list[Floats],
+    vectors: Sequence[Any],
     sizes: list[int],
     score: float,
     features: Indices | None = None,
@@ -245,7 +293,6 @@ def single_precision_exceedances(
 
     ``features`` restricts the search; ``overlap`` is Q^T y of the (then single) piece, whose y is not projected.
     """
-    n = design.shape[0]
     inverse_norms = state.inverse_norms
     grown = np.sqrt(design.product_norms) * inverse_norms
     if features is not None:
@@ -255,7 +302,8 @@ def single_precision_exceedances(
     sturdy_norms[fragile] = 0.0
     grown[fragile] = 0.0
     # The largest rounding error of a dot product of unit vectors, times its amplification by deflation.
-    roundings = (n + state.basis.shape[1] + 6) * UNIT_ROUNDOFF
+    terms = max(piece.terms if isinstance(piece, PermutedClasses) else len(piece) for piece in vectors)
+    roundings = (terms + state.basis.shape[1] + 6) * UNIT_ROUNDOFF
     longest = 1.0
     if design.rows is not None:
         # Responses of weighted rows may keep their scale.
@@ -271,7 +319,8 @@ def single_precision_exceedances(
         if len(here):
             near = np.flatnonzero(reach[piece] >= score - bound)
             near = near if features is None else features[near]
-            columns = _some(vectors[piece], size, here)
+            chosen = vectors[piece]
+            columns = chosen.some(here) if isinstance(chosen, PermutedClasses) else _some(chosen, size, here)
             some = None if explained is None else (explained[0], _some(explained[1], size, here))
             exact, _ = _maxima(design, workers, [columns], [len(here)], inverse_norms, np.float64, near, some)
             exceeds[start + here] = exact >= score - TIE
@@ -295,7 +344,7 @@ def _some(columns: Floats, size: int, permutations: Indices) -> Floats:
 def _maxima(
     design: Design,
     workers: Workers,
-    vectors: list[Floats],
+    vectors: Sequence[Any],
     sizes: list[int],
     multiplier: Floats,
     dtype: type[np.floating[Any]],

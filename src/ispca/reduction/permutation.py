@@ -6,7 +6,7 @@ group if the target varies within groups, otherwise whole groups of equal size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._array_types import Floats, Indices
+from .design.permuted_classes import Codes, PermutedClasses
 from .reuse import Reuse, reused
 from .threads import Workers
 
@@ -23,6 +24,9 @@ CHUNK = 64
 FIRST_PIECE = 32
 # Permutations per later piece: the scores of a block of features then fit the cache.
 PIECE = 256
+# Memory of a permuted value: permuted, projected and in single precision, and its products; or as a class code.
+RESPONSE_BYTES = 64
+CODE_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +83,10 @@ def exchange_within_groups(groups: Any, target: Indices) -> Exchange:
     return Exchange(sizes, units)
 
 
-def draw_permutations(
+def drawn_parts(
     seed: int, n_samples: int, start: int, stop: int, exchange: Exchange | None = None
-) -> Indices:
-    """Return permutations ``start`` to ``stop``, one per row, which do not depend on the batches."""
-    drawn = []
+) -> Iterator[Indices]:
+    """Yield permutations ``start`` to ``stop``, one per row, which do not depend on the batches, part by part."""
     # Long permutations come in smaller chunks: a chunk is always drawn whole.
     size = max(1, min(CHUNK, 2**22 // n_samples))
     for chunk in range(start // size, -(-stop // size)):
@@ -95,8 +98,14 @@ def draw_permutations(
         else:
             rows = exchange.draw(generator, size)
         first = chunk * size
-        drawn.append(rows[max(start - first, 0) : stop - first])
-    return np.concatenate(drawn)
+        yield rows[max(start - first, 0) : stop - first]
+
+
+def draw_permutations(
+    seed: int, n_samples: int, start: int, stop: int, exchange: Exchange | None = None
+) -> Indices:
+    """Return the same permutations together."""
+    return np.concatenate(list(drawn_parts(seed, n_samples, start, stop, exchange)))
 
 
 @dataclass(frozen=True)
@@ -110,22 +119,26 @@ class Permutations:
     reuse: Reuse | None = None
     exchange: Exchange | None = None
 
-    def pieces(self, n_columns: int) -> list[tuple[int, int]]:
-        """Return the borders of the pieces for a response with this number of columns."""
-        # Memory holds a piece permuted, projected and in single precision, and its products.
-        fitting = self.memory_budget // (64 * self.n_samples * n_columns)
+    def pieces(self, n_columns: int, width: int = RESPONSE_BYTES) -> list[tuple[int, int]]:
+        """Return the borders of the pieces for a response with this number of columns.
+
+        ``width`` is the memory of a permuted value.
+        """
+        fitting = self.memory_budget // (width * self.n_samples * n_columns)
         first, later = max(1, min(FIRST_PIECE, fitting)), max(1, min(PIECE, fitting))
         starts = [0, *range(first, self.count, later)]
         return list(zip(starts, [*starts[1:], self.count], strict=True))
 
-    def batches(self, n_columns: int, first_pass: int, likely_passes: bool, start: int = 0) -> Iterator[list[int]]:
+    def batches(
+        self, n_columns: int, first_pass: int, likely_passes: bool, start: int = 0, width: int = RESPONSE_BYTES
+    ) -> Iterator[list[int]]:
         """Yield pieces to work on together, from piece ``start`` on: as many as fit into memory.
 
         The first piece comes alone if the test may fail. A test cannot pass before ``first_pass`` permutations;
         after that, each batch adds a quarter, so that little is computed in vain.
         """
-        pieces = self.pieces(n_columns)
-        together = max(1, self.memory_budget // (64 * self.n_samples * n_columns * PIECE))
+        pieces = self.pieces(n_columns, width)
+        together = max(1, self.memory_budget // (width * self.n_samples * n_columns * PIECE))
         while start < len(pieces):
             done = pieces[start][0]
             wanted = max(first_pass if start or likely_passes else 0, done + done // 4)
@@ -139,12 +152,32 @@ class Permutations:
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""
         key = (self.seed, self.n_samples, start, stop)
-        # Other fits find again only what fits into memory.
-        reuse = self.reuse if 8 * self.n_samples * stop <= self.memory_budget else None
+        reuse = self.reuse if self._stored(stop) else None
         if self.exchange is None:
             return reused(reuse, None, ("permutations", key), lambda: draw_permutations(*key))
         named = ("permutations", key, self.exchange.key)
         return reused(reuse, None, named, lambda: draw_permutations(*key, self.exchange))
+
+    def _stored(self, stop: int) -> bool:
+        """Return whether other fits find permutations again: only what fits into memory."""
+        return self.reuse is not None and 8 * self.n_samples * stop <= self.memory_budget
+
+    def permuted_classes(
+        self, classes: tuple[Codes, Floats], pieces: Sequence[tuple[int, int]], workers: Workers
+    ) -> list[PermutedClasses]:
+        """Return for each piece the same of responses with one code per class, and their table."""
+
+        def permute(piece: tuple[int, int]) -> PermutedClasses:
+            start, stop = piece
+            orders: Iterable[Indices]
+            if self._stored(stop):
+                orders = [self.indices(start, stop)]
+            else:
+                orders = drawn_parts(self.seed, self.n_samples, start, stop, self.exchange)
+            return PermutedClasses.of(*classes, orders, stop - start)
+
+        size = sum(stop - start for start, stop in pieces) * self.n_samples
+        return workers.map(permute, pieces, 20.0 * size)
 
     def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""

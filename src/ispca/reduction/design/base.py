@@ -145,6 +145,11 @@ class Design(ABC):
         """Number of samples, each counted with its weight."""
         return self.shape[0]
 
+    @property
+    def takes_classes(self) -> bool:
+        """Whether `score_maxima` multiplies `PermutedClasses` faster than the responses they stand for."""
+        return False
+
     @cached_property
     def weight(self) -> Floats:
         """What centered columns are multiplied by: ``1 / scale``, zero if not usable."""
@@ -177,7 +182,7 @@ class Design(ABC):
     @abstractmethod
     def score_maxima(
         self,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         multiplier: Floats,
         workers: Workers,
         *,
@@ -187,7 +192,8 @@ class Design(ABC):
     ) -> tuple[list[Floats], list[Floats]]:
         """Return the largest ``multiplier_j |x_j^T t|`` of each vector t, and of each feature j, per matrix.
 
-        Every matrix in ``vectors`` has vectors in its columns, orthogonal to the constant if X is centered.
+        Every matrix in ``vectors`` has vectors in its columns, orthogonal to the constant if X is centered; a
+        design that ``takes_classes`` takes `PermutedClasses` too.
         ``explained`` are loadings L (D x k) and Q^T t (k x vectors) for the score of ``x_j^T t - L_j Q^T t``.
         """
 
@@ -252,7 +258,7 @@ class InMemoryDesign(Design):
 
     def score_maxima(
         self,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         multiplier: Floats,
         workers: Workers,
         *,
@@ -297,7 +303,7 @@ class InMemoryDesign(Design):
     @abstractmethod
     def map_products(
         self,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         reduce: Reducer[Result],
         workers: Workers,
         features: Indices | None,

@@ -21,7 +21,7 @@ from ...containers.source import Block, ColumnSource, block_width
 from ..threads import Workers
 from .base import Design, Moments, RowWeights, feature_blocks
 from .dense import DenseDesign, dense_design
-from .sparse import sparse_design, sparse_part
+from .sparse import features_in_rows, sparse_design, sparse_part
 
 # The Gram matrix of the samples is summed over this many features at a time, in this many tiles.
 GRAM_FEATURES, GRAM_TILES = 2048, 8
@@ -112,8 +112,7 @@ def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation
     if part.wanted is not None:
         columns = columns[:, part.wanted]
     if sp.issparse(columns):
-        by_feature = sp.csr_array(sp.csc_array(columns).T, dtype=np.float64)
-        design: Design = sparse_part(by_feature, part.moments, part.usable)
+        design: Design = sparse_part(features_in_rows(columns), part.moments, part.usable)
     else:
         design = DenseDesign(columns.shape, part.moments, part.usable, columns)
     return operation(design, workers, *part.arrays)
@@ -139,6 +138,10 @@ class PartitionedDesign(Design):
     known: tuple[Floats, Floats] | None = None
     # The features of the last search, in ascending order, and their columns: it needs them more than once.
     _recent: list[tuple[Indices, Any]] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def takes_classes(self) -> bool:
+        return self.source.sparse
 
     @property
     def product_norms(self) -> Floats:
@@ -254,6 +257,8 @@ class PartitionedDesign(Design):
         return count * dense <= self.width * self.source.bytes_per_column
 
     def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
+        if self.source.sparse:
+            return self._sparse_gram(features, workers, rows)
         if self._few(len(features)):
             return self._in_memory(features).feature_gram(np.arange(len(features)), workers, rows)
         gram = np.empty((len(features), len(features)))
@@ -268,6 +273,13 @@ class PartitionedDesign(Design):
         """Return the design of some features."""
         moments = Moments(*(array[features] for array in _arrays(self.moments)))
         return DenseDesign((self.shape[0], len(features)), moments, self.usable[features], self._values(features))
+
+    def _sparse_gram(self, features: Indices, workers: Workers, rows: RowWeights | None) -> Floats:
+        """Return the Gram matrix of features that are read at once: as arrays, many samples would not fit."""
+        ascending, places = np.unique(features, return_inverse=True)
+        moments = Moments(*(array[ascending] for array in _arrays(self.moments)))
+        columns = features_in_rows(self.source.read(ascending))
+        return sparse_part(columns, moments, self.usable[ascending]).feature_gram(places, workers, rows)
 
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
         gram: Floats = self._run(self.source.sum_blocks, _sample_gram, workers, features)[0]
@@ -291,17 +303,11 @@ class PartitionedDesign(Design):
         return product
 
 
-def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Floats:
-    """Return ``(X - mean) @ weights`` in one pass, or refuse values out of range."""
-    source = source.arranged(memory_budget, passes=1)
+def project_source(source: ColumnSource, mean: Floats, weights: Floats, memory_budget: float = 2**28) -> Any:
+    """Return ``(X - mean) @ weights`` in one pass, or refuse values out of range; where X is, if that is lazy."""
     blocks = feature_blocks(source.shape[1], block_width(source, memory_budget))
-    arguments = [(mean[block], weights[block], _names(source, block)) for block in blocks]
-    product: Floats = source.sum_blocks(_project, blocks, arguments, Workers(None, 0))
-    return product
-
-
-def _names(source: ColumnSource, block: slice) -> Any:
-    return np.arange(block.start, block.stop) if source.names is None else source.names[block]
+    names = np.arange(source.shape[1]) if source.names is None else np.asarray(source.names)
+    return source.project(_project, blocks, (mean, weights, names), Workers(None, 0))
 
 
 def _project(columns: Any, argument: tuple[Floats, Floats, Any], _: Workers) -> Floats:

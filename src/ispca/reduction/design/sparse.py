@@ -1,4 +1,4 @@
-"""Sparse X as a design: never densified."""
+"""Sparse X as a design: never densified, and stored once, in its own precision."""
 
 from __future__ import annotations
 
@@ -12,20 +12,53 @@ import scipy.sparse as sp
 
 from ..._array_types import Floats, Indices, Mask
 from ..threads import Workers
-from .base import MEAN_TOLERANCE, Block, InMemoryDesign, Moments, Reducer, Result, RowWeights, feature_blocks
+from .base import (
+    MEAN_TOLERANCE,
+    Block,
+    InMemoryDesign,
+    Moments,
+    Reducer,
+    Result,
+    RowWeights,
+    feature_blocks,
+)
+from .permuted_classes import PermutedClasses
+
+# Entries that are converted to double precision at once.
+BLOCK_ENTRIES = 2**22
+# Features with more nonzeros than this are multiplied with each other faster as dense blocks of samples.
+DENSE_PRODUCT = 0.1
+BLOCK_SAMPLES = 2048
 
 
 def sparse_design(
     X: Any, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None
 ) -> SparseDesign:
     """Compute the moments of a sparse X, weighted if there are weights, and store it by feature."""
-    n, n_features = X.shape
+    by_feature = features_in_rows(X)
+
+    def describe(block: slice) -> tuple[Floats, Floats, Indices | Floats]:
+        return _moments(_part(by_feature, block), rows)
+
+    blocks = workers.map(describe, _entry_blocks(by_feature), 20.0 * by_feature.nnz)
+    mean, deviation, n_below = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    moments = Moments.of(X, mean, deviation, n_below, center=center, scale=scale, rows=rows)
+    return sparse_part(by_feature, moments, moments.deviation > 0)
+
+
+def features_in_rows(X: Any) -> Any:
+    """Return X in compressed rows of features without duplicates; single precision stays so."""
     by_column = sp.csc_array(X)
     if not by_column.has_canonical_format:
         # Summing duplicates works in place, and X may be the caller's.
         by_column = by_column.copy()
         by_column.sum_duplicates()
-    by_feature = sp.csr_array(by_column.T, dtype=np.float64)
+    return sp.csr_array(by_column.T, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+
+
+def _moments(by_feature: Any, rows: RowWeights | None) -> tuple[Floats, Floats, Indices | Floats]:
+    """Return mean, standard deviation and number of values below the mean of some features."""
+    n_features, n = by_feature.shape
     counts = np.diff(by_feature.indptr)
     feature_of = np.repeat(np.arange(n_features), counts)
     size = n if rows is None else rows.size
@@ -51,8 +84,7 @@ def sparse_design(
         zeros = n - counts
     n_below = np.bincount(feature_of[below], counted, n_features)
     n_below += np.where(mean > tolerance, zeros, 0)
-    moments = Moments.of(X, mean, deviation, n_below, center=center, scale=scale, rows=rows)
-    return sparse_part(by_feature, moments, moments.deviation > 0)
+    return mean, deviation, n_below
 
 
 def sparse_part(by_feature: Any, moments: Moments, usable: Mask) -> SparseDesign:
@@ -94,79 +126,96 @@ class SparseDesign(InMemoryDesign):
     by_feature: Any
     offset: Floats
 
+    @property
+    def takes_classes(self) -> bool:
+        return True
+
     @cached_property
     def _shift(self) -> Floats:
         return self.offset * self.weight
-
-    @cached_property
-    def _scaled(self) -> Any:
-        """``X_s^T + shift``, as sparse as X."""
-        raw = self.by_feature
-        return _csr(raw.data * np.repeat(self.weight, np.diff(raw.indptr)), raw.indices, raw.indptr, self.shape[0])
-
-    @cached_property
-    def _scaled_by_sample(self) -> Any:
-        return self._scaled.T.tocsr()
 
     @cached_property
     def product_norms(self) -> Floats:
         """Of the uncentered columns."""
         return self.squared_norms + self.shape[0] * self._shift**2
 
-    def _rows(self, features: Indices | None) -> tuple[Any, Floats]:
-        """Return the scaled features in rows, and what is left to subtract from them."""
+    def _rows(self, features: Indices | None) -> tuple[Any, Floats, Floats]:
+        """Return features in rows, what they are multiplied by, and what is subtracted from them then."""
         if features is None:
-            return self._scaled, self._shift
-        return self._scaled[features], self._shift[features]
+            return self.by_feature, self.weight, self._shift
+        return self.by_feature[features], self.weight[features], self._shift[features]
+
+    def _scaled(self, features: Indices | None) -> tuple[Any, Floats]:
+        """Return scaled features in rows, and what is left to subtract from them: of a few features or samples."""
+        raw, weight, shift = self._rows(features)
+        data = raw.data * np.repeat(weight, np.diff(raw.indptr))
+        return _csr(data, raw.indices, raw.indptr, self.shape[0]), shift
 
     def map_products(
         self,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         reduce: Reducer[Result],
         workers: Workers,
         features: Indices | None,
         multiplier: Floats | None,
         dtype: Any,
     ) -> list[list[Result]]:
-        vectors = [np.ascontiguousarray(piece, dtype) for piece in vectors]
-        rows, _ = self._rows(features)
-        data = rows.data
+        vectors = [_prepared(piece, dtype) for piece in vectors]
+        rows, weight, _ = self._rows(features)
+        factor = np.ones(len(weight))
         if multiplier is not None:
-            data = data * np.repeat(multiplier if features is None else multiplier[features], np.diff(rows.indptr))
-        data = data.astype(dtype, copy=False)
+            factor = multiplier if features is None else multiplier[features]
+
+        def product(part: slice, block: Any, piece: Any) -> Any:
+            if isinstance(piece, PermutedClasses):
+                out = workers.scratch("product", (block.shape[0], piece.shape[1]), np.dtype(dtype))
+                return piece.products(block.data, block.indices, block.indptr, weight[part] * factor[part], out)
+            counts = np.diff(block.indptr)
+            data = block.data * np.repeat(weight[part], counts) * np.repeat(factor[part], counts)
+            return _csr(data.astype(dtype, copy=False), block.indices, block.indptr, self.shape[0]) @ piece
 
         def task(part: slice) -> list[Result]:
-            start, stop = rows.indptr[part.start], rows.indptr[part.stop]
-            indptr = rows.indptr[part.start : part.stop + 1] - start
-            block = _csr(data[start:stop], rows.indices[start:stop], indptr, self.shape[0])
+            block = _part(rows, part, rows.dtype)
             chosen: Block = part if features is None else features[part]
-            return [reduce(block @ piece, chosen) for piece in vectors]
+            return [reduce(product(part, block, piece), chosen) for piece in vectors]
 
-        work = float(len(data)) * sum(piece.shape[1] for piece in vectors) * 4
+        work = float(rows.nnz) * sum(piece.shape[1] for piece in vectors) * 4
         return workers.map(task, feature_blocks(rows.shape[0]), work)
 
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
-        rows, shift = self._rows(features)
-        product: Floats = rows @ vectors - np.outer(shift, vectors.sum(axis=0))
+        rows, weight, shift = self._rows(features)
+
+        def multiply(part: slice) -> Floats:
+            return _part(rows, part) @ vectors
+
+        blocks = workers.map(multiply, _entry_blocks(rows), float(rows.nnz) * vectors.shape[1])
+        product = np.concatenate(blocks)
+        product *= weight[:, None]
+        product -= np.outer(shift, vectors.sum(axis=0))
         return product
 
     def columns(self, features: Indices) -> Floats:
-        rows, shift = self._rows(features)
+        rows, shift = self._scaled(features)
         columns: Floats = rows.toarray().T - shift
         return columns
 
     def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
-        left, shift = self._rows(features)
-        right, size = left, float(self.shape[0])
-        if rows is not None:
-            right = _csr(left.data * rows.total[left.indices], left.indices, left.indptr, self.shape[0])
-            size = rows.size
-        gram: Floats = (left @ right.T).toarray() - size * np.outer(shift, shift)
+        left, shift = self._scaled(features)
+        size = float(self.shape[0]) if rows is None else rows.size
+        weights = None if rows is None else rows.total
+        if left.nnz > DENSE_PRODUCT * len(features) * self.shape[0]:
+            gram = _dense_gram(left, weights)
+        else:
+            right = left
+            if weights is not None:
+                right = _csr(left.data * weights[left.indices], left.indices, left.indptr, self.shape[0])
+            gram = (left @ right.T).toarray()
+        gram -= size * np.outer(shift, shift)
         return gram
 
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
-        rows, shift = self._rows(features)
-        gram: Floats = (self._samples(features) @ rows).toarray()
+        rows, shift = self._scaled(features)
+        gram: Floats = (rows.T.tocsr() @ rows).toarray()
         offset = rows.T @ shift
         gram -= offset[:, None]
         gram -= offset
@@ -174,23 +223,64 @@ class SparseDesign(InMemoryDesign):
         return gram
 
     def sample_gram_product(self, workers: Workers, features: Indices | None = None) -> Callable[[Floats], Floats]:
-        rows, shift = self._rows(features)
-        samples = self._samples(features)
+        rows, weight, shift = self._rows(features)
+
+        blocks = _entry_blocks(rows)
+
+        def image(part: slice, vector: Floats) -> Floats:
+            block = _part(rows, part)
+            values = weight[part] * (block @ vector)
+            result: Floats = block.T @ (weight[part] * values) - shift[part] @ values
+            return result
 
         def product(vector: Floats) -> Floats:
-            image = rows @ vector
-            return samples @ image - shift @ image
+            parts = workers.map(lambda part: image(part, vector), blocks, 2.0 * rows.nnz)
+            return sum(parts[1:], parts[0])
 
         return product
-
-    def _samples(self, features: Indices | None) -> Any:
-        """Return the scaled features in columns."""
-        return self._scaled_by_sample if features is None else self._rows(features)[0].T.tocsr()
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
-        rows, shift = self._rows(features)
-        product: Floats = rows.T @ coefficients - shift @ coefficients
+        every = len(features) == self.shape[1] and np.array_equal(features, np.arange(len(features)))
+        rows, weight, shift = self._rows(None if every else features)
+        product = np.zeros((self.shape[0], coefficients.shape[1]))
+        for part in _entry_blocks(rows):
+            product += _part(rows, part).T @ (weight[part, None] * coefficients[part])
+        product -= shift @ coefficients
         return product
+
+
+def _prepared(vectors: Any, dtype: Any) -> Any:
+    return vectors if isinstance(vectors, PermutedClasses) else np.ascontiguousarray(vectors, dtype)
+
+
+def _dense_gram(features: Any, weights: Floats | None) -> Floats:
+    """Return the products of features in rows with each other, block by block of samples."""
+    by_sample = features.T.tocsr()
+    gram = np.zeros((features.shape[0], features.shape[0]))
+    for part in feature_blocks(by_sample.shape[0], BLOCK_SAMPLES):
+        block = by_sample[part].toarray()
+        gram += (block.T if weights is None else block.T * weights[part]) @ block
+    return (gram + gram.T) / 2
+
+
+def _entry_blocks(rows: Any) -> list[slice]:
+    """Cut features into blocks of limited memory, whose borders depend on nothing but X."""
+    joined: list[slice] = []
+    for block in feature_blocks(rows.shape[0]) or [slice(0, 0)]:
+        start = joined[-1].start if joined else 0
+        if joined and rows.indptr[block.stop] - rows.indptr[start] <= BLOCK_ENTRIES:
+            joined[-1] = slice(start, block.stop)
+        else:
+            joined.append(block)
+    return joined
+
+
+def _part(rows: Any, part: slice, dtype: Any = np.float64) -> Any:
+    """Return some features in rows."""
+    start, stop = rows.indptr[part.start], rows.indptr[part.stop]
+    indptr = rows.indptr[part.start : part.stop + 1] - start
+    data = rows.data[start:stop].astype(dtype, copy=False)
+    return _csr(data, rows.indices[start:stop], indptr, rows.shape[1])
 
 
 def _csr(data: Any, indices: Any, indptr: Any, n_columns: int) -> Any:
