@@ -61,6 +61,8 @@ class StoredArray(ColumnSource):
         parts = []
         for span, places in self._spans(np.asarray(columns)):
             parts.append(self._converted(self.rectangle(every, span)[:, places]))
+            # What lies between them is read as well; ``read`` counts the others.
+            self.n_columns_read += span.stop - span.start - len(places)
         return np.concatenate(parts, axis=1) if parts else np.empty((self.shape[0], 0), self.dtype)
 
     def read_rectangle(self, rows: slice, columns: slice) -> Any:
