@@ -28,6 +28,12 @@ class ColumnRanges(NamedTuple):
     n_missing: Indices
     n_infinite: Indices
 
+    def of(self, columns: Indices) -> ColumnRanges:
+        """Return the ranges of some columns."""
+        return ColumnRanges(
+            self.low[columns], self.high[columns], self.n_missing[columns], self.n_infinite[columns]
+        )
+
 
 def column_ranges(X: Any) -> ColumnRanges:
     """Return the range of each column of a dense array or of compressed rows or columns."""

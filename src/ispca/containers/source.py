@@ -25,7 +25,7 @@ ALIGNED_COLUMNS = 512
 # A block that is being read, one that is used, and what is computed from it share the memory.
 BLOCKS_IN_MEMORY = 8
 # A fit has about this many vectors with one number per feature; blocks get what they leave, at least a quarter.
-FEATURE_VECTORS = 32
+FEATURE_VECTORS = 24
 
 
 class ColumnSource(ABC):

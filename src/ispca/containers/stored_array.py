@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._array_types import Indices
 from .._messages import count
-from .scratch import ScratchColumns
+from .scratch import ScratchColumns, chunk_tiles
 from .source import Block, ColumnSource, block_width, unreadable
 
 # Without chunks, a gap of fewer bytes is read rather than skipped.
@@ -61,6 +61,8 @@ class StoredArray(ColumnSource):
         parts = []
         for span, places in self._spans(np.asarray(columns)):
             parts.append(self._converted(self.rectangle(every, span)[:, places]))
+            # What lies between them is read as well; ``read`` counts the others.
+            self.n_columns_read += span.stop - span.start - len(places)
         return np.concatenate(parts, axis=1) if parts else np.empty((self.shape[0], 0), self.dtype)
 
     def read_rectangle(self, rows: slice, columns: slice) -> Any:
@@ -94,16 +96,30 @@ class StoredArray(ColumnSource):
             if len(part):
                 yield slice(int(part[0]), int(part[-1]) + 1), part - part[0]
 
-    def arranged(self, memory_budget: float, passes: int = EXPECTED_PASSES) -> ColumnSource:
+    def arranged(self, memory_budget: float) -> ColumnSource:
         width = block_width(self, memory_budget)
-        # Chunks wider than a block are read once for each block that they overlap.
+        if EXPECTED_PASSES * (self._repetition(width) - 1) <= RECHUNKING_PASSES:
+            return self
+        return ScratchColumns(self, width, memory_budget)
+
+    def _repetition(self, width: int) -> float:
+        """Return how often chunks are read in a pass: once for each block of this width that they overlap."""
         starts = np.arange(0, self.shape[1], width)
         stops = np.minimum(starts + width, self.shape[1])
         chunk = self.chunk_width
-        n_read = (np.minimum(-(-stops // chunk) * chunk, self.shape[1]) - starts // chunk * chunk).sum()
-        if passes * (n_read / self.shape[1] - 1) <= RECHUNKING_PASSES:
-            return self
-        return ScratchColumns(self, width, memory_budget)
+        read = np.minimum(-(-stops // chunk) * chunk, self.shape[1]) - starts // chunk * chunk
+        return float(read.sum() / self.shape[1])
+
+    def project(self, task: Any, blocks: Sequence[Any], arrays: Sequence[Any], workers: Any) -> Any:
+        if self._repetition(max(block.stop - block.start for block in blocks)) == 1:
+            return super().project(task, blocks, arrays, workers)
+        # Samples are independent of each other here, so that chunks can be read one by one.
+        parts: dict[int, Any] = {}
+        for rows, columns in chunk_tiles(self, LARGEST_SPAN):
+            values = self._converted(self.read_rectangle(rows, columns))
+            part = task(values, tuple(array[columns] for array in arrays), workers)
+            parts[rows.start] = part if rows.start not in parts else parts[rows.start] + part
+        return np.concatenate(list(parts.values()))
 
 
 def working_type(stored: Any) -> Any:

@@ -325,8 +325,8 @@ def single_precision_exceedances(
             exact, _ = _maxima(design, workers, [columns], [len(here)], inverse_norms, np.float64, near, some)
             exceeds[start + here] = exact >= score - TIE
         start += size
-    for reached in reach:
-        reached += bound
+    for of_features in reach:
+        of_features += bound
     if len(fragile):
         exact, reached = _maxima(design, workers, vectors, sizes, inverse_norms, np.float64, fragile, explained)
         exceeds |= exact >= score - TIE

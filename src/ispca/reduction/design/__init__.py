@@ -36,15 +36,22 @@ def make_design(
 ) -> Design:
     """Wrap X: a source of columns, dense or sparse; mostly-zero dense data becomes sparse.
 
-    ``vectors`` are what `t_dot` will be asked for first: where X has to be read, their products are computed in the
-    same pass as the moments.
+    ``vectors`` are what `t_dot` will be asked for first: where X has to be read, their products are computed in
+    the same pass as the moments.
     """
     design: Design
     if isinstance(X, DeviceArray):
         design = device_design(X, center=center, scale=scale, rows=rows)
     elif isinstance(X, ColumnSource):
-        options = {"center": center, "scale": scale, "memory_budget": memory_budget}
-        design = partitioned_design(X, workers, rows=rows, vectors=vectors if rows is None else None, **options)
+        design = partitioned_design(
+            X,
+            workers,
+            center=center,
+            scale=scale,
+            rows=rows,
+            memory_budget=memory_budget,
+            vectors=vectors if rows is None else None,
+        )
     else:
         make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design
         design = make(X, workers, center=center, scale=scale, rows=rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from .base import Design, Moments, RowWeights, feature_blocks
 from .dense import DenseDesign, dense_design
 from .sparse import features_in_rows, sparse_design, sparse_part
 
+# The Gram matrix of the samples is summed over this many features at a time, in this many tiles.
+GRAM_FEATURES, GRAM_TILES = 2048, 8
 # From a block, single columns are read only if they are fewer than this fraction of it.
 FEW_COLUMNS = 0.125
 
@@ -66,7 +69,7 @@ def partitioned_design(
         if products is not None:
             products[block] = product
         suspect = out_of_range(ranges)
-        refused.append(ColumnRanges(*(part[suspect] for part in ranges)))
+        refused.append(ranges.of(suspect))
         refused_columns.append(block.start + suspect)
     assert moments is not None
     which = np.concatenate(refused_columns)
@@ -249,8 +252,9 @@ class PartitionedDesign(Design):
         return found[1][:, np.searchsorted(found[0], features)]
 
     def _few(self, count: int) -> bool:
-        """Return whether as many columns fit into a block."""
-        return count <= self.width
+        """Return whether as many columns, which are dense then, take no more memory than a block."""
+        dense = float(self.shape[0]) * np.dtype(self.source.dtype).itemsize
+        return count * dense <= self.width * self.source.bytes_per_column
 
     def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
         if self.source.sparse:
@@ -346,7 +350,32 @@ def _plain_product(design: Design, workers: Workers, *, vectors: Floats) -> Floa
 
 
 def _sample_gram(design: Design, workers: Workers) -> Floats:
-    return design.compute_sample_gram(workers, None)
+    return (
+        _dense_gram(design, workers)
+        if isinstance(design, DenseDesign)
+        else design.compute_sample_gram(workers, None)
+    )
+
+
+def _dense_gram(design: DenseDesign, workers: Workers) -> Floats:
+    """Return the Gram matrix of the samples, with all threads at work however few samples there are."""
+    n, n_features = design.shape
+    gram = np.zeros((n, n))
+    # The lower triangle in tiles of rows with equal areas.
+    borders = np.unique(np.rint(n * np.sqrt(np.arange(GRAM_TILES + 1) / GRAM_TILES)).astype(int)).tolist()
+    for part in feature_blocks(n_features, GRAM_FEATURES):
+        columns = np.empty((n, part.stop - part.start))
+
+        def fill(block: slice, part: slice = part, columns: Floats = columns) -> None:
+            columns[:, block] = design.columns(slice(part.start + block.start, part.start + block.stop))
+
+        def add(tile: tuple[int, int], columns: Floats = columns) -> None:
+            start, stop = tile
+            gram[start:stop, :stop] += columns[start:stop] @ columns[:stop].T
+
+        workers.map(fill, feature_blocks(columns.shape[1]), 4.0 * columns.size)
+        workers.map(add, list(pairwise(borders)), float(n) * columns.size / 2)
+    return np.tril(gram) + np.tril(gram, -1).T
 
 
 def _dot(design: Design, workers: Workers, coefficients: Floats) -> Floats:
