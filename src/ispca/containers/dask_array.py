@@ -1,4 +1,4 @@
-"""Dask arrays: tasks run where the chunks are, on any scheduler, and only what a result needs reaches the client.
+"""Dask arrays: tasks run where the chunks are, and only what a result needs reaches the client.
 
 Each task needs whole columns. X is therefore rechunked, with borders that depend only on its size and type, so that
 the result does not depend on the user's chunks. A lost worker costs what it was doing and its chunks, which Dask
@@ -78,6 +78,8 @@ class DaskArray(ColumnSource):
     client : distributed.Client or None
         The cluster; None for a scheduler of this process.
     """
+
+    width: int
 
     def __init__(self, X: Any) -> None:
         self.X, self.shape, self.dtype, self.label = X, X.shape, X.dtype, "the Dask array"
