@@ -151,6 +151,7 @@ class ISPCA(SupervisedComponents):
     mostly zeros      (under 5% nonzero) converted to sparse
     SciPy sparse      one compressed copy, never densified
     pandas, polars    converted to one dense array
+    Dask array        whole columns on the workers, see the page on clusters
     ================  =====================================================
 
     References
