@@ -158,6 +158,9 @@ class ISPCA(SupervisedComponents):
     NumPy memory map  blocks of columns, read from the file        ``memory_budget``       2 + K   no
     h5py dataset      blocks of whole chunks                       ``memory_budget``       2 + K   no
     Zarr array        blocks of whole chunks                       ``memory_budget``       2 + K   no
+    PyTorch, CuPy,    products where the array is; results stay    X, 1.5 GB on a device   -       no
+    JAX               there
+    Dask array        whole columns on the workers of a cluster    X on the cluster        -       yes
     ================  ===========================================  ======================  ======  ======
 
     K is the number of supervised components; unsupervised ones add 2 passes. Chunks of few samples and many

@@ -1,4 +1,4 @@
-"""Dask arrays: tasks run where the chunks are, on any scheduler, and only what a result needs reaches the client.
+"""Dask arrays: tasks run where the chunks are, and only what a result needs reaches the client.
 
 Each task needs whole columns. X is therefore rechunked, with borders that depend only on its size and type, so that
 the result does not depend on the user's chunks. A lost worker costs what it was doing and its chunks, which Dask
@@ -23,7 +23,7 @@ from .source import Block, ColumnSource, Result, Task
 # Borders are multiples of this: the blocks of products in memory.
 BLOCK_COLUMNS = 512
 # At least so many chunks, if there are enough columns, and at most so many bytes in each.
-FEWEST_CHUNKS = 64
+FEWEST_CHUNKS = 16
 CHUNK_BYTES = 2**26
 # Sums of partial results are added on the workers, this many at a time.
 ADDED_AT_ONCE = 4
@@ -78,6 +78,8 @@ class DaskArray(ColumnSource):
     client : distributed.Client or None
         The cluster; None for a scheduler of this process.
     """
+
+    width: int
 
     def __init__(self, X: Any) -> None:
         self.X, self.shape, self.dtype, self.label = X, X.shape, X.dtype, "the Dask array"
@@ -173,7 +175,7 @@ class DaskArray(ColumnSource):
         chunks = [self.chunks[_first(block) // self.width] for block in blocks]
         job = delayed(Parcel(Job(task, None if workers is None else workers.alone())), traverse=False)
         wanted = [self._wanted(block) for block in blocks]
-        own = [delayed(Parcel(part), traverse=False) for part in zip(wanted, arguments, strict=True)]
+        own = [Parcel(part) for part in zip(wanted, arguments, strict=True)]
         described = (self.sparse, self.shape[0], str(self.dtype))
         return [run(chunk, job, part, described) for chunk, part in zip(chunks, own, strict=True)]
 

@@ -100,8 +100,12 @@ def run(
         # Inside a fit of another comparison, only the outer one shows its progress.
         shown = 0 if in_a_fit.get() else len(all_keys)
         stopped: dict[str, Outcome] = {}
+        elsewhere = n_jobs != 1 and cluster_client() is not None
         with progress(label, shown, lambda: store.finished(all_keys)):
-            if timeout is not None and chunks:
+            if elsewhere and chunks:
+                reasons = _run_on_cluster(work, store, keys, chunks, timeout)
+                stopped = {keys[place]: Failure(why) for place, why in reasons.items()}
+            elif timeout is not None and chunks:
                 task = partial(_do, work, store, keys)
                 reasons = run_limited(task, chunks, n_workers, timeout)
                 stopped = {keys[place]: Failure(why) for place, why in reasons.items()}
@@ -113,6 +117,63 @@ def run(
                 joblib.Parallel(n_jobs=n_workers, pre_dispatch=n_workers, batch_size=1)(tasks)
         outcomes = {place: stopped.get(key) or store.read(key) for place, key in keys.items()}
     return {place: outcome for place, outcome in outcomes.items() if outcome is not None}
+
+
+def cluster_client() -> Any:
+    """Return the client of the Dask cluster that joblib sends work to; None if it works on this machine."""
+    return getattr(joblib.parallel.get_active_backend()[0], "client", None)
+
+
+@contextmanager
+def shared_with_cluster(X: Any) -> Iterator[None]:
+    """Send X to every worker of the cluster once, if there is one, so that none has the only copy."""
+    client = cluster_client()
+    if client is None:
+        yield
+        return
+    with joblib.parallel_config(backend="dask", client=client, scatter=[X]):
+        yield
+
+
+def _run_on_cluster(
+    work: Work,
+    store: Store,
+    keys: dict[tuple[int, str], str],
+    chunks: Sequence[Sequence[tuple[int, str]]],
+    timeout: float | None,
+) -> dict[tuple[int, str], str]:
+    """Run the fits on machines that may not see the store: results are stored here, as soon as they return.
+
+    Dask repeats what a lost worker was doing. Returns why each fit without a result was stopped.
+    """
+    X = work.samples.X
+    sent = work._replace(samples=work.samples._replace(X=None))
+    stopped: dict[tuple[int, str], str] = {}
+    with shared_with_cluster(X):
+        tasks = (joblib.delayed(_do_elsewhere)(sent, X, chunk, timeout) for chunk in chunks)
+        parallel = joblib.Parallel(pre_dispatch="all", batch_size=1, return_as="generator_unordered")
+        for outcomes, reasons in parallel(tasks):
+            for place, outcome in outcomes.items():
+                store.write(keys[place], outcome)
+            stopped |= reasons
+    return stopped
+
+
+def _do_elsewhere(
+    work: Work, X: Any, places: Sequence[tuple[int, str]], timeout: float | None
+) -> tuple[dict[tuple[int, str], Outcome], dict[tuple[int, str], str]]:
+    """Evaluate some methods on one split; return the results, and why others were stopped."""
+    work = work._replace(samples=work.samples._replace(X=X))
+    keys = {place: f"{position:032x}" for position, place in enumerate(places)}
+    stopped: dict[tuple[int, str], str] = {}
+    with _directory(None) as directory:
+        store = Store(directory, lasting=False, record=work.record)
+        if timeout is None:
+            _do_all(work, store, keys, places)
+        else:
+            stopped = run_limited(partial(_do, work, store, keys), [places], 1, timeout)
+        found = {place: store.read(key) for place, key in keys.items()}
+    return {place: outcome for place, outcome in found.items() if outcome is not None}, stopped
 
 
 def _fingerprint(name: str, estimator: Any) -> str:

@@ -43,6 +43,11 @@ class Samples(NamedTuple):
 
         return part(split.train, split.train_groups), part(split.test, None)
 
+    def copied(self) -> Samples:
+        """Return the same samples in memory of their own."""
+        every = np.arange(n_rows(self.X))
+        return self.parts(Split(every, every[:0], self.groups))[0]
+
 
 def rows(X: Any, chosen: Indices) -> Any:
     """Return some samples of an array, sparse matrix, pandas or polars frame."""

@@ -32,7 +32,7 @@ from .fitting import check_fit_parameters, fit_timed, prepared
 from .input_checks import checked_data, named_estimators, resumable_seed
 from .prediction import INTERVAL_PROBABILITY, Prediction, log_density
 from .prediction_checks import ImpossiblePrediction
-from .runner import Work, portions, run
+from .runner import Work, cluster_client, portions, run, shared_with_cluster
 from .samples import Samples
 from .stacking_weights import stacking_weights
 from .target import Target, target_is_classes
@@ -153,8 +153,10 @@ class Stacked(BaseEstimator):
         """Fit the candidates to all samples; neighbors in one worker share computations."""
         pieces = list(portions([(0, name) for name in named], joblib.effective_n_jobs(self.n_jobs)))
         final = [[prepared(named[name], seed) for _, name in piece] for piece in pieces]
-        fits = (joblib.delayed(_fit_together)(estimators, samples) for estimators in final)
-        fitted, messages = zip(*joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True)
+        X, others, elsewhere = samples.X, samples._replace(X=None), cluster_client() is not None
+        fits = (joblib.delayed(_fit_together)(estimators, others, X, elsewhere) for estimators in final)
+        with shared_with_cluster(X):
+            fitted, messages = zip(*joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True)
         for message in dict.fromkeys(chain.from_iterable(messages)):
             notify(message)
         return dict(zip(named, chain.from_iterable(fitted), strict=True))
@@ -212,8 +214,12 @@ def in_fold(estimator: Any) -> Any:
     return estimator
 
 
-def _fit_together(estimators: list[Any], samples: Samples) -> tuple[list[Any], list[str]]:
+def _fit_together(estimators: list[Any], samples: Samples, X: Any, elsewhere: bool) -> tuple[list[Any], list[str]]:
     """Return the fitted candidates and their warnings, which a worker process would print itself."""
+    samples = samples._replace(X=X)
+    if elsewhere:
+        # Arrays from the network may be unaligned in memory, and are then summed in another order.
+        samples = samples.copied()
     recorded = warnings.catch_warnings(record=True)
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), recorded as caught:
         warnings.simplefilter("always")

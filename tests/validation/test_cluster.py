@@ -1,0 +1,121 @@
+"""Comparisons and stacks on a Dask cluster: the same numbers, resumable, and a lost worker costs what it was doing."""
+
+import os
+import signal
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+from ispca import ISPCA
+from ispca.validation import StackedClassifier, compare, compare_with_baselines
+from odd_methods import Fragile, Noted
+
+distributed = pytest.importorskip("distributed", reason="the cluster of these tests needs distributed")
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": "1GB"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        client.run(__import__, "ispca.validation")
+        yield client
+
+
+@pytest.fixture
+def on_cluster(client):
+    with joblib.parallel_config(backend="dask"):
+        yield client
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.normal(size=(60, 30))
+    y = np.where(X[:, 1] + rng.normal(size=60) > 0, "sick", "healthy")
+    X[:, 0] = np.arange(60)
+    return X, y
+
+
+METHODS = {
+    "ISPCA": make_pipeline(ISPCA(3, n_permutations=50), LogisticRegression()),
+    "fragile": Fragile(3),
+    "bayes": GaussianNB(),
+}
+
+
+def same(first, second):
+    assert first.methods == second.methods
+    assert sorted(first.errors) == sorted(second.errors)
+    for name, scores in first.scores.items():
+        np.testing.assert_array_equal(scores, second.scores[name], err_msg=name)
+
+
+def fits(log):
+    return [line.split("|")[:2] for line in log.read_text().splitlines()]
+
+
+@pytest.mark.filterwarnings("ignore:.*could not be fitted")
+def test_same_numbers_as_here(data, on_cluster):
+    with joblib.parallel_config(backend="loky"):
+        here = compare(METHODS, *data, cv=3, n_jobs=1)
+    assert here.errors
+    same(compare(METHODS, *data, cv=3), here)
+
+
+def test_fits_run_on_the_workers_and_are_stored_here(data, on_cluster, tmp_path):
+    log = tmp_path / "fits.log"
+    named = {name: Noted(str(log), name) for name in "ab"}
+    first = compare(named, *data, cv=4, resume=tmp_path / "fits")
+    assert {int(pid) for _, pid in fits(log)} == set(on_cluster.run(os.getpid).values())
+    assert len(list((tmp_path / "fits").glob("*.json"))) == 8
+    # Nothing is fitted again, wherever the comparison continues.
+    with joblib.parallel_config(backend="loky"):
+        same(compare(named, *data, cv=4, n_jobs=1, resume=tmp_path / "fits"), first)
+    assert len(fits(log)) == 8
+
+
+def test_a_lost_worker_costs_only_its_running_fits(data, on_cluster, tmp_path):
+    log = tmp_path / "fits.log"
+    named = {name: Noted(str(log), name, 0.15) for name in "ab"}
+    expected = compare(named, *data, cv=8, n_jobs=1)
+    log.unlink()
+    victim = on_cluster.run(os.getpid).popitem()[1]
+
+    def kill():
+        while not log.exists() or sum(int(pid) == victim for _, pid in fits(log)) < 2:
+            time.sleep(0.02)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    same(compare(named, *data, cv=8), expected)
+    killer.join()
+    # What was running, and had finished in the same piece of work, is repeated.
+    assert 16 < len(fits(log)) <= 18
+    on_cluster.wait_for_workers(2, timeout=60)
+
+
+@pytest.mark.filterwarnings("ignore:.*could not be fitted")
+def test_time_limit_on_the_workers(data, on_cluster, tmp_path):
+    log = tmp_path / "fits.log"
+    named = {"slow": Noted(str(log), "slow", 60.0), "quick": GaussianNB()}
+    result = compare(named, *data, cv=2, timeout=3.0, resume=tmp_path / "fits")
+    assert {error for *_, error in result.errors} == {"timed out after 3 s"}
+    assert np.isfinite(result.scores["accuracy"][:, 1]).all()
+    assert len(list((tmp_path / "fits").glob("*.json"))) == 2
+
+
+def test_stack_and_baselines(data, on_cluster):
+    candidates = {"ridge": LogisticRegression(), "bayes": GaussianNB()}
+    found = StackedClassifier(candidates, cv=3, random_state=0).fit(*data)
+    compared = compare_with_baselines(LogisticRegression(), *data, cv=2, random_state=0)
+    with joblib.parallel_config(backend="loky"):
+        expected = StackedClassifier(candidates, cv=3, random_state=0, n_jobs=1).fit(*data)
+        same(compared, compare_with_baselines(LogisticRegression(), *data, cv=2, random_state=0, n_jobs=1))
+    np.testing.assert_array_equal(found.weights_, expected.weights_)
+    np.testing.assert_array_equal(found.predict_proba(data[0]), expected.predict_proba(data[0]))
