@@ -4,7 +4,8 @@
 
 The file has 100,000 cells of 20,000 genes, 5% of them nonzero, in 10 cell types (all times the fraction), as a CSR
 matrix written in pieces. The bound is the permutation product alone: the bare kernel on all nonzeros and
-permutations, with X in memory, on the same threads. The fit runs in a process of its own, which tells its peak memory.
+permutations, with X in memory, on the same threads. The fit runs in a process of its own, whose peak memory is
+measured.
 """
 
 from __future__ import annotations

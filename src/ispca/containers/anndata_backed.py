@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from . import hdf5, zarr_array
-from .compressed_matrix import CompressedColumns, CompressedRows
+from .compressed_matrix import CompressedColumns, CompressedMatrix, CompressedRows
 from .source import ColumnSource
 
-FORMATS = {"csr_matrix": CompressedRows, "csc_matrix": CompressedColumns}
+FORMATS: dict[str, type[CompressedMatrix]] = {"csr_matrix": CompressedRows, "csc_matrix": CompressedColumns}
 
 
 def matches(X: Any) -> bool:
@@ -26,7 +26,7 @@ def wrap(X: Any) -> ColumnSource:
     """Return the matrix as a source of columns, or say what is wrong with it."""
     if type(X).__name__ != "AnnData":
         group = X.group if hasattr(X, "to_memory") else X
-        return FORMATS[_encoding(group)](group, _label(group))
+        return FORMATS[_encoding(group)].stored(group, _label(group))
     if X.is_view:
         raise ValueError(
             "X is a view of a backed AnnData object, whose columns cannot be read on their own: pass the whole "

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .scratch_runs import ScratchRuns, consecutive, joined_columns, stacked_columns
+from .._array_types import Indices
+from .scratch_entries import ScratchEntries, stacked_columns
 from .source import Block, ColumnSource, unreadable
 from .stored_array import refuse_unusable, working_type
 
 # Entries of compressed rows that are read at once if no memory is given.
 PIECE_ENTRIES = 2**22
-# Memory of a row number.
+# Memory of a row or column number.
 INDEX_BYTES = 4
-# An entry may take this many times its size while rows are turned into columns.
+# An entry may take this many times its size while rows become columns.
 CONVERSION = 16
 
 
@@ -25,8 +26,12 @@ class CompressedMatrix(ColumnSource):
 
     Parameters
     ----------
-    group : mapping
-        ``data``, ``indices`` and ``indptr``, which can be sliced, and the shape as an attribute.
+    data, indices : object
+        What has a length and a type, and can be sliced.
+    indptr : ndarray of int
+        Where each row or column begins.
+    shape : tuple of int
+        Number of samples and of features.
     label : str
         What it is, for messages.
     """
@@ -35,21 +40,24 @@ class CompressedMatrix(ColumnSource):
     # The axis of ``indptr``.
     axis: int
 
-    def __init__(self, group: Any, label: str) -> None:
-        shape = tuple(int(size) for size in group.attrs["shape"])
-        self.data, self.indices = group["data"], group["indices"]
-        self.shape, self.label = (shape[0], shape[-1]), label
-        refuse_unusable(shape, self.data.dtype, label)
-        self.dtype = working_type(self.data.dtype)
-        with unreadable(f"indptr of {label}"):
-            self.indptr = np.asarray(group["indptr"][:], dtype=np.int64)
-        ends = (0, len(self.data)) if len(self.indptr) else ()
-        if len(self.indptr) != shape[self.axis] + 1 or (self.indptr[0], self.indptr[-1]) != ends:
+    def __init__(self, data: Any, indices: Any, indptr: Any, shape: tuple[int, ...], label: str) -> None:
+        refuse_unusable(shape, data.dtype, label)
+        self.data, self.indices, self.indptr = data, indices, np.asarray(indptr, dtype=np.int64)
+        self.shape, self.label = (shape[0], shape[1]), label
+        self.dtype = working_type(data.dtype)
+        fitting = len(self.indptr) == shape[self.axis] + 1 and len(data) == len(indices)
+        if not fitting or self.indptr[0] or self.indptr[-1] != len(data) or (np.diff(self.indptr) < 0).any():
             raise ValueError(
                 f"{label} is damaged: its indptr does not fit its shape and its data. Write it again."
             )
-        if (np.diff(self.indptr) < 0).any() or len(self.indices) != len(self.data):
-            raise ValueError(f"{label} is damaged: its indptr or its indices are not valid. Write it again.")
+
+    @classmethod
+    def stored(cls, group: Any, label: str) -> CompressedMatrix:
+        """Return the matrix in a group of a file."""
+        shape = tuple(int(size) for size in group.attrs["shape"])
+        with unreadable(f"indptr of {label}"):
+            indptr = group["indptr"][:]
+        return cls(group["data"], group["indices"], indptr, shape, label)
 
     @property
     def bytes_per_column(self) -> float:
@@ -61,12 +69,13 @@ class CompressedMatrix(ColumnSource):
 
     def entries(self, start: int, stop: int) -> tuple[Any, Any]:
         """Return values and indices from one place to another."""
-        data = np.asarray(self.data[start:stop])
-        indices = np.asarray(self.indices[start:stop])
+        data, indices = np.asarray(self.data[start:stop]), np.asarray(self.indices[start:stop])
         size = self.shape[1 - self.axis]
         if len(indices) and (indices.min() < 0 or indices.max() >= size):
-            raise ValueError("an index is out of range; the file is damaged")
-        return data.astype(self.dtype, copy=False), indices.astype(np.int32 if size < 2**31 else np.int64)
+            raise ValueError("an index is out of range, so the file is damaged")
+        # A type that has changed is left for ``read`` to refuse.
+        data = data.astype(self.dtype, copy=False) if data.dtype == self.data.dtype else data
+        return data, indices.astype(np.int32 if size < 2**31 else np.int64, copy=False)
 
 
 class CompressedColumns(CompressedMatrix):
@@ -75,13 +84,15 @@ class CompressedColumns(CompressedMatrix):
     axis = 1
 
     def load(self, columns: Block) -> Any:
-        parts = [self._read(part) for part in consecutive(columns, self.shape[1])]
-        return joined_columns(parts, self.shape[0], self.dtype)
-
-    def _read(self, part: slice) -> Any:
-        pointers = self.indptr[part.start : part.stop + 1]
-        data, indices = self.entries(pointers[0], pointers[-1])
-        return sp.csc_array((data, indices, pointers - pointers[0]), shape=(self.shape[0], len(pointers) - 1))
+        every = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else np.asarray(columns)
+        # Columns that follow each other are read together.
+        together = [part for part in np.split(every, np.flatnonzero(np.diff(every) != 1) + 1) if len(part)]
+        parts = [self.entries(int(self.indptr[part[0]]), int(self.indptr[part[-1] + 1])) for part in together]
+        if not parts:
+            return sp.csc_array((self.shape[0], 0), dtype=self.dtype)
+        data, indices = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[every])])
+        return sp.csc_array((data, indices, indptr), shape=(self.shape[0], len(every)))
 
 
 class CompressedRows(CompressedMatrix):
@@ -100,9 +111,9 @@ class CompressedRows(CompressedMatrix):
         while start < self.shape[0]:
             stop = int(np.searchsorted(self.indptr, self.indptr[start] + most, side="right")) - 1
             stop = min(max(stop, start + 1), self.shape[0])
-            pointers = self.indptr[start : stop + 1]
+            pointers: Indices = self.indptr[start : stop + 1]
             with unreadable(f"rows {start:,} to {stop - 1:,} of {self.label}"):
-                data, indices = self.entries(pointers[0], pointers[-1])
+                data, indices = self.entries(int(pointers[0]), int(pointers[-1]))
             yield sp.csr_array((data, indices, pointers - pointers[0]), shape=(stop - start, self.shape[1]))
             start = stop
 
@@ -111,29 +122,23 @@ class CompressedRows(CompressedMatrix):
 
     def project(self, task: Any, blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
         # Samples are independent of each other here, so that whole rows are enough.
-        parts = [task(piece, tuple(arrays), workers) for piece in self.pieces()]
-        return np.concatenate(parts)
+        return np.concatenate([task(piece, tuple(arrays), workers) for piece in self.pieces()])
 
     def arranged(self, memory_budget: float) -> ColumnSource:
         """Return the same matrix by column: in memory if it fits there twice, otherwise in a scratch file."""
         if 2 * self.stored_bytes <= memory_budget:
-            return ColumnsInMemory(self)
-        return ScratchRuns(self, int(memory_budget / (CONVERSION * (self.dtype.itemsize + INDEX_BYTES))))
+            columns = stacked_columns([piece.tocsc() for piece in self.pieces()])
+            arrays = (columns.data, columns.indices, columns.indptr)
+            return TurnedRows(self, *arrays, f"a copy of {self.label} in memory")
+        most = int(memory_budget / (CONVERSION * (self.dtype.itemsize + INDEX_BYTES)))
+        scratch = ScratchEntries(self, max(1, most))
+        arrays = (scratch.data, scratch.indices, scratch.indptr)
+        return TurnedRows(self, *arrays, f"the scratch copy of {self.label} by column")
 
 
-class ColumnsInMemory(ColumnSource):
-    """A CSR matrix that has been read and turned into columns."""
+class TurnedRows(CompressedColumns):
+    """A CSR matrix that has become a CSC matrix."""
 
-    sparse = True
-
-    def __init__(self, original: CompressedRows) -> None:
-        self.shape, self.dtype, self.names = original.shape, original.dtype, original.names
-        self.original, self.label = original, f"a copy of {original.label} in memory"
-        self._columns = stacked_columns([piece.tocsc() for piece in original.pieces()])
-
-    @property
-    def bytes_per_column(self) -> float:
-        return self.original.bytes_per_column
-
-    def load(self, columns: Block) -> Any:
-        return self._columns[:, columns]
+    def __init__(self, original: CompressedRows, data: Any, indices: Any, indptr: Any, label: str) -> None:
+        super().__init__(data, indices, indptr, original.shape, label)
+        self.original, self.names = original, original.names

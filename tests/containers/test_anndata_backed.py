@@ -1,0 +1,119 @@
+"""Backed AnnData and sparse matrices in files: how rows become columns, and what is refused."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ispca import ISPCA
+from ispca.containers import compressed_matrix, scratch_entries, wrapped
+from ispca.containers.compressed_matrix import CompressedColumns, CompressedRows
+
+anndata = pytest.importorskip("anndata")
+h5py = pytest.importorskip("h5py")
+
+N, D = 80, 1500
+DENSE = np.where(np.random.default_rng(0).uniform(size=(N, D)) < 0.1, 1.0, 0.0) * np.arange(1, D + 1)
+Y = np.arange(N) % 3
+
+
+def backed(folder, X, name="cells"):
+    path = folder / f"{name}.h5ad"
+    adata = anndata.AnnData(X)
+    adata.var_names = [f"gene {j}" for j in range(X.shape[1])]
+    adata.write_h5ad(path)
+    return anndata.read_h5ad(path, backed="r")
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_names_come_from_var(tmp_path, make):
+    adata = backed(tmp_path, make(DENSE))
+    model = ISPCA(2, random_state=0).fit(adata, Y)
+    assert model.feature_names_in_[3] == "gene 3"
+    assert model.transform(adata).shape == (N, 2)
+    other = backed(tmp_path, make(DENSE[:, ::-1]), "other")
+    other.var_names = adata.var_names[::-1]
+    with pytest.raises(ValueError, match="in the same order"):
+        model.transform(other)
+
+
+@pytest.mark.parametrize("memory", [2**28, 2**14])
+def test_rows_become_columns_in_one_pass(tmp_path, memory):
+    source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
+    assert isinstance(source, CompressedRows)
+    by_column = source.arranged(memory)
+    assert source.n_columns_read == pytest.approx(D)
+    assert ("memory" in by_column.label) == (memory > 2**20)
+    for columns in (slice(0, D), slice(700, 1212), np.array([0, 1, 5, 1499]), np.array([], int)):
+        np.testing.assert_array_equal(by_column.read(columns).toarray(), DENSE[:, columns])
+    assert by_column.names[7] == "gene 7"
+
+
+def test_rows_are_projected_in_one_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(compressed_matrix, "PIECE_ENTRIES", 2000)
+    monkeypatch.setattr(CompressedRows.pieces, "__defaults__", (2000,))
+    adata = backed(tmp_path, sp.csr_matrix(DENSE))
+    model = ISPCA(2, random_state=0).fit(DENSE, Y)
+    source = wrapped(adata.X)
+    np.testing.assert_allclose(model.transform(source), model.transform(DENSE), atol=1e-10)
+    assert source.n_columns_read == pytest.approx(D)
+
+
+def test_samples_without_a_target_are_left_out_of_the_rows(tmp_path):
+    source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
+    some = np.flatnonzero(Y < 2)
+    found = ISPCA(2, random_state=0, memory_budget=2**20).fit(source[some], Y[some])
+    expected = ISPCA(2, random_state=0).fit(sp.csr_array(DENSE)[some], Y[some])
+    np.testing.assert_allclose(found.components_, expected.components_, atol=1e-9)
+
+
+def test_a_full_disk_is_named_before_anything_is_written(tmp_path, monkeypatch):
+    source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
+    usage = type("Usage", (), {"free": 1000})
+    monkeypatch.setattr(scratch_entries.shutil, "disk_usage", lambda folder: usage)
+    with pytest.raises(OSError, match=r"stored by row, needs scratch files of .* too little space"):
+        source.arranged(2**14)
+
+
+def test_an_interrupted_copy_leaves_no_file(tmp_path, monkeypatch):
+    source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
+    opened = []
+
+    class Interrupted(scratch_entries.ScratchArray):
+        def __init__(self, dtype):
+            super().__init__(dtype)
+            opened.append(self)
+
+        def append(self, values):
+            if len(opened[2]):
+                raise KeyboardInterrupt
+            super().append(values)
+
+    monkeypatch.setattr(scratch_entries, "ScratchArray", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        source.arranged(2**14)
+    assert len(opened) == 4
+    assert all(array._file.closed for array in opened)
+
+
+def test_damaged_matrices_are_refused(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        anndata.io.write_elem(file, "X", sp.csc_matrix(DENSE))
+        file["X/indices"][5] = N
+        source = wrapped(file["X"])
+        assert isinstance(source, CompressedColumns)
+        with pytest.raises(
+            OSError, match=r"Could not read columns 0 to 9 of /X of x.h5: an index is out of range"
+        ):
+            source.read(slice(0, 10))
+        file["X/indptr"][3] = 10**6
+        with pytest.raises(ValueError, match="damaged: its indptr"):
+            wrapped(file["X"])
+
+
+def test_views_and_repeated_names_are_refused(tmp_path):
+    adata = backed(tmp_path, sp.csr_matrix(DENSE))
+    with pytest.raises(ValueError, match="view of a backed AnnData"):
+        ISPCA(2).fit(adata[:40], Y[:40])
+    adata.var_names = ["gene"] * D
+    with pytest.raises(ValueError, match="appear more than once"):
+        ISPCA(2).fit(adata, Y)
