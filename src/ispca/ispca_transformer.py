@@ -158,6 +158,8 @@ class ISPCA(SupervisedComponents):
     NumPy memory map  blocks of columns, read from the file        ``memory_budget``       2 + K   no
     h5py dataset      blocks of whole chunks                       ``memory_budget``       2 + K   no
     Zarr array        blocks of whole chunks                       ``memory_budget``       2 + K   no
+    Parquet file      `open_parquet`: columns of all row groups    ``memory_budget``       2 + K   no
+    PLINK genotypes   `open_plink`: 2 bits, unpacked by block      ``memory_budget``       2 + K   no
     ================  ===========================================  ======================  ======  ======
 
     K is the number of supervised components; unsupervised ones add 2 passes. Chunks of few samples and many

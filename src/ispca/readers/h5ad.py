@@ -158,7 +158,7 @@ class Reader:
         if isinstance(stored, self._h5py.Dataset):
             return table_bytes(*map(int, stored.shape)) if len(stored.shape or ()) == 2 else 0
         data = self._item(stored, "data") if isinstance(stored, self._h5py.Group) else None
-        shape = np.ravel(stored.attrs.get("shape", ())) if data is not None else ()
+        shape = np.ravel(stored.attrs.get("shape", ())) if data is not None else np.zeros(0)
         if len(shape) != 2 or not isinstance(data, self._h5py.Dataset) or len(data.shape or ()) != 1:
             return 0
         return table_bytes(int(shape[0]), int(shape[1]), len(data))
