@@ -161,6 +161,8 @@ class ISPCA(SupervisedComponents):
     PyTorch, CuPy,    products where the array is; results stay    X, 1.5 GB on a device   -       no
     JAX               there
     Dask array        whole columns on the workers of a cluster    X on the cluster        -       yes
+    Parquet file      `open_parquet`: columns of all row groups    ``memory_budget``       2 + K   no
+    PLINK genotypes   `open_plink`: 2 bits, unpacked by block      ``memory_budget``       2 + K   no
     ================  ===========================================  ======================  ======  ======
 
     K is the number of supervised components; unsupervised ones add 2 passes. Chunks of few samples and many

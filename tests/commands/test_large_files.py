@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from ispca.cli import main
 from ispca.commands import _large_data
@@ -144,3 +145,31 @@ def test_the_results_of_a_device_come_back(fit, npy, tmp_path, monkeypatch):
     first, second = (load_model(tmp_path / name / "model.ispca")[0] for name in ("device", "memory"))
     assert isinstance(first.components_, np.ndarray)
     np.testing.assert_allclose(first.components_, second.components_, atol=1e-9)
+
+
+def test_zarr_arrays_by_row_are_copied_once(fit, tmp_path):
+    zarr = pytest.importorskip("zarr", minversion="3")
+    group = zarr.create_group(str(tmp_path / "x.zarr"))
+    group.create_array("X", data=genotypes().astype(np.float32), chunks=(5, N_FEATURES))
+    printed = fit(tmp_path / "x.zarr", "--memory", LIMIT, "--cv", "2", out="blocks").err
+    assert "Reading x.zarr in blocks of 123 kB: its 1.86 MB exceed the memory limit of 1.1 MB." in printed
+    assert "Reading x.zarr into memory" in fit(tmp_path / "x.zarr", "--cv", "0", out="memory").err
+    first, second = (load_model(tmp_path / name / "model.ispca")[0] for name in ("blocks", "memory"))
+    np.testing.assert_allclose(first.components_, second.components_, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_cells_are_read_in_blocks(kind, tmp_path, capsys):
+    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    X = np.where(genotypes() < 2, 0, genotypes()).astype(np.float32)
+    cells = {"state": ["well", "ill"] * (N // 2), "donor": np.arange(N) % 7}
+    obs = pandas.DataFrame(cells, index=[f"c{i}" for i in range(N)])
+    anndata.AnnData(kind(X), obs=obs).write_h5ad(tmp_path / "x.h5ad")
+    size = LIMIT if kind is np.asarray else "800k"
+    command = ["fit", str(tmp_path / "x.h5ad"), "--target", "state", *SHORT, "--cv", "0", "--transform", "log1p"]
+    for memory, out in ((size, "blocks"), ("1G", "memory")):
+        assert main([*command, "--memory", memory, "--out", str(tmp_path / out)]) == 0
+        assert ("Reading x.h5ad in blocks" in capsys.readouterr().err) == (out == "blocks")
+    first, second = (load_model(tmp_path / name / "model.ispca")[0] for name in ("blocks", "memory"))
+    np.testing.assert_allclose(first.components_, second.components_, atol=1e-9)
+    assert first.feature_names_in_[:2].tolist() == ["0", "1"]

@@ -24,6 +24,10 @@ class ChosenColumns(ColumnSource):
     def bytes_per_column(self) -> float:
         return self.source.bytes_per_column
 
+    @property
+    def chunk_width(self) -> int:
+        return self.source.chunk_width
+
     def load(self, columns: Block) -> Any:
         return self.source.read(self.chosen[columns])
 
@@ -46,6 +50,10 @@ class AppendedColumns(ColumnSource):
     @property
     def bytes_per_column(self) -> float:
         return self.source.bytes_per_column * self.dtype.itemsize / np.dtype(self.source.dtype).itemsize
+
+    @property
+    def chunk_width(self) -> int:
+        return self.source.chunk_width
 
     def load(self, columns: Block) -> Any:
         indices, n_own = np.arange(self.shape[1])[columns], self.source.shape[1]
@@ -73,6 +81,10 @@ class MappedSource(ColumnSource):
     @property
     def bytes_per_column(self) -> float:
         return self.source.bytes_per_column * self.dtype.itemsize / np.dtype(self.source.dtype).itemsize
+
+    @property
+    def chunk_width(self) -> int:
+        return self.source.chunk_width
 
     def load(self, columns: Block) -> Any:
         return self.function(self.source.read(columns))

@@ -84,8 +84,8 @@ class PlinkGenotypes(ColumnSource):
         if found != expected:
             raise InputError(
                 f"{path.name} is {'truncated' if found < expected else 'too large'}: it has {found:,} bytes, but "
-                f"{count(len(samples), 'sample')} in the .fam file and {count(len(variants), 'variant')} in the .bim "
-                f"file need {expected:,}. Use the three files of one data set."
+                f"{count(len(samples), 'sample')} in the .fam file and {count(len(variants), 'variant')} in the "
+                f".bim file need {expected:,}. Use the three files of one data set."
             )
 
     def load(self, columns: Block) -> Any:

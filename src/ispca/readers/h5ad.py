@@ -13,10 +13,11 @@ from .._extras import load_extra
 from .._messages import count, listing
 from .files import HDF5, check_magic
 from .h5ad_probe import can_be_opened
-from .limits import Limit
+from .limits import Limit, table_bytes
 from .npz import checked_dense
 from .records import Raw, Request, TableError, unknown_column
 from .sparse_checks import checked_csr
+from .stored_arrays import in_blocks, open_stored
 
 # The largest expansion by deflate, and the smallest number of strings read at a time.
 DEFLATE_RATIO = 1032
@@ -36,11 +37,16 @@ def read_h5ad(path: Path, request: Request) -> Raw:
 
 
 def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
-    X = reader.matrix(file)
+    needed, notes = reader.needed(file), []
+    if request.block_memory is not None and needed > request.limit.bytes:
+        X, note = in_blocks(open_stored(path), request, needed)
+        notes.append(note)
+    else:
+        X = reader.matrix(file)
     names = reader.index(file, "var")
     if len(names) != X.shape[1]:
         raise TableError(f"{path.name} has {len(names):,} names in var for {X.shape[1]:,} columns of X.")
-    raw = Raw(X, names, reader.index(file, "obs"))
+    raw = Raw(X, names, reader.index(file, "obs"), notes=notes)
     obs = reader.group(file, "obs")
     columns = [key for key in obs if key not in ("_index", "__categories")]
     extra = request.columns.roles_in(columns)
@@ -145,6 +151,17 @@ class Reader:
             self._limit.check(taken, f"The text of {name!r}")
             texts += part
         return np.array([*texts, None], dtype=object)[:-1]
+
+    def needed(self, file: Any) -> int:
+        """Return the memory that X takes, or 0 if that is unclear: reading it says what is wrong."""
+        stored = self._item(file, "X")
+        if isinstance(stored, self._h5py.Dataset):
+            return table_bytes(*map(int, stored.shape)) if len(stored.shape or ()) == 2 else 0
+        data = self._item(stored, "data") if isinstance(stored, self._h5py.Group) else None
+        shape = np.ravel(stored.attrs.get("shape", ())) if data is not None else np.zeros(0)
+        if len(shape) != 2 or not isinstance(data, self._h5py.Dataset) or len(data.shape or ()) != 1:
+            return 0
+        return table_bytes(int(shape[0]), int(shape[1]), len(data))
 
     def matrix(self, file: Any) -> Any:
         """Return X, dense or CSR."""

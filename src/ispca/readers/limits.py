@@ -32,14 +32,20 @@ class Limit(NamedTuple):
 
     def check_table(self, rows: int, columns: int, entries: int | None = None) -> None:
         """Raise if a table, dense or with this many stored entries, takes more memory than allowed."""
-        values = rows * columns * CELL if entries is None else entries * ENTRY
-        self.check(values + (rows + columns) * NAME, f"The table of {rows:,} rows and {columns:,} columns")
+        needed = table_bytes(rows, columns, entries)
+        self.check(needed, f"The table of {rows:,} rows and {columns:,} columns")
+
+
+def table_bytes(rows: int, columns: int, entries: int | None = None) -> int:
+    """Return the memory of a table, dense or with this many stored entries."""
+    values = rows * columns * CELL if entries is None else entries * ENTRY
+    return values + (rows + columns) * NAME
 
 
 def limit_for(path: Path, max_bytes: int | None = None) -> Limit:
     """Return the limit for a file: the one given, or one that depends on the file's size."""
     if max_bytes is None:
-        files = [file for file in path.iterdir() if file.is_file()] if path.is_dir() else [path]
+        files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
         max_bytes = min(LARGEST, max(SMALLEST, EXPANSION * sum(file.stat().st_size for file in files)))
     return Limit(max_bytes, path.name)
 

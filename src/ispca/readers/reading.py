@@ -137,8 +137,8 @@ def read_table(
         per column. The same limit applies to data unpacked from a compressed file. By default 200 times the size
         of the file, but at least 256 MB and at most 8 GB.
     block_memory : float, optional
-        If X exceeds the limit, leave it in its file, to be read in blocks within this many bytes of memory. Possible
-        for .npy, .bed, .zarr and .h5ad. By default, X is always read into memory.
+        If X exceeds the limit, leave it in its file, to be read in blocks within this many bytes of memory.
+        Possible for .npy, .bed, .zarr and .h5ad. By default, X is always read into memory.
     progress : callable, optional
         Called with the fraction of the file that has been read.
     samples : path, optional

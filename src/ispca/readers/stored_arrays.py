@@ -3,48 +3,56 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from .._messages import InputError
 from ..containers import ColumnSource, open_array
 from ..containers.source import block_width
-from .limits import CELL, NAME, in_words
+from .limits import in_words, table_bytes
 from .records import Raw, Request, TableError, unknown_column
 
 
 def read_stored(path: Path, request: Request) -> Raw:
     """Open a matrix; it is read if it fits into memory, or if it may not stay in its file."""
-    try:
-        source = open_array(path)
-    except InputError as error:
-        raise TableError(error.problem, error.advice) from None
+    source = open_stored(path)
+    if source.sparse:
+        raise TableError(f"X of {path.name} is sparse. Save it as .h5ad.")
     _refuse_columns(path, request)
-    names = [f"feature {j + 1}" for j in range(source.shape[1])] if source.names is None else source.names.tolist()
+    (n, n_features), limit = source.shape, request.limit
+    names = [f"feature {j + 1}" for j in range(n_features)] if source.names is None else source.names.tolist()
     raw = Raw(source, names, _sample_names(source, request, path))
-    raw.X, note = in_memory_or_in_blocks(source, request)
+    needed = table_bytes(n, n_features)
+    if request.block_memory is not None and needed > limit.bytes:
+        raw.X, note = in_blocks(source, request, needed)
+    else:
+        limit.check_table(n, n_features)
+        raw.X = source.take(slice(None)).astype(np.float64)
+        within = f"within the limit of {in_words(limit.bytes)}"
+        note = f"Reading {path.name} into memory: its {in_words(needed)} are {within}."
     raw.notes.append(note)
     if getattr(source, "sample_names", None) is None and raw.ids is not None and request.sheet_ids is not None:
-        raw.notes.append(
-            f"{path.name} has no sample names: its rows are those of {request.sheet_ids.where}, in order."
-        )
+        where = request.sheet_ids.where
+        raw.notes.append(f"{path.name} has no sample names: its rows are those of {where}, in order.")
     return raw
 
 
-def in_memory_or_in_blocks(source: ColumnSource, request: Request) -> tuple[Any, str]:
-    """Return X in memory if it fits, otherwise the source itself, and a note that says so."""
-    n, n_features = source.shape
-    needed = n * n_features * CELL + (n + n_features) * NAME
-    limit, size = request.limit, in_words(needed)
-    if request.block_memory is None or needed <= limit.bytes:
-        limit.check_table(n, n_features)
-        note = f"Reading {limit.file} into memory: its {size} are within the limit of {in_words(limit.bytes)}."
-        return source.take(slice(None)).astype(np.float64), note
-    width = min(block_width(source, request.block_memory), n_features)
-    of_block = in_words(int(width * source.bytes_per_column))
-    why = f"its {size} exceed the memory limit of {in_words(limit.bytes)}"
-    return source, f"Reading {limit.file} in blocks of {of_block}: {why}."
+def open_stored(path: Path) -> ColumnSource:
+    """Open a matrix, or say why it cannot be used."""
+    try:
+        return open_array(path)
+    except InputError as error:
+        raise TableError(error.problem, error.advice) from None
+
+
+def in_blocks(source: ColumnSource, request: Request, needed: int) -> tuple[ColumnSource, str]:
+    """Return a matrix that does not fit into memory as it is read, and a note that says so."""
+    # Once for all that read it, because it may take a copy.
+    arranged = source.arranged(float(request.block_memory or 0))
+    width = min(block_width(arranged, float(request.block_memory or 0)), source.shape[1])
+    size, limit = in_words(int(width * source.bytes_per_column)), request.limit
+    why = f"its {in_words(needed)} exceed the memory limit of {in_words(limit.bytes)}"
+    return arranged, f"Reading {limit.file} in blocks of {size}: {why}."
 
 
 def _refuse_columns(path: Path, request: Request) -> None:
