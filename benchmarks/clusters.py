@@ -98,7 +98,9 @@ def constants(n: int = 4096, width: int = 4096, count: int = 1024) -> None:
     packed = rng.integers(0, 256, (width, n // 4), dtype=np.uint8)
     table = np.array([0, 3, 1, 2], np.float32)[(np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3]
     with threadpool_limits(1):
-        product, decoding = (min(seconds(run) for _ in range(3)) for run in (lambda: X.T @ vectors, lambda: table[packed]))
+        product, decoding = (
+            min(seconds(run) for _ in range(3)) for run in (lambda: X.T @ vectors, lambda: table[packed])
+        )
     print(f"product: {2 * n * width * count / product / 1e9:.0f} GFLOP/s a core, single precision")
     print(f"genotypes: {n * width / decoding / 1e9:.2f} billion decoded per second and core")
 
