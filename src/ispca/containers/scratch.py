@@ -38,7 +38,8 @@ class ScratchColumns(ColumnSource):
 
     def __init__(self, source: StoredArray, width: int, memory_budget: float) -> None:
         self.shape, self.dtype, self.names = source.shape, source.dtype, source.names
-        self.stored_type, self.width, self.original = source.stored_type, min(width, source.shape[1]), source
+        self.stored_type, self.original = source.stored_type, source
+        self._columns_per_block = min(width, source.shape[1])
         self.label = f"the scratch copy of {source.label}"
         refuse_full_disk(source)
         self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
@@ -53,7 +54,7 @@ class ScratchColumns(ColumnSource):
 
     @property
     def chunk_width(self) -> int:
-        return self.width
+        return self._columns_per_block
 
     @property
     def stored_bytes(self) -> float:
@@ -62,24 +63,26 @@ class ScratchColumns(ColumnSource):
     def _fill(self, source: StoredArray, memory_budget: float) -> None:
         for rows, columns in chunk_tiles(source, memory_budget * TILE_FRACTION):
             tile = source.read_rectangle(rows, columns)
-            for block in range(columns.start // self.width, -(-columns.stop // self.width)):
-                start = max(block * self.width, columns.start)
-                stop = min((block + 1) * self.width, columns.stop)
+            for block in range(
+                columns.start // self._columns_per_block, -(-columns.stop // self._columns_per_block)
+            ):
+                start = max(block * self._columns_per_block, columns.start)
+                stop = min((block + 1) * self._columns_per_block, columns.stop)
                 part = np.ascontiguousarray(tile[:, start - columns.start : stop - columns.start])
                 write_rows(self._file, part, *self._place(rows.start, start))
 
     def _place(self, row: int, column: int) -> tuple[int, int]:
         """Return where a value is in the file, and how far it is from there to the next row, in bytes."""
         n, n_features = self.shape
-        first = column // self.width * self.width
-        stride = min(self.width, n_features - first)
+        first = column // self._columns_per_block * self._columns_per_block
+        stride = min(self._columns_per_block, n_features - first)
         position = first * n + row * stride + column - first
         return position * self.stored_type.itemsize, stride * self.stored_type.itemsize
 
     def load(self, columns: Block) -> Any:
         every = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else np.asarray(columns)
         # Columns that follow each other in the same block are read together.
-        apart = (np.diff(every) != 1) | (np.diff(every // self.width) != 0)
+        apart = (np.diff(every) != 1) | (np.diff(every // self._columns_per_block) != 0)
         parts = [self._read(part) for part in np.split(every, np.flatnonzero(apart) + 1) if len(part)]
         if len(parts) == 1:
             return parts[0]
