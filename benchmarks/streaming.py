@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--features", type=int, default=FEATURES)
     parser.add_argument("--budget", type=float, default=2e9)
-    parser.add_argument("--components", type=int, help="also unsupervised ones, up to so many")
+    parser.add_argument("--components", type=int, help="number of components, with unsupervised ones")
     parser.add_argument("--fit-only", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     path = options.folder / "streaming.npy"
