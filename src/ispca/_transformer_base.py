@@ -177,6 +177,7 @@ class SupervisedComponents(LinearProjection):
                 scale=self.scale,
                 rows=data.rows,
                 memory_budget=self.memory_budget,
+                vectors=None if data.response is None else data.response.columns,
             )
             whole = reused(reuse, given, key, make)
             usable = self._informative(whole) & ~data.left_out

@@ -28,6 +28,12 @@ class ColumnRanges(NamedTuple):
     n_missing: Indices
     n_infinite: Indices
 
+    def of(self, columns: Indices) -> ColumnRanges:
+        """Return the ranges of some columns."""
+        return ColumnRanges(
+            self.low[columns], self.high[columns], self.n_missing[columns], self.n_infinite[columns]
+        )
+
 
 def column_ranges(X: Any) -> ColumnRanges:
     """Return the range of each column of a dense array or of compressed rows or columns."""
@@ -51,6 +57,13 @@ def column_ranges(X: Any) -> ColumnRanges:
 def joined_ranges(parts: Sequence[ColumnRanges]) -> ColumnRanges:
     """Return the ranges of the columns of all parts, one after the other."""
     return ColumnRanges(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def out_of_range(ranges: ColumnRanges) -> Indices:
+    """Return the columns that `refuse_out_of_range` would name."""
+    sizes, spreads = np.maximum(-ranges.low, ranges.high), ranges.high - ranges.low
+    bad = (ranges.n_missing + ranges.n_infinite > 0) | (sizes > LARGEST)
+    return np.flatnonzero(bad | ((spreads > 0) & (spreads < SMALLEST)))
 
 
 def refuse_out_of_range(

@@ -89,11 +89,12 @@ class ISPCA(SupervisedComponents):
     exclude : array-like of int, str or bool, optional
         Features to leave out: indices, names or a mask.
     memory_budget : float, default=2**28
-        Bytes of memory that the permutations may use. The result does not depend on it.
+        Bytes of memory for the permutations, and for the blocks of an X that is not in memory. The result does
+        not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the permutations and of the folds.
     verbose : int, default=0
-        Print a line per step.
+        Print a line per step, and how often an X outside of memory was read.
 
     Attributes
     ----------
@@ -144,14 +145,23 @@ class ISPCA(SupervisedComponents):
     Signs: a supervised component correlates positively with its target, or the class it separates
     (of two classes, the second); an unsupervised one has a direction whose largest entry is positive.
 
-    ================  =====================================================
-    container         how it is handled
-    ================  =====================================================
-    dense array       by reference, standardized block by block, never copied
-    mostly zeros      (under 5% nonzero) converted to sparse
-    SciPy sparse      one compressed copy, never densified
-    pandas, polars    converted to one dense array
-    ================  =====================================================
+    X may be any of these. All are tested by the same tests, with the same results; the page on data larger than
+    memory explains the number of passes.
+
+    ================  ===========================================  ======================  ======  ======
+    container         implementation                               memory                  passes  sparse
+    ================  ===========================================  ======================  ======  ======
+    dense array       by reference, standardized block by block    X, ``memory_budget``    -       no
+    mostly zeros      (under 5% nonzero) converted to sparse       X, nonzeros             -       yes
+    SciPy sparse      one compressed copy, never densified         nonzeros, twice         -       yes
+    pandas, polars    converted to one dense array                 X, twice                -       no
+    NumPy memory map  blocks of columns, read from the file        ``memory_budget``       2 + K   no
+    h5py dataset      blocks of whole chunks                       ``memory_budget``       2 + K   no
+    Zarr array        blocks of whole chunks                       ``memory_budget``       2 + K   no
+    ================  ===========================================  ======================  ======  ======
+
+    K is the number of supervised components; unsupervised ones add 2 passes. Chunks of few samples and many
+    features are copied once into a scratch file, ordered by columns.
 
     References
     ----------

@@ -45,3 +45,17 @@ def test_columns_that_are_read_are_counted():
     source.take([7, 3, 3])
     assert source.n_columns_read == 2
     np.testing.assert_array_equal(source[[4, 1], :][:, 5], X[[4, 1], 5])
+
+
+def test_a_fit_reads_no_more_than_it_must():
+    values = np.random.default_rng(1).normal(size=(60, 4000))
+    target = np.arange(60) % 2
+    values[:, :30] += 2 * target[:, None]
+    source = Changing(values)
+    model = ISPCA(random_state=0, memory_budget=2**23).fit(source, target)
+    assert model.n_supervised_ == 1
+    # Moments and products with the target, the first test, a deflation, and at most one for the test that fails.
+    assert 3 * 4000 < source.n_columns_read < 4.2 * 4000
+    source = Changing(values)
+    ISPCA(3, random_state=0, memory_budget=2**23).fit(source, target)
+    assert 5 * 4000 < source.n_columns_read < 6.2 * 4000

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from ispca import ISPCA
-from ispca.containers import scratch, wrapped
+from ispca.containers import scratch, stored_array, wrapped
 from ispca.containers.scratch import ScratchColumns
-from ispca.containers.source import block_width, reading_text
+from ispca.containers.source import FEATURE_VECTORS, block_width, reading_text
+from ispca.reduction.design.partitioned import project_source
 
 h5py = pytest.importorskip("h5py")
 zarr = pytest.importorskip("zarr", minversion="3")
@@ -94,9 +95,10 @@ def test_memory_maps_are_not_held_in_memory(tmp_path):
 
 def test_blocks_consist_of_whole_chunks(tmp_path):
     source = wrapped(in_zarr(tmp_path, chunks=(40, 300)))
-    assert block_width(source, 8 * 2000 * 160) == 1800
+    vectors = 8 * FEATURE_VECTORS * 3000
+    assert block_width(source, vectors + 8 * 2000 * 160) == 1800
     assert block_width(source, 8 * 200 * 160) == 512  # no chunk fits
-    assert block_width(wrapped(in_hdf5(tmp_path)), 8 * 2000 * 160) == 1536
+    assert block_width(wrapped(in_hdf5(tmp_path)), vectors + 8 * 2000 * 160) == 1536
 
 
 def test_chunks_of_rows_are_copied_once(tmp_path, scratch_folder, capsys):
@@ -112,6 +114,16 @@ def test_chunks_of_rows_are_copied_once(tmp_path, scratch_folder, capsys):
     assert "[ISPCA] read X 1.0 times (0.00048 GB) from dataset /X of X.h5 and " in printed
     expected = ISPCA(3, random_state=0, cross_fit=3).fit(X, y)
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-5)
+
+
+@pytest.mark.parametrize("span", [2**13, 2**26])
+def test_new_samples_in_chunks_of_rows_are_read_once(tmp_path, monkeypatch, span):
+    monkeypatch.setattr(stored_array, "LARGEST_SPAN", span)
+    source = wrapped(in_zarr(tmp_path, chunks=(3, 1100)))
+    mean, weights = rng.normal(size=3000), rng.normal(size=(3000, 2))
+    found = project_source(source, mean, weights, memory_budget=SMALL)
+    np.testing.assert_allclose(found, (X - mean) @ weights, atol=1e-9)
+    assert source.n_columns_read == pytest.approx(3000)
 
 
 def test_tiles_need_not_hold_whole_rows(tmp_path, scratch_folder):

@@ -25,5 +25,8 @@ class FilledSource(ColumnSource):
     def chunk_width(self) -> int:
         return self.source.chunk_width
 
+    def arranged(self, memory_budget: float) -> ColumnSource:
+        return FilledSource(self.source.arranged(memory_budget), self.values, self.fill)
+
     def load(self, columns: Block) -> Any:
         return self.fill(self.source.read(columns), self.values[columns])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .file_rows import read_rows
-from .stored_array import StoredArray
+from .stored_array import GAP, StoredArray
 
 
 def matches(X: Any) -> bool:
@@ -33,6 +33,11 @@ class MemoryMapped(StoredArray):
         label = "a memory-mapped array" if X.filename is None else Path(str(X.filename)).name
         super().__init__(X, label)
         self.position = _file_position(X)
+
+    @property
+    def nearby(self) -> int:
+        by_row = self.array.strides[1] == self.stored_type.itemsize
+        return super().nearby if by_row else max(1, GAP // abs(self.array.strides[1] or 1))
 
     def rectangle(self, rows: slice, columns: slice) -> Any:
         if self.position is None:

@@ -9,7 +9,6 @@ import errno
 import shutil
 import tempfile
 from collections.abc import Iterator
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +40,6 @@ class ScratchColumns(ColumnSource):
         self.shape, self.dtype, self.names = source.shape, source.dtype, source.names
         self.stored_type, self.width, self.original = source.stored_type, min(width, source.shape[1]), source
         self.label = f"the scratch copy of {source.label}"
-        self._lock = Lock()
         refuse_full_disk(source)
         self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         try:
@@ -62,7 +60,7 @@ class ScratchColumns(ColumnSource):
         return float(self.size) * self.stored_type.itemsize
 
     def _fill(self, source: StoredArray, memory_budget: float) -> None:
-        for rows, columns in _tiles(source, memory_budget * TILE_FRACTION):
+        for rows, columns in chunk_tiles(source, memory_budget * TILE_FRACTION):
             tile = source.read_rectangle(rows, columns)
             for block in range(columns.start // self.width, -(-columns.stop // self.width)):
                 start = max(block * self.width, columns.start)
@@ -89,12 +87,11 @@ class ScratchColumns(ColumnSource):
 
     def _read(self, columns: Any) -> Any:
         found = np.empty((self.shape[0], len(columns)), self.stored_type)
-        with self._lock:
-            read_rows(self._file, found, *self._place(0, int(columns[0])))
+        read_rows(self._file, found, *self._place(0, int(columns[0])))
         return found.astype(self.dtype, copy=False)
 
 
-def _tiles(source: StoredArray, memory: float) -> Iterator[tuple[slice, slice]]:
+def chunk_tiles(source: StoredArray, memory: float) -> Iterator[tuple[slice, slice]]:
     """Yield rows and columns that consist of whole chunks, and fit into memory if a chunk does."""
     n, n_features = source.shape
     down, across = source.chunks if source.chunks is not None else (1, 1)

@@ -24,6 +24,8 @@ Task = Callable[[Any, Any, Any], Result]
 ALIGNED_COLUMNS = 512
 # A block that is being read, one that is used, and what is computed from it share the memory.
 BLOCKS_IN_MEMORY = 8
+# A fit has about this many vectors with one number per feature; blocks get what they leave, at least a quarter.
+FEATURE_VECTORS = 24
 
 
 class ColumnSource(ABC):
@@ -191,7 +193,8 @@ class SampleSubset(ColumnSource):
 
 def block_width(source: ColumnSource, memory_budget: float = 2**28) -> int:
     """Return how many columns to read at once: what fits into memory, in whole chunks if one fits."""
-    fitting = int(memory_budget / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
+    memory = max(memory_budget - 8 * FEATURE_VECTORS * source.shape[1], memory_budget / 4)
+    fitting = int(memory / BLOCKS_IN_MEMORY / max(source.bytes_per_column, 1.0))
     chunk = source.chunk_width
     units = (lcm(chunk, ALIGNED_COLUMNS), chunk if chunk > 1 else ALIGNED_COLUMNS)
     unit = next((unit for unit in units if unit <= fitting), ALIGNED_COLUMNS)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._array_types import Indices
 from .._messages import count
-from .scratch import ScratchColumns
+from .scratch import ScratchColumns, chunk_tiles
 from .source import Block, ColumnSource, block_width, unreadable
 
-# Single columns of an array without chunks are read by pages of this many bytes of a row.
-PAGE = 4096
+# Without chunks, a gap of fewer bytes is read rather than skipped.
+GAP = 2**14
 # At most this many bytes are read at once to pick single columns from.
 LARGEST_SPAN = 2**26
 # How often a fit reads X (see docs/scale.md), and what re-chunking costs in passes: one to read, one to write.
@@ -61,6 +61,8 @@ class StoredArray(ColumnSource):
         parts = []
         for span, places in self._spans(np.asarray(columns)):
             parts.append(self._converted(self.rectangle(every, span)[:, places]))
+            # What lies between them is read as well; ``read`` counts the others.
+            self.n_columns_read += span.stop - span.start - len(places)
         return np.concatenate(parts, axis=1) if parts else np.empty((self.shape[0], 0), self.dtype)
 
     def read_rectangle(self, rows: slice, columns: slice) -> Any:
@@ -81,26 +83,43 @@ class StoredArray(ColumnSource):
         # A type that has changed is left for ``read`` to refuse.
         return found.astype(self.dtype, copy=False) if found.dtype == self.stored_type else found
 
+    @property
+    def nearby(self) -> int:
+        """Number of columns that it takes no longer to read than one."""
+        return GAP // self.stored_type.itemsize if self.chunks is None else self.chunk_width
+
     def _spans(self, columns: Indices) -> Iterator[tuple[slice, Indices]]:
         """Yield what to read together, and where the wanted columns are in it."""
-        itemsize = self.stored_type.itemsize
-        together = PAGE // itemsize if self.chunks is None else self.chunk_width
-        together = max(1, min(together, LARGEST_SPAN // (itemsize * self.shape[0])))
-        borders = np.flatnonzero(np.diff(columns // together)) + 1
-        for part in np.split(columns, borders):
+        most = max(1, LARGEST_SPAN // (self.stored_type.itemsize * self.shape[0]))
+        apart = (np.diff(columns // self.nearby) > 1) | (np.diff(columns // most) > 0)
+        for part in np.split(columns, np.flatnonzero(apart) + 1):
             if len(part):
                 yield slice(int(part[0]), int(part[-1]) + 1), part - part[0]
 
-    def arranged(self, memory_budget: float, passes: int = EXPECTED_PASSES) -> ColumnSource:
+    def arranged(self, memory_budget: float) -> ColumnSource:
         width = block_width(self, memory_budget)
-        # Chunks wider than a block are read once for each block that they overlap.
+        if EXPECTED_PASSES * (self._repetition(width) - 1) <= RECHUNKING_PASSES:
+            return self
+        return ScratchColumns(self, width, memory_budget)
+
+    def _repetition(self, width: int) -> float:
+        """Return how often chunks are read in a pass: once for each block of this width that they overlap."""
         starts = np.arange(0, self.shape[1], width)
         stops = np.minimum(starts + width, self.shape[1])
         chunk = self.chunk_width
-        n_read = (np.minimum(-(-stops // chunk) * chunk, self.shape[1]) - starts // chunk * chunk).sum()
-        if passes * (n_read / self.shape[1] - 1) <= RECHUNKING_PASSES:
-            return self
-        return ScratchColumns(self, width, memory_budget)
+        read = np.minimum(-(-stops // chunk) * chunk, self.shape[1]) - starts // chunk * chunk
+        return float(read.sum() / self.shape[1])
+
+    def project(self, task: Any, blocks: Sequence[Any], arrays: Sequence[Any], workers: Any) -> Any:
+        if self._repetition(max(block.stop - block.start for block in blocks)) == 1:
+            return super().project(task, blocks, arrays, workers)
+        # Samples are independent of each other here, so that chunks can be read one by one.
+        parts: dict[int, Any] = {}
+        for rows, columns in chunk_tiles(self, LARGEST_SPAN):
+            values = self._converted(self.read_rectangle(rows, columns))
+            part = task(values, tuple(array[columns] for array in arrays), workers)
+            parts[rows.start] = part if rows.start not in parts else parts[rows.start] + part
+        return np.concatenate(list(parts.values()))
 
 
 def working_type(stored: Any) -> Any:

@@ -68,7 +68,8 @@ def principal_components(
         lengths = on_host(xp.sqrt(xp.sum(right * right, axis=0))).astype(np.float64)
         strong = max(WELL_CONDITIONED * _length(design, used), _rank_tolerance(design, roundings, used))
         if lengths.min() > strong and n <= LARGEST_GRAM:
-            return _signed(right / matching(right, lengths), left * lengths, used, n_features)
+            right /= matching(right, lengths)
+            return _signed(right, left * lengths, used, n_features)
     return _refined(design, basis, roundings, on_host(right), used)
 
 
@@ -92,7 +93,7 @@ def _signed(directions: Floats, components: Floats, features: Indices, n_feature
     """Apply the sign rule, and return the directions in rows over all features."""
     rows = transposed(directions)
     signs = sign_of_largest(rows)
-    rows = rows * matching(rows, signs[:, None])
+    rows *= matching(rows, signs[:, None])
     if len(features) == n_features:
         return rows, components * signs
     padded = np.zeros((len(signs), n_features))

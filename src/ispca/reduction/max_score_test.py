@@ -174,7 +174,9 @@ class MaxScoreTest:
             exceeds, reached = self._fresh(state, workers, batch, permuted, overlaps, tally.score)
             room = self._most_reaches - len(self._reach)
             for overlap, largest in list(zip(overlaps, reached, strict=True))[:room]:
-                self._reach.append(np.divide(largest, shrunk, out=np.zeros_like(largest), where=shrunk > 0))
+                np.divide(largest, shrunk, out=largest, where=shrunk > 0)
+                largest[shrunk == 0] = 0.0
+                self._reach.append(largest)
                 self._overlaps.append(list(overlap))
             if tally.add(exceeds):
                 return
@@ -323,7 +325,8 @@ def single_precision_exceedances(
             exact, _ = _maxima(design, workers, [columns], [len(here)], inverse_norms, np.float64, near, some)
             exceeds[start + here] = exact >= score - TIE
         start += size
-    reach = [reached + bound for reached in reach]
+    for of_features in reach:
+        of_features += bound
     if len(fragile):
         exact, reached = _maxima(design, workers, vectors, sizes, inverse_norms, np.float64, fragile, explained)
         exceeds |= exact >= score - TIE

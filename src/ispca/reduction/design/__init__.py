@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._array_types import Indices
+from ..._array_types import Floats, Indices
 from ...containers import ColumnSource
 from ...containers.array_api import DeviceArray
 from ..threads import Workers
@@ -32,13 +32,26 @@ def make_design(
     scale: bool,
     rows: RowWeights | None = None,
     memory_budget: float = 2**28,
+    vectors: Floats | None = None,
 ) -> Design:
-    """Wrap X: a source of columns, dense or sparse; mostly-zero dense data becomes sparse."""
+    """Wrap X: a source of columns, dense or sparse; mostly-zero dense data becomes sparse.
+
+    ``vectors`` are what `t_dot` will be asked for first: where X has to be read, their products are computed in
+    the same pass as the moments.
+    """
     design: Design
     if isinstance(X, DeviceArray):
         design = device_design(X, center=center, scale=scale, rows=rows)
     elif isinstance(X, ColumnSource):
-        design = partitioned_design(X, workers, center=center, scale=scale, rows=rows, memory_budget=memory_budget)
+        design = partitioned_design(
+            X,
+            workers,
+            center=center,
+            scale=scale,
+            rows=rows,
+            memory_budget=memory_budget,
+            vectors=vectors if rows is None else None,
+        )
     else:
         make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design
         design = make(X, workers, center=center, scale=scale, rows=rows)

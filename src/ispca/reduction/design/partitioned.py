@@ -7,21 +7,24 @@ operation on X is that operation on every block. Each pass over X reads every bl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..._array_types import Floats, Indices, Mask
-from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, refuse_out_of_range
+from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, out_of_range, refuse_out_of_range
 from ...containers.source import Block, ColumnSource, block_width
 from ..threads import Workers
 from .base import Design, Moments, RowWeights, feature_blocks
 from .dense import DenseDesign, dense_design
 from .sparse import features_in_rows, sparse_design, sparse_part
 
+# The Gram matrix of the samples is summed over this many features at a time, in this many tiles.
+GRAM_FEATURES, GRAM_TILES = 2048, 8
 # From a block, single columns are read only if they are fewer than this fraction of it.
 FEW_COLUMNS = 0.125
 
@@ -47,26 +50,61 @@ def partitioned_design(
     scale: bool,
     rows: RowWeights | None = None,
     memory_budget: float = 2**28,
+    vectors: Floats | None = None,
 ) -> PartitionedDesign:
-    """Compute the moments of all columns, and refuse values out of range, in one pass."""
-    width = block_width(source, memory_budget)
-    blocks = feature_blocks(source.shape[1], width)
-    task = partial(_describe, center=center, scale=scale, rows=rows)
-    found = list(source.map_blocks(task, blocks, [None] * len(blocks), workers))
-    refuse_out_of_range(joined_ranges([ranges for ranges, _ in found]), source.names)
-    moments = Moments(
-        *(np.concatenate([getattr(part, entry.name) for _, part in found]) for entry in fields(Moments))
-    )
-    return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width)
+    """Compute the moments of all columns, and ``X_s^T vectors``, and refuse values out of range, in one pass."""
+    n_features, width = source.shape[1], block_width(source, memory_budget)
+    blocks = feature_blocks(n_features, width)
+    task = partial(_describe, center=center, scale=scale, rows=rows, vectors=vectors)
+    moments: Moments | None = None
+    products = None if vectors is None else np.empty((n_features, vectors.shape[1]))
+    refused, refused_columns = [], []
+    for block, (ranges, own, product) in zip(
+        blocks, source.map_blocks(task, blocks, [None] * len(blocks), workers), strict=True
+    ):
+        if moments is None:
+            moments = Moments(*(np.empty(n_features, array.dtype) for array in _arrays(own)))
+        for whole, part in zip(_arrays(moments), _arrays(own), strict=True):
+            whole[block] = part
+        if products is not None:
+            products[block] = product
+        suspect = out_of_range(ranges)
+        refused.append(ranges.of(suspect))
+        refused_columns.append(block.start + suspect)
+    assert moments is not None
+    which = np.concatenate(refused_columns)
+    if len(which):
+        refuse_out_of_range(joined_ranges(refused), which if source.names is None else source.names[which])
+    known = None if vectors is None or products is None else (vectors, products)
+    return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width, known)
+
+
+def _arrays(moments: Moments) -> list[Any]:
+    return [getattr(moments, entry.name) for entry in fields(Moments)]
 
 
 def _describe(
-    columns: Any, _: None, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None
-) -> tuple[ColumnRanges, Moments]:
-    ranges = column_ranges(columns)
+    columns: Any,
+    _: None,
+    workers: Workers,
+    *,
+    center: bool,
+    scale: bool,
+    rows: RowWeights | None,
+    vectors: Floats | None,
+) -> tuple[ColumnRanges, Moments, Floats | None]:
+    ranges = _ranges(columns, workers)
     make = sparse_design if sp.issparse(columns) else dense_design
     with np.errstate(all="ignore"):  # values out of range are refused by name, after the pass
-        return ranges, make(columns, workers, center=center, scale=scale, rows=rows).moments
+        design = make(columns, workers, center=center, scale=scale, rows=rows)
+        return ranges, design.moments, None if vectors is None else design.t_dot(vectors, workers)
+
+
+def _ranges(columns: Any, workers: Workers) -> ColumnRanges:
+    if sp.issparse(columns):
+        return column_ranges(columns)
+    blocks = feature_blocks(columns.shape[1])
+    return joined_ranges(workers.map(lambda block: column_ranges(columns[:, block]), blocks, 2.0 * columns.size))
 
 
 def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation) -> Any:
@@ -82,11 +120,24 @@ def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation
 
 @dataclass(frozen=True, eq=False)
 class PartitionedDesign(Design):
-    """X in parts, which `containers` read and run tasks on."""
+    """X in parts, which `containers` read and run tasks on.
+
+    Attributes
+    ----------
+    source : ColumnSource
+        X.
+    width : int
+        Number of columns that are read at once.
+    known : tuple of ndarray or None
+        Vectors, and their products with all columns that vary, from the pass for the moments.
+    """
 
     sparse = False
     source: ColumnSource
     width: int
+    known: tuple[Floats, Floats] | None = None
+    # The features of the last search, in ascending order, and their columns: it needs them more than once.
+    _recent: list[tuple[Indices, Any]] = field(default_factory=list, init=False, repr=False)
 
     @property
     def takes_classes(self) -> bool:
@@ -123,7 +174,7 @@ class PartitionedDesign(Design):
                 columns = features[place] if few else block
                 wanted = None if few else features[place] - block.start
             own = block if features is None else features[place]
-            moments = Moments(*(getattr(self.moments, entry.name)[own] for entry in fields(Moments)))
+            moments = Moments(*(array[own] for array in _arrays(self.moments)))
             extra = tuple(None if array is None else array[own] for array in arrays)
             blocks.append(columns)
             parts.append(Part(moments, self.usable[own], extra, wanted))
@@ -145,6 +196,8 @@ class PartitionedDesign(Design):
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         if features is not None and not len(features):
             return np.empty((0, vectors.shape[1]))
+        if features is None and self.known is not None and np.array_equal(vectors, self.known[0]):
+            return self.known[1] * self.usable[:, None]
         product: Floats = self._rows(partial(_t_dot, vectors=vectors), workers, features)
         return product
 
@@ -184,13 +237,30 @@ class PartitionedDesign(Design):
         return counts
 
     def columns(self, features: Indices) -> Floats:
-        values = np.subtract(self.source.take(features), self.moments.mean[features], dtype=np.float64)
+        values = np.subtract(self._values(features), self.moments.mean[features], dtype=np.float64)
         values *= self.weight[features]
         return values
+
+    def _values(self, features: Indices) -> Any:
+        """Return some columns of X as they are, from memory if they were asked for just before."""
+        wanted = np.unique(features)
+        # One look at the list, because several threads may use the design.
+        found = next((recent for recent in self._recent[-1:] if np.isin(wanted, recent[0]).all()), None)
+        if found is None:
+            found = wanted, self.source.take(wanted)
+            self._recent[:] = [found] if self._few(len(wanted)) else []
+        return found[1][:, np.searchsorted(found[0], features)]
+
+    def _few(self, count: int) -> bool:
+        """Return whether as many columns, which are dense then, take no more memory than a block."""
+        dense = float(self.shape[0]) * np.dtype(self.source.dtype).itemsize
+        return count * dense <= self.width * self.source.bytes_per_column
 
     def feature_gram(self, features: Indices, workers: Workers, rows: RowWeights | None = None) -> Floats:
         if self.source.sparse:
             return self._sparse_gram(features, workers, rows)
+        if self._few(len(features)):
+            return self._in_memory(features).feature_gram(np.arange(len(features)), workers, rows)
         gram = np.empty((len(features), len(features)))
         for part in feature_blocks(len(features), self.width):
             left = self.columns(features[part])
@@ -199,10 +269,15 @@ class PartitionedDesign(Design):
             gram[part] = self._rows(partial(_plain_product, vectors=left), workers, features).T
         return (gram + gram.T) / 2
 
+    def _in_memory(self, features: Indices) -> DenseDesign:
+        """Return the design of some features."""
+        moments = Moments(*(array[features] for array in _arrays(self.moments)))
+        return DenseDesign((self.shape[0], len(features)), moments, self.usable[features], self._values(features))
+
     def _sparse_gram(self, features: Indices, workers: Workers, rows: RowWeights | None) -> Floats:
         """Return the Gram matrix of features that are read at once: as arrays, many samples would not fit."""
         ascending, places = np.unique(features, return_inverse=True)
-        moments = Moments(*(getattr(self.moments, entry.name)[ascending] for entry in fields(Moments)))
+        moments = Moments(*(array[ascending] for array in _arrays(self.moments)))
         columns = features_in_rows(self.source.read(ascending))
         return sparse_part(columns, moments, self.usable[ascending]).feature_gram(places, workers, rows)
 
@@ -211,6 +286,8 @@ class PartitionedDesign(Design):
         return gram
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
+        if self._few(len(features)):
+            return self._in_memory(features).dot(coefficients, np.arange(len(features)))
         padded = np.zeros((self.shape[1], coefficients.shape[1]))
         padded[features] = coefficients
         with_weight = features[np.any(coefficients != 0, axis=1)]
@@ -273,7 +350,32 @@ def _plain_product(design: Design, workers: Workers, *, vectors: Floats) -> Floa
 
 
 def _sample_gram(design: Design, workers: Workers) -> Floats:
-    return design.compute_sample_gram(workers, None)
+    return (
+        _dense_gram(design, workers)
+        if isinstance(design, DenseDesign)
+        else design.compute_sample_gram(workers, None)
+    )
+
+
+def _dense_gram(design: DenseDesign, workers: Workers) -> Floats:
+    """Return the Gram matrix of the samples, with all threads at work however few samples there are."""
+    n, n_features = design.shape
+    gram = np.zeros((n, n))
+    # The lower triangle in tiles of rows with equal areas.
+    borders = np.unique(np.rint(n * np.sqrt(np.arange(GRAM_TILES + 1) / GRAM_TILES)).astype(int)).tolist()
+    for part in feature_blocks(n_features, GRAM_FEATURES):
+        columns = np.empty((n, part.stop - part.start))
+
+        def fill(block: slice, part: slice = part, columns: Floats = columns) -> None:
+            columns[:, block] = design.columns(slice(part.start + block.start, part.start + block.stop))
+
+        def add(tile: tuple[int, int], columns: Floats = columns) -> None:
+            start, stop = tile
+            gram[start:stop, :stop] += columns[start:stop] @ columns[:stop].T
+
+        workers.map(fill, feature_blocks(columns.shape[1]), 4.0 * columns.size)
+        workers.map(add, list(pairwise(borders)), float(n) * columns.size / 2)
+    return np.tril(gram) + np.tril(gram, -1).T
 
 
 def _dot(design: Design, workers: Workers, coefficients: Floats) -> Floats:
