@@ -158,10 +158,12 @@ class ISPCA(SupervisedComponents):
     NumPy memory map  blocks of columns, read from the file        ``memory_budget``       2 + K   no
     h5py dataset      blocks of whole chunks                       ``memory_budget``       2 + K   no
     Zarr array        blocks of whole chunks                       ``memory_budget``       2 + K   no
+    backed AnnData    dense, CSR and CSC; also such groups         ``memory_budget``       2 + K   yes
     ================  ===========================================  ======================  ======  ======
 
     K is the number of supervised components; unsupervised ones add 2 passes. Chunks of few samples and many
-    features are copied once into a scratch file, ordered by columns.
+    features are copied once into a scratch file, ordered by columns, and so is a CSR matrix that takes more than
+    half of ``memory_budget``.
 
     References
     ----------
