@@ -163,10 +163,12 @@ class ISPCA(SupervisedComponents):
     Dask array        whole columns on the workers of a cluster    X on the cluster        -       yes
     Parquet file      `open_parquet`: columns of all row groups    ``memory_budget``       2 + K   no
     PLINK genotypes   `open_plink`: 2 bits, unpacked by block      ``memory_budget``       2 + K   no
+    backed AnnData    dense, CSR and CSC; also such groups         ``memory_budget``       2 + K   yes
     ================  ===========================================  ======================  ======  ======
 
     K is the number of supervised components; unsupervised ones add 2 passes. Chunks of few samples and many
-    features are copied once into a scratch file, ordered by columns.
+    features are copied once into a scratch file, ordered by columns, and so is a CSR matrix that takes more than
+    half of ``memory_budget``.
 
     References
     ----------

@@ -6,6 +6,7 @@ See the algorithm page of the documentation.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,16 +123,26 @@ def _left_vectors(design: Design, workers: Workers, basis: Floats, count: int, f
     """Return the leading left singular vectors of ``P X_s``, strongest first."""
     n = design.shape[0]
     length = _length(design, np.arange(design.shape[1]) if features is None else features)
+    product: Callable[[Floats], Floats]
     if n <= SMALL_GRAM:
         gram = design.sample_gram(workers, features)
         gram = project_off(basis, project_off(basis, gram).T)
         return project_off(basis, _leading(gram, count, length))
-    if n > max(LARGEST_GRAM, 4 * (count + EXTRA_COLUMNS)) and not design.sparse:
-        return _krylov(design, workers, basis, count, features, length)
-    product = design.sample_gram_product(workers, features)
+    if n > LARGEST_GRAM and not design.sparse:
+        if n > 4 * (count + EXTRA_COLUMNS):
+            return _krylov(design, workers, basis, count, features, length)
+        product = partial(_gram_times, design, workers, features)
+    else:
+        # A sparse design does not form the matrix either.
+        product = design.sample_gram_product(workers, features)
     # Lanczos vectors stay in the range of P when it is applied last.
     vectors = _lanczos(lambda vector: project_off(basis, product(vector)), count, basis, length)
     return project_off(basis, vectors)
+
+
+def _gram_times(design: Design, workers: Workers, features: Indices | None, vector: Floats) -> Floats:
+    """Return the product of the Gram matrix of the samples with a vector; the matrix is not formed."""
+    return design.sample_gram_dot(vector[:, None], workers, features)[:, 0]
 
 
 def _leading(gram: Floats, count: int, length: float) -> Floats:

@@ -7,7 +7,7 @@ group if the target varies within groups, otherwise whole groups of equal size.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -83,29 +83,51 @@ def exchange_within_groups(groups: Any, target: Indices) -> Exchange:
     return Exchange(sizes, units)
 
 
+# The chunk that was drawn last, and its permutations: where memory is scarce, the next piece is of the same chunk.
+Recent = dict[str, tuple[int, Indices]]
+
+
 def drawn_parts(
-    seed: int, n_samples: int, start: int, stop: int, exchange: Exchange | None = None
+    seed: int,
+    n_samples: int,
+    start: int,
+    stop: int,
+    exchange: Exchange | None = None,
+    recent: Recent | None = None,
 ) -> Iterator[Indices]:
     """Yield permutations ``start`` to ``stop``, one per row, which do not depend on the batches, part by part."""
     # Long permutations come in smaller chunks: a chunk is always drawn whole.
     size = max(1, min(CHUNK, 2**22 // n_samples))
+    recent = {} if recent is None or stop - start >= size else recent
     for chunk in range(start // size, -(-stop // size)):
-        # Each chunk has a stream of its own, so any chunk can be drawn without those before it.
-        generator = np.random.Generator(np.random.PCG64(seed).jumped(chunk))
-        if exchange is None:
-            rows = np.tile(np.arange(n_samples, dtype=np.intp), (size, 1))
-            generator.permuted(rows, axis=1, out=rows)
-        else:
-            rows = exchange.draw(generator, size)
+        number, rows = recent.get("chunk", (-1, None))
+        if number != chunk or rows is None:
+            rows = _chunk(seed, n_samples, chunk, size, exchange)
+            recent["chunk"] = (chunk, rows)
         first = chunk * size
         yield rows[max(start - first, 0) : stop - first]
 
 
+def _chunk(seed: int, n_samples: int, chunk: int, size: int, exchange: Exchange | None) -> Indices:
+    # Each chunk has a stream of its own, so any chunk can be drawn without those before it.
+    generator = np.random.Generator(np.random.PCG64(seed).jumped(chunk))
+    if exchange is not None:
+        return exchange.draw(generator, size)
+    rows = np.tile(np.arange(n_samples, dtype=np.intp), (size, 1))
+    generator.permuted(rows, axis=1, out=rows)
+    return rows
+
+
 def draw_permutations(
-    seed: int, n_samples: int, start: int, stop: int, exchange: Exchange | None = None
+    seed: int,
+    n_samples: int,
+    start: int,
+    stop: int,
+    exchange: Exchange | None = None,
+    recent: Recent | None = None,
 ) -> Indices:
     """Return the same permutations together."""
-    return np.concatenate(list(drawn_parts(seed, n_samples, start, stop, exchange)))
+    return np.concatenate(list(drawn_parts(seed, n_samples, start, stop, exchange, recent)))
 
 
 @dataclass(frozen=True)
@@ -118,6 +140,7 @@ class Permutations:
     memory_budget: int
     reuse: Reuse | None = None
     exchange: Exchange | None = None
+    _recent: Recent = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def pieces(self, n_columns: int, width: int = RESPONSE_BYTES) -> list[tuple[int, int]]:
         """Return the borders of the pieces for a response with this number of columns.
@@ -153,10 +176,8 @@ class Permutations:
         """Return some of the permutations, one per row."""
         key = (self.seed, self.n_samples, start, stop)
         reuse = self.reuse if self._stored(stop) else None
-        if self.exchange is None:
-            return reused(reuse, None, ("permutations", key), lambda: draw_permutations(*key))
-        named = ("permutations", key, self.exchange.key)
-        return reused(reuse, None, named, lambda: draw_permutations(*key, self.exchange))
+        named = ("permutations", key, None if self.exchange is None else self.exchange.key)
+        return reused(reuse, None, named, lambda: draw_permutations(*key, self.exchange, self._recent))
 
     def _stored(self, stop: int) -> bool:
         """Return whether other fits find permutations again: only what fits into memory."""
@@ -173,7 +194,7 @@ class Permutations:
             if self._stored(stop):
                 orders = [self.indices(start, stop)]
             else:
-                orders = drawn_parts(self.seed, self.n_samples, start, stop, self.exchange)
+                orders = drawn_parts(self.seed, self.n_samples, start, stop, self.exchange, self._recent)
             return PermutedClasses.of(*classes, orders, stop - start)
 
         size = sum(stop - start for start, stop in pieces) * self.n_samples
