@@ -3,7 +3,8 @@
 python -m benchmarks.clusters [--samples 500] [--features 40000]
 
 Each worker has as many features, one thread, and its part of X in memory. Efficiency is the time with one worker
-divided by the time with two, which have twice the data. The constants are per core: the product of X with permuted
+divided by the time with two, which have twice the data: by the clock, and from the CPU seconds of all processes,
+which do not depend on what else the machine is doing. The constants are per core: the product of X with permuted
 targets, decoding of genotypes in two bits, and what an operation costs besides the work on the chunks.
 """
 
@@ -21,12 +22,12 @@ from distributed import Client, LocalCluster, wait
 from threadpoolctl import threadpool_limits
 
 from ispca import ISPCA
-from ispca.containers.dask_array import DaskArray, wrap
+from ispca.containers.dask_array import wrap
+from ispca.reduction.design import make_design
+from ispca.reduction.threads import workers
 
 REPETITIONS = 3
-# A fit with a fixed number of supervised and unsupervised components, so that both sizes do the same steps.
-MODEL = {"n_components": 10, "n_supervised": 3, "n_permutations": 1000, "alpha": None, "random_state": 0}
-TESTED = {**MODEL, "alpha": 0.01}
+MODEL = {"n_components": 10, "n_supervised": 3, "n_permutations": 1000, "random_state": 0}
 
 
 def chunk(block: tuple[int, int], n: int, width: int, target: np.ndarray) -> np.ndarray:
@@ -49,8 +50,8 @@ def problem(n: int, n_features: int, width: int) -> tuple[Any, np.ndarray]:
     return X, y
 
 
-def timed(n: int, n_features: int, n_workers: int) -> tuple[float, dict[str, float]]:
-    """Return the seconds of the quickest fit, and what its operations took together."""
+def timed(n: int, n_features: int, n_workers: int) -> dict[str, float]:
+    """Return wall-clock seconds and CPU seconds of a fit, the best of several."""
     width = wrap(da.zeros((n, n_features), dtype=np.float32)).width
     options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
@@ -58,31 +59,23 @@ def timed(n: int, n_features: int, n_workers: int) -> tuple[float, dict[str, flo
         X, y = problem(n, n_features - n_features % width, width)
         found = []
         for _ in range(REPETITIONS):
-            operations: list[float] = []
-            compute = DaskArray._results
-
-            def measured(
-                self: Any, tasks: Any, compute: Any = compute, operations: list[float] = operations
-            ) -> Any:
-                start = time.perf_counter()
-                result = compute(self, tasks)
-                operations.append(time.perf_counter() - start)
-                return result
-
-            DaskArray._results = measured
-            start = time.perf_counter()
-            model = ISPCA(**TESTED).fit(X, y)
-            seconds = time.perf_counter() - start
-            DaskArray._results = compute
-            found.append((seconds, {"operations": len(operations), "on the workers": sum(operations)}))
+            start, here, there = time.perf_counter(), time.process_time(), worker_seconds(client)
+            model = ISPCA(**MODEL).fit(X, y)
+            wall, own = time.perf_counter() - start, time.process_time() - here
+            found.append({"wall": wall, "client": own, "workers": worker_seconds(client) - there})
         source, blocks = wrap(X), [slice(k, k + width) for k in range(0, X.shape[1], width)]
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(5):
             list(source.map_blocks(nothing, blocks, [None] * len(blocks), None))
-        overhead = (time.perf_counter() - start) / 5
-        best = min(found, key=lambda entry: entry[0])
-        best[1].update({"supervised": model.n_supervised_, "chunks": len(blocks), "empty operation": overhead})
-    return best
+        empty = (time.process_time() - start) / 5
+        best = {name: min(entry[name] for entry in found) for name in found[0]}
+        best |= {"components": model.n_components_, "supervised": model.n_supervised_}
+    return best | {"chunks": len(blocks), "per task": empty / len(blocks)}
+
+
+def worker_seconds(client: Client) -> float:
+    """Return the CPU seconds of all workers so far."""
+    return sum(client.run(time.process_time).values())
 
 
 def nothing(columns: Any, _: Any, __: Any) -> int:
@@ -90,40 +83,53 @@ def nothing(columns: Any, _: Any, __: Any) -> int:
     return len(columns)
 
 
-def constants(n: int = 4096, width: int = 4096, count: int = 1024) -> None:
-    """Print the rates of one core."""
+def constants(n: int = 32_768, width: int = 512, count: int = 256) -> None:
+    """Print the CPU seconds of one core, in the rates at which it works through the values of X."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, width), dtype=np.float32)
-    vectors = rng.standard_normal((n, count), dtype=np.float32)
     packed = rng.integers(0, 256, (width, n // 4), dtype=np.uint8)
-    table = np.array([0, 3, 1, 2], np.float32)[(np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3]
-    with threadpool_limits(1):
-        product, decoding = (
-            min(seconds(run) for _ in range(3)) for run in (lambda: X.T @ vectors, lambda: table[packed])
-        )
-    print(f"product: {2 * n * width * count / product / 1e9:.0f} GFLOP/s a core, single precision")
-    print(f"genotypes: {n * width / decoding / 1e9:.2f} billion decoded per second and core")
+    table = np.array([0, 3, 1, 2], np.int8)[(np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3]
+    vectors = rng.normal(size=(n, count))
+    vectors -= vectors.mean(axis=0)
+    with threadpool_limits(1), workers() as threads:
+        X = np.take(table, packed, axis=0).reshape(width, n).T
+        design = make_design(X, threads, center=True, scale=True)
+        multiplier = np.ones(width)
+        single = cpu_seconds(lambda: design.score_maxima([vectors], multiplier, threads, dtype=np.float32))
+        one = cpu_seconds(lambda: design.t_dot(vectors[:, :1], threads))
+        some = cpu_seconds(lambda: design.sample_gram_dot(vectors[:, :20], threads))
+        decoding = cpu_seconds(lambda: np.take(table, packed, axis=0))
+    print(f"permuted targets: {2 * X.size * count / single / 1e9:.1f} GFLOP/s, single precision")
+    print(f"one vector: {X.size / one / 1e9:.3f} billion values per second")
+    print(f"Gram matrix times 20 vectors: {X.size / some / 1e9:.4f} billion values per second")
+    print(f"genotypes of two bits: {X.size / decoding / 1e9:.3f} billion decoded per second")
 
 
-def seconds(run: Any) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
+def cpu_seconds(run: Any) -> float:
+    """Return the CPU seconds of the quickest of several runs."""
+    found = []
+    for _ in range(REPETITIONS):
+        start = time.process_time()
+        run()
+        found.append(time.process_time() - start)
+    return min(found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=500)
+    parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--features", type=int, default=40_000, help="per worker")
     options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     constants()
-    times = []
+    walls, idle = [], []
     for n_workers in (1, 2):
-        taken, details = timed(options.samples, options.features * n_workers, n_workers)
-        times.append(taken)
-        print(f"{n_workers} worker(s): {taken:.2f} s", {k: round(v, 3) for k, v in details.items()}, flush=True)
-    print(f"weak scaling: {times[0] / times[1]:.0%}; load {os.getloadavg()[0]:.1f}")
+        found = timed(options.samples, options.features * n_workers, n_workers)
+        walls.append(found["wall"])
+        # What a quiet machine with a core for each process would take, if nothing overlaps.
+        idle.append(found["client"] + found["workers"] / n_workers)
+        print(f"{n_workers} worker(s):", {name: round(value, 4) for name, value in found.items()}, flush=True)
+    print(f"weak scaling: {walls[0] / walls[1]:.0%} by the clock, {idle[0] / idle[1]:.0%} by CPU seconds")
+    print(f"load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -255,7 +255,8 @@ class SupervisedComponents(LinearProjection):
             lengths = np.ones(count) if self.whiten else np.sqrt(self.explained_variance_[:count])
 
             def fill(fold: Fold) -> Any:
-                return self._filled_by_fold(unfilled.astype(X.dtype, copy=False), fold.train, weights)
+                known = unfilled if unfilled.dtype == X.dtype else unfilled.astype(X.dtype)
+                return self._filled_by_fold(known, fold.train, weights)
 
             def fill_covariates(train: Indices) -> Floats | None:
                 known = columns_of(unfilled, data.covariates)

@@ -71,6 +71,7 @@ def test_missing_values_are_filled_or_named(contain):
     X[3, 1937] = np.nan
     contained = contain(X)
     assert_same(ISPCA(3, random_state=0, missing="mean"), X, contained, y)
+    assert_same(ISPCA(3, random_state=0, missing="mean", cross_fit=3), X, contained, y)
     with pytest.raises(ValueError, match=r"missing values \(NaN\): 1 value in 1 column, 1937 \(1\)"):
         ISPCA(3).fit(contained, y)
 

@@ -1,4 +1,4 @@
-"""Comparisons and stacks on a Dask cluster: the same numbers, resumable, and a lost worker costs what it was doing."""
+"""Comparisons and stacks on a Dask cluster: same numbers, resumable, and a lost worker costs what it was doing."""
 
 import os
 import signal

@@ -1,8 +1,8 @@
 """Dask arrays: tasks run where the chunks are, and only what a result needs reaches the client.
 
-Each task needs whole columns. X is therefore rechunked, with borders that depend only on its size and type, so that
-the result does not depend on the user's chunks. A lost worker costs what it was doing and its chunks, which Dask
-computes again.
+Each task needs whole columns. X is therefore rechunked, with borders that depend only on its size and type, so
+that the result does not depend on the user's chunks. A lost worker costs what it was doing and its chunks, which
+Dask computes again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .source import Block, ColumnSource, Result, Task
 
 # Borders are multiples of this: the blocks of products in memory.
 BLOCK_COLUMNS = 512
-# At least so many chunks, if there are enough columns, and at most so many bytes in each.
+# Smallest number of chunks, if there are enough columns, and largest number of bytes in each.
 FEWEST_CHUNKS = 16
 CHUNK_BYTES = 2**26
 # Sums of partial results are added on the workers, this many at a time.
