@@ -145,30 +145,29 @@ class ISPCA(SupervisedComponents):
     Signs: a supervised component correlates positively with its target, or the class it separates
     (of two classes, the second); an unsupervised one has a direction whose largest entry is positive.
 
-    X may be any of these. All are tested by the same tests, with the same results; the page on data larger than
-    memory explains the number of passes.
+    X may be any of these. The same tests run over all of them and find the same components; "suite" is that suite,
+    and what stands beside it was tested as well.
 
-    ================  ===========================================  ======================  ======  ======
-    container         implementation                               memory                  passes  sparse
-    ================  ===========================================  ======================  ======  ======
-    dense array       by reference, standardized block by block    X, ``memory_budget``    -       no
-    mostly zeros      (under 5% nonzero) converted to sparse       X, nonzeros             -       yes
-    SciPy sparse      one compressed copy, never densified         nonzeros, twice         -       yes
-    pandas, polars    converted to one dense array                 X, twice                -       no
-    NumPy memory map  blocks of columns, read from the file        ``memory_budget``       2 + K   no
-    h5py dataset      blocks of whole chunks                       ``memory_budget``       2 + K   no
-    Zarr array        blocks of whole chunks                       ``memory_budget``       2 + K   no
-    PyTorch, CuPy,    products where the array is; results stay    X, 1.5 GB on a device   -       no
-    JAX               there
-    Dask array        whole columns on the workers of a cluster    X on the cluster        -       yes
-    Parquet file      `open_parquet`: columns of all row groups    ``memory_budget``       2 + K   no
-    PLINK genotypes   `open_plink`: 2 bits, unpacked by block      ``memory_budget``       2 + K   no
-    backed AnnData    dense, CSR and CSC; also such groups         ``memory_budget``       2 + K   yes
-    ================  ===========================================  ======================  ======  ======
+    ================  ========================================  =================  ======  ======  ================
+    container         implementation that runs                  memory             passes  sparse  tested
+    ================  ========================================  =================  ======  ======  ================
+    dense array       by reference, standardized by block       X, budget          -       no      suite
+    mostly zeros      (under 5% nonzero) converted to sparse    X, nonzeros        -       yes     suite
+    SciPy sparse      one compressed copy, never densified      nonzeros, twice    -       yes     suite
+    pandas, polars    converted to one dense array              X, twice           -       no      suite
+    PyTorch, CuPy,    products where the array is; results      X, 1.5 GB on the   -       no      suite; CuPy and
+    JAX               stay there                                device                             JAX on a GPU
+    NumPy memory map  blocks of columns, read from the file     budget             2 + K   no      suite
+    h5py dataset      blocks of whole chunks                    budget             2 + K   no      suite
+    Zarr array        blocks of whole chunks                    budget             2 + K   no      suite
+    Parquet file      `open_parquet`: all row groups            budget             2 + K   no      suite
+    PLINK genotypes   `open_plink`: 2 bits, unpacked by block   budget             2 + K   no      with bed-reader
+    backed AnnData    dense, CSR and CSC; also such groups      budget             2 + K   yes     suite
+    Dask array        whole columns on the workers              X on the cluster   -       yes     suite, cluster
+    ================  ========================================  =================  ======  ======  ================
 
-    K is the number of supervised components; unsupervised ones add 2 passes. Chunks of few samples and many
-    features are copied once into a scratch file, ordered by columns, and so is a CSR matrix that takes more than
-    half of ``memory_budget``.
+    The budget is ``memory_budget``. K is the number of supervised components; unsupervised ones add 2 passes. Chunks
+    of few samples and many features are copied once into a scratch file, ordered by columns.
 
     References
     ----------
