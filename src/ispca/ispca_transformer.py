@@ -166,8 +166,8 @@ class ISPCA(SupervisedComponents):
     Dask array        whole columns on the workers              X on the cluster   -       yes     suite, cluster
     ================  ========================================  =================  ======  ======  ================
 
-    The budget is ``memory_budget``. K is the number of supervised components; unsupervised ones add 2 passes. Chunks
-    of few samples and many features are copied once into a scratch file, ordered by columns.
+    The budget is ``memory_budget``. K is the number of supervised components; unsupervised ones add 2 passes.
+    Chunks of few samples and many features are copied once into a scratch file, ordered by columns.
 
     References
     ----------
