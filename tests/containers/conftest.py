@@ -49,7 +49,6 @@ def backed_anndata(make=None):
     def put(X, folder):
         anndata = pytest.importorskip("anndata")
         path = new_path(folder, "h5ad")
-        # AnnData would store whole numbers as they are, but its names are text.
         anndata.AnnData(X if make is None else make(X)).write_h5ad(path)
         return anndata.read_h5ad(path, backed="r")
 

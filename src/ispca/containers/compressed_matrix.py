@@ -101,7 +101,7 @@ class CompressedRows(CompressedMatrix):
     axis = 0
 
     def pieces(self, most: int = PIECE_ENTRIES) -> Iterator[Any]:
-        """Yield consecutive rows with at most so many entries, in order, as CSR: one pass over X."""
+        """Yield consecutive rows with at most ``most`` entries, in order, as CSR: one pass over X."""
         for piece in self._pieces(most):
             self.n_columns_read += piece.shape[0] / self.shape[0] * self.shape[1]
             yield piece

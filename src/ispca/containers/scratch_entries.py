@@ -140,7 +140,7 @@ def _merged(pieces: Sequence[Piece], columns: slice, data: ScratchArray, indices
 
 
 def _blocks(indptr: Indices, most: int) -> Iterator[slice]:
-    """Yield columns with at most so many entries, or one column."""
+    """Yield columns with at most ``most`` entries, or one column."""
     start, n_columns = 0, len(indptr) - 1
     while start < n_columns:
         stop = int(np.searchsorted(indptr, indptr[start] + most, side="right")) - 1
