@@ -24,6 +24,8 @@ KINDS: dict[str, tuple[int, Callable[[random.Random, Seed, list[Seed]], bytes] |
     # Each takes a process, because the reader opens HDF5 files in a separate process first.
     "h5ad": (1, formats.annotated),
     "npz": (11, formats.arrays),
+    "npy": (3, None),
+    "bed": (3, None),
     "svmlight": (7, None),
     "model": (24, formats.model),
 }

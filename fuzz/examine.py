@@ -55,6 +55,9 @@ def _examine_table(path: Path, options: dict[str, Any]) -> None:
 
 def _with_second_file(path: Path, options: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
     """Write the second file of a case, if it has one; return the file to read and the options of the reader."""
+    options = dict(options)
+    for suffix, text in options.pop("beside", {}).items():
+        path.with_suffix(suffix).write_text(text, encoding="utf-8")
     second = path.with_name("second.csv")
     for role in ("samples", "annotation"):
         if role in options:

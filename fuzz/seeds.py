@@ -24,7 +24,8 @@ class Seed:
     """A valid file: its suffix, its content, and the options with which it is read.
 
     The options may contain the text of a second file: one that the file is read with (``samples``,
-    ``annotation``), or the matrix that the file describes (``samples_for``, ``annotation_for``).
+    ``annotation``), or the matrix that the file describes (``samples_for``, ``annotation_for``); ``beside`` has
+    files of the same name by their extension.
     """
 
     suffix: str
@@ -247,6 +248,30 @@ def _npz(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
     return [Seed(".npz", content) for content in contents]
 
 
+def _sheet(labels: np.ndarray, ids: np.ndarray) -> str:
+    return "".join(f"{name},{label}\n" for name, label in [("name", "state"), *zip(ids, labels, strict=True)])
+
+
+def _npy(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
+    options, seeds = {"target": "state", "samples": _sheet(labels, ids)}, []
+    for values in (X, np.asfortranarray(X), np.round(X).astype(np.int8)):
+        file = io.BytesIO()
+        np.save(file, values)
+        seeds.append(Seed(".npy", file.getvalue(), options))
+    return seeds
+
+
+def _bed(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
+    beside = {
+        ".fam": "".join(f"f {name} 0 0 0 -9\n" for name in ids),
+        ".bim": "".join(f"1 {name} 0 {j} A G\n" for j, name in enumerate(FEATURES)),
+    }
+    # Each byte has all three genotypes, and none is missing.
+    packed = np.tile(np.array([0b11_10_00_10, 0b00_11_10_11], dtype=np.uint8), len(FEATURES) * N_SAMPLES // 8)
+    options = {"target": "state", "samples": _sheet(labels, ids), "beside": beside}
+    return [Seed(".bed", b"\x6c\x1b\x01" + packed.tobytes(), options)]
+
+
 _MAKERS: dict[str, Maker] = {
     "csv": _comma_separated,
     "tsv": _delimited(".tsv", "\t"),
@@ -258,6 +283,8 @@ _MAKERS: dict[str, Maker] = {
     "parquet": _parquet,
     "h5ad": _annotated,
     "npz": _npz,
+    "npy": _npy,
+    "bed": _bed,
     "svmlight": _svmlight,
     "model": lambda *_: [Seed(".ispca", content) for content in make_models()],
 }
