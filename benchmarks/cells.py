@@ -87,7 +87,7 @@ def fit(path: str, memory: float, n_components: int | None) -> dict[str, Any]:
     adata = anndata.read_h5ad(path, backed="r")
     before = peak_bytes()
     wall, cpu = time.perf_counter(), time.process_time()
-    # The markers of a type are independent given the type, so that many more components than types are significant.
+    # Markers are independent given the type, so that many more components than types are significant.
     settings = {"n_supervised": TYPES, "n_permutations": PERMUTATIONS, "memory_budget": memory}
     model = ISPCA(n_components, **settings, random_state=0, verbose=1)
     model.fit(adata, adata.obs["type"].to_numpy())
