@@ -276,10 +276,10 @@ KILLED_FITS = """
 
     # Each model is fitted once, in a child: a process with threads must not fork.
     models, real = {}, fit.fit_model
-    def fit_model(table, pipeline):
+    def fit_model(table, pipeline, device):
         seed = pipeline[0].random_state
         if seed not in models:
-            models[seed] = real(table, pipeline)
+            models[seed] = real(table, pipeline, device)
             Path(sys.argv[2] + str(seed)).write_bytes(pickle.dumps(models[seed]))
         return models[seed]
     fit.fit_model = fit_model
