@@ -153,7 +153,8 @@ def test_the_results_of_a_device_come_back(fit, npy, tmp_path, monkeypatch):
 def test_zarr_arrays_by_row_are_copied_once(fit, tmp_path):
     zarr = pytest.importorskip("zarr", minversion="3")
     group = zarr.create_group(str(tmp_path / "x.zarr"))
-    group.create_array("X", data=genotypes().astype(np.float32), chunks=(5, N_FEATURES))
+    X = genotypes().astype(np.float32)
+    group.create_array("X", shape=X.shape, dtype=X.dtype, chunks=(5, N_FEATURES))[:] = X
     printed = fit(tmp_path / "x.zarr", "--memory", LIMIT, "--cv", "2", out="blocks").err
     assert "Reading x.zarr in blocks of" in printed
     assert "Reading x.zarr into memory" in fit(tmp_path / "x.zarr", "--cv", "0", out="memory").err

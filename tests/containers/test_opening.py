@@ -18,13 +18,14 @@ def npy(path, X):
 
 
 def zarr_array(path, X):
-    pytest.importorskip("zarr", minversion="3").create_array(str(path), data=X)
+    zarr = pytest.importorskip("zarr", minversion="3")
+    zarr.create_array(str(path), shape=X.shape, dtype=X.dtype)[:] = X
 
 
 def zarr_group(path, X):
     group = pytest.importorskip("zarr", minversion="3").create_group(str(path))
-    group.create_array("X", data=X)
-    group.create_array("y", data=X[:, 0])
+    for name, values in (("X", X), ("y", X[:, 0])):
+        group.create_array(name, shape=values.shape, dtype=values.dtype)[:] = values
 
 
 def hdf5(path, X):

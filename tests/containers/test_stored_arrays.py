@@ -27,9 +27,11 @@ SMALL = 2**20
 
 
 def in_zarr(folder, values=X, chunks=None, **options):
-    array = zarr.create_array(
-        str(folder / "X.zarr"), shape=values.shape, chunks=chunks or values.shape, dtype=values.dtype, **options
-    )
+    place, chunks = str(folder / "X.zarr"), chunks or values.shape
+    try:
+        array = zarr.create_array(place, shape=values.shape, chunks=chunks, dtype=values.dtype, **options)
+    except KeyError:
+        pytest.skip(f"Zarr before 3.1 does not store {values.dtype.str}.")
     array[:] = values
     return array
 

@@ -16,7 +16,8 @@ pytest.importorskip("ispca._engine")
 
 def problem(n_classes, n=300, n_features=720, dtype=np.float64, signal=2.0, seed=0):
     rng = np.random.default_rng(seed)
-    X = sp.random_array((n, n_features), density=0.08, rng=rng, dtype=dtype, format="csc").tolil()
+    stored = rng.uniform(size=(n, n_features)) < 0.08
+    X = sp.lil_array(np.where(stored, rng.uniform(size=stored.shape), 0.0))
     y = rng.permutation(np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)]))
     for j in range(5 * n_classes):
         samples = np.flatnonzero((y == j % n_classes) & (rng.uniform(size=n) < 0.5))

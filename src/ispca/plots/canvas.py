@@ -178,7 +178,7 @@ def halo() -> list[Any]:
 
 def root_figure(ax: Any) -> Any:
     """Return the figure of the Axes, which may be inside subfigures."""
-    return ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
+    return ax.figure.figure
 
 
 def place_labels(ax: Any, x: Any, y: Any, names: Sequence[str]) -> list[Any]:
