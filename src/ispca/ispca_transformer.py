@@ -145,16 +145,15 @@ class ISPCA(SupervisedComponents):
     Signs: a supervised component correlates positively with its target, or the class it separates
     (of two classes, the second); an unsupervised one has a direction whose largest entry is positive.
 
-    X may be any of these. The same tests run over all of them and find the same components; "suite" is that suite,
-    and what stands beside it was tested as well.
+    X may be any of these. "suite" means that the tests which compare a container with a NumPy array run over it.
 
     ================  ========================================  =================  ======  ======  ================
     container         implementation that runs                  memory             passes  sparse  tested
     ================  ========================================  =================  ======  ======  ================
-    dense array       by reference, standardized by block       X, budget          -       no      suite
-    mostly zeros      (under 5% nonzero) converted to sparse    X, nonzeros        -       yes     suite
-    SciPy sparse      one compressed copy, never densified      nonzeros, twice    -       yes     suite
-    pandas, polars    converted to one dense array              X, twice           -       no      suite
+    dense array       by reference, standardized by block       X, budget          -       no      reference
+    mostly zeros      (under 5% nonzero) converted to sparse    X, nonzeros        -       yes     own tests
+    SciPy sparse      one compressed copy, never densified      nonzeros, twice    -       yes     own tests
+    pandas, polars    converted to one dense array              X, twice           -       no      own tests
     PyTorch, CuPy,    products where the array is; results      X, 1.5 GB on the   -       no      suite; CuPy and
     JAX               stay there                                device                             JAX on a GPU
     NumPy memory map  blocks of columns, read from the file     budget             2 + K   no      suite
