@@ -93,12 +93,6 @@ def transposed(matrix: Any) -> Any:
     return matrix.T if matches(matrix) else np.ascontiguousarray(matrix.T)
 
 
-def first_true(mask: Any) -> int:
-    """Return the place of the first true entry of a vector that has one."""
-    xp = namespace(mask)
-    return int(xp.argmax(xp.astype(mask, xp.int8) if matches(mask) else mask))
-
-
 def sliced(array: Any, start: Any, width: int, axis: int) -> Any:
     """Return a part of an array along an axis."""
     if _library(array).startswith("jax"):
@@ -110,6 +104,11 @@ def sliced(array: Any, start: Any, width: int, axis: int) -> Any:
 
 def _library(array: Any) -> str:
     return type(array).__module__.partition(".")[0]
+
+
+def compiled(array: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays as the library of an array runs it best; its keyword arguments are constants."""
+    return _jitted(function) if _library(array).startswith("jax") else function
 
 
 @cache
@@ -163,7 +162,7 @@ class DeviceArray(ColumnSource):
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function of arrays as the library runs it best; its keyword arguments are constants."""
-        return _jitted(function) if _library(self.X).startswith("jax") else function
+        return compiled(self.X, function)
 
     def put(self, values: Any) -> Any:
         """Return values where X is."""

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._array_types import Floats, Indices
 from .._warnings import notify
-from ..containers.array_api import first_true, matching, namespace, on_host, transposed
+from ..containers.array_api import compiled, like, matching, namespace, on_host, transposed
 from .deflation import project_off
 from .design import Design
 from .eigen import largest_eigenpairs
@@ -33,6 +33,8 @@ KRYLOV_ITERATIONS = 100
 KRYLOV_TOLERANCE = 1e-9
 # A pair has also converged if its residual is rounding error of the product with X_s X_s^T.
 KRYLOV_ROUNDING = 1e-15
+# Signs are found for about this many values of the directions at once.
+SIGN_VALUES = 2**24
 # Components above this fraction of the length of X_s are computed to nine digits from a Gram matrix.
 WELL_CONDITIONED = 1e-3
 
@@ -200,9 +202,21 @@ def _krylov(
 
 def sign_of_largest(directions: Any) -> Floats:
     """Return the sign of each row's entry of largest magnitude, the first one among near-ties."""
-    xp, signs = namespace(directions), np.ones(directions.shape[0])
-    for row in range(len(signs) if directions.shape[1] else 0):
-        magnitude = xp.abs(directions[row, :])
-        near = magnitude >= xp.max(magnitude) * (1 - 1e-9)
-        signs[row] = -1.0 if float(directions[row, first_true(near)]) < 0 else 1.0
-    return signs
+    count, width = directions.shape
+    if not count or not width:
+        return np.ones(count)
+    xp, entries = namespace(directions), compiled(directions, _largest_entries)
+    step, found = max(1, SIGN_VALUES // width), []
+    for start in range(0, count, step):
+        rows = directions[start : start + step, :]
+        found.append(on_host(entries(rows, like(rows, width * np.arange(rows.shape[0])), xp=xp)))
+    return np.where(np.concatenate(found) < 0, -1.0, 1.0)
+
+
+def _largest_entries(rows: Any, starts: Any, *, xp: Any) -> Any:
+    """Return the entry of largest magnitude of each row; ``starts`` are the places of the rows one after the other."""
+    magnitudes = xp.abs(rows)
+    # Near-ties become ties, of which the first one counts.
+    limits = xp.max(magnitudes, axis=1, keepdims=True) * (1 - 1e-9)
+    places = xp.argmax(xp.minimum(magnitudes, limits), axis=1)
+    return xp.take(xp.reshape(rows, (-1,)), starts + places, axis=0)

@@ -6,7 +6,8 @@ feature that the scores need are stored. See the algorithm page of the documenta
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +21,8 @@ REMAINING_SHARE = 1e-12
 FAINT_SHARE = 1e-6
 
 
-class Deflation(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Deflation:
     """What has been subtracted so far.
 
     Attributes
@@ -46,12 +48,17 @@ class Deflation(NamedTuple):
     remaining: Floats
     products: Floats
 
-    @property
+    @cached_property
     def inverse_norms(self) -> Floats:
         """``1 / |x_j|`` of the deflated columns, zero for those that are gone."""
-        limit = REMAINING_SHARE * self.squared_norms + self.roundings
+        limit = self.lost
         norms = np.sqrt(np.maximum(self.remaining, limit))
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=self.remaining > limit)
+
+    @property
+    def lost(self) -> Floats:
+        """``|x_j|^2`` up to which a deflated column counts as gone."""
+        return REMAINING_SHARE * self.squared_norms + self.roundings
 
 
 def constant_basis(n_samples: int, center: bool) -> Floats:
@@ -134,7 +141,7 @@ def carried_roundings(roundings: Floats, of_components: Floats, loadings: Floats
 
 def _refresh(design: Design, state: Deflation, responses: Floats) -> None:
     """Recompute from the columns whatever has lost too many digits by subtraction."""
-    faint = np.flatnonzero((state.remaining < FAINT_SHARE * state.squared_norms) & (state.inverse_norms > 0))
+    faint = np.flatnonzero((state.remaining < FAINT_SHARE * state.squared_norms) & (state.remaining > state.lost))
     for part in feature_blocks(len(faint)):
         columns = project_off(state.basis, deflated_columns(design, state, faint[part]))
         state.remaining[faint[part]] = np.einsum("ij,ij->j", columns, columns)
