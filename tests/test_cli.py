@@ -124,7 +124,7 @@ def test_other_errors_are_one_line_too(monkeypatch, capsys, error, code):
     def fail(args):
         raise error
 
-    monkeypatch.setattr(cli.COMMANDS["datasets"], "run", fail)
+    monkeypatch.setattr(cli.command_module("datasets"), "run", fail)
     assert main(["datasets"]) == code
     one_line(capsys.readouterr().err)
 

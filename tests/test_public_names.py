@@ -1,6 +1,8 @@
 """The names that users import, and what every estimator of the package offers."""
 
 import inspect
+import subprocess
+import sys
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -21,6 +23,17 @@ def test_records_are_imported_from_where_users_look():
     assert "ProjectionSelector" in selection.__all__
     for package in (ispca, selection, validation):
         assert all(hasattr(package, name) for name in package.__all__)
+
+
+def test_the_package_imports_what_is_used():
+    code = """import sys, ispca, ispca.cli
+print("sklearn" in sys.modules, dir(ispca))
+print(ispca.ISPCA, ispca.datasets)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("False")
+    assert all(name in done.stdout for name in [*ispca.__all__, "validation", "module 'ispca.datasets'"])
+    with pytest.raises(AttributeError, match="no attribute 'ISPC'"):
+        ispca.ISPC  # noqa: B018
 
 
 SUBMODELS = [getattr(selection, name) for name in selection.__all__ if name.startswith("Projected")]

@@ -5,27 +5,28 @@ from __future__ import annotations
 import argparse
 import gc
 import re
+import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
 from ._messages import InputError
 from ._terminal import tell
-from .commands import UsageError, compare, datasets, fit, predict, select
+from .commands import UsageError
 from .commands._console import as_options
 from .commands._threads import limited_threads
 
-COMMANDS: dict[str, ModuleType] = {
-    "fit": fit,
-    "predict": predict,
-    "select": select,
-    "compare": compare,
-    "datasets": datasets,
+# Only the module of the command in use is imported.
+COMMANDS = {
+    "fit": "find supervised components in DATA and fit a Bayesian model to them",
+    "predict": "predict the target of new samples with a model written by ispca fit",
+    "select": "find the few features that predict as well as a model written by ispca fit",
+    "compare": "compare methods on held-out samples of DATA in random splits",
+    "datasets": "list, describe or download data sets",
 }
-# What is imported stays, so the garbage collector need not visit it.
-gc.freeze()
 OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
 EPILOG = """example:
   ispca fit expression.csv --target diagnosis --out results
@@ -42,15 +43,23 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return re.sub(r"(\S+) \[\1 \.\.\.\]", r"\1 ...", super()._format_args(action, default_metavar))
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser with all commands."""
+def command_module(name: str) -> ModuleType:
+    """Return the module of a command."""
+    module = import_module(f".commands.{name}", __package__)
+    # What is imported stays, so the garbage collector need not visit it.
+    gc.freeze()
+    return module
+
+
+def make_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the command line, with the options of one command."""
     raw = partial(HelpFormatter, max_help_position=23)
     description = "Iterative supervised principal components, for few samples and very many features."
     parser = argparse.ArgumentParser(prog="ispca", description=description, epilog=EPILOG, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"ispca {version('ispca')}")
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
-    for name, module in COMMANDS.items():
-        summary = module.SUMMARY
+    for name, summary in COMMANDS.items():
+        module = command_module(name) if name == command else None
         own = commands.add_parser(
             name,
             help=summary,
@@ -60,12 +69,17 @@ def make_parser() -> argparse.ArgumentParser:
             formatter_class=raw,
             add_help=False,
         )
-        module.add_arguments(own)
-        # Behind what a user looks for.
-        other = own.add_argument_group("other")
-        other.add_argument("--debug", action="store_true", help="show the full traceback of an error")
-        other.add_argument("-h", "--help", action="help", help="show this help message and exit")
+        if module is not None:
+            _add_options(own, module)
     return parser
+
+
+def _add_options(parser: argparse.ArgumentParser, module: ModuleType) -> None:
+    module.add_arguments(parser)
+    # Behind what a user looks for.
+    other = parser.add_argument_group("other")
+    other.add_argument("--debug", action="store_true", help="show the full traceback of an error")
+    other.add_argument("-h", "--help", action="help", help="show this help message and exit")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        args = make_parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        args = make_parser(next((word for word in given if word in COMMANDS), None)).parse_args(given)
     except SystemExit as leave:
         return leave.code if isinstance(leave.code, int) else USAGE
     with warnings.catch_warnings():
@@ -99,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> int:
     try:
         with limited_threads(getattr(args, "threads", None)):
-            return int(COMMANDS[args.command].run(args))
+            return int(command_module(args.command).run(args))
     except BrokenPipeError:
         # The reader of a pipe, such as head, has closed it.
         return OK

@@ -28,6 +28,12 @@ def help_of(capsys, monkeypatch):
     return lines
 
 
+def options_of(command):
+    parser = make_parser(command)
+    (commands,) = (item for item in parser._actions if isinstance(item, argparse._SubParsersAction))
+    return commands.choices[command]._actions
+
+
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_help_fits_a_screen_and_shows_an_example(command, help_of):
     lines = help_of(*command)
@@ -47,11 +53,10 @@ def test_options_are_grouped_and_take_one_line(command, help_of):
 
 def test_every_option_is_documented():
     text = DOCS.read_text(encoding="utf-8")
-    (commands,) = (item for item in make_parser()._actions if isinstance(item, argparse._SubParsersAction))
     options = {
         (command, name)
-        for command, parser in commands.choices.items()
-        for action in parser._actions
+        for command in COMMANDS
+        for action in options_of(command)
         for name in action.option_strings
         if name.startswith("--")
     }

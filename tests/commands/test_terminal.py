@@ -52,7 +52,7 @@ def test_errors_warnings_and_progress(monkeypatch, capsys):
         warnings.warn(f"careful {ESCAPES}\nmore", UserWarning, stacklevel=1)
         raise ValueError(f"wrong {ESCAPES}\nand more")
 
-    monkeypatch.setattr(cli.COMMANDS["datasets"], "run", run)
+    monkeypatch.setattr(cli.command_module("datasets"), "run", run)
     assert main(["datasets"]) == 1
     text = capsys.readouterr().err
     assert text.count("\n") == 2

@@ -33,7 +33,6 @@ from ._options import (
 from ._output import output_folder
 from .fit import PAPER_KINDS, methods_for
 
-SUMMARY = "compare methods on held-out samples of DATA in random splits"
 USAGE = "ispca compare DATA --target COLUMN [options]"
 BASELINE = "base rate"
 EXAMPLE = """example:

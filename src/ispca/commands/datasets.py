@@ -14,7 +14,6 @@ from ..datasets.store import cache_folder, data_folder, locate, obtain
 from . import UsageError
 from ._options import add_options
 
-SUMMARY = "list, describe or download data sets"
 EXAMPLE = """example:
   ispca datasets                     lists all data sets
   ispca datasets colon --download    downloads and describes one"""

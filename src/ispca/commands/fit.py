@@ -48,7 +48,6 @@ from ._options import add_data_options, add_options, integer, read_supervised, s
 from ._output import default_output, output_folder
 from ._test_samples import read_test
 
-SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
 USAGE = "ispca fit DATA --target COLUMN [--samples SHEET] [--out DIR] [options]"
 EXAMPLE = """example:
   ispca fit expression.csv --target diagnosis --out results

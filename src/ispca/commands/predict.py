@@ -28,7 +28,6 @@ from ._new_samples import described, load_predictor, matched, model_file, read_n
 from ._options import add_options
 from ._output import output_file
 
-SUMMARY = "predict the target of new samples with a model written by ispca fit"
 USAGE = "ispca predict MODEL DATA [options]"
 EXAMPLE = """example:
   ispca predict results new.csv --out predictions.csv

@@ -31,7 +31,6 @@ from ._output import output_folder
 from ._panel_files import FILES, LIBRARY, MODEL, NO_REPORT, REPORT, write_files, written_files
 from ._panel_summary import summary_text, summary_values
 
-SUMMARY = "find the few features that predict as well as a model written by ispca fit"
 USAGE = "ispca select MODEL DATA [options]"
 EXAMPLE = """example:
   ispca select results/model.ispca expression.csv --always TP53
