@@ -214,7 +214,7 @@ def sign_of_largest(directions: Any) -> Floats:
 
 
 def _largest_entries(rows: Any, starts: Any, *, xp: Any) -> Any:
-    """Return the entry of largest magnitude of each row; ``starts`` are their first places in the raveled array."""
+    """Return the entry of largest magnitude of each row; ``starts`` are the places where the rows begin."""
     magnitudes = xp.abs(rows)
     # Near-ties become ties, of which the first one counts.
     limits = xp.max(magnitudes, axis=1, keepdims=True) * (1 - 1e-9)
