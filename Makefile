@@ -17,14 +17,15 @@ endif
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
 
-test: $(VENV)/installed $(VENV)/arrays
+test: $(VENV)/test-extras
 	$(PYTEST) tests paper --pyargs ispca
 
 # What depends on the versions of Python and of the libraries: files, outputs, processes, threads, scikit-learn's checks.
-VERSION_SENSITIVE := tests/commands tests/datasets tests/reduction tests/readers tests/models/test_engine.py \
-    tests/models/test_engine_failures.py tests/penalized/test_estimator_checks.py tests/report/test_page.py \
-    tests/test_anndata.py tests/test_atomic.py tests/test_cli.py tests/test_estimator_checks.py tests/test_minimal_install.py \
-    tests/test_model_file_limits.py tests/test_packaging.py tests/test_persistence.py tests/validation/test_kill.py \
+VERSION_SENSITIVE := tests/commands tests/containers tests/datasets tests/reduction tests/readers \
+    tests/models/test_engine.py tests/models/test_engine_failures.py tests/penalized/test_estimator_checks.py \
+    tests/report/test_page.py tests/test_anndata.py tests/test_atomic.py tests/test_cli.py \
+    tests/test_estimator_checks.py tests/test_minimal_install.py tests/test_model_file_limits.py \
+    tests/test_packaging.py tests/test_persistence.py tests/validation/test_kill.py \
     tests/validation/test_fit_store.py tests/validation/test_time_limit.py tests/validation/test_runner.py
 
 # For another Python: make test-versions PYTHON=python3.13 VENV=.venv-3.13
@@ -101,8 +102,8 @@ $(VENV)/lint-tools: $(VENV)/dependencies
 	$(PIP) install -c constraints.txt 'ispca[lint]'
 	touch $@
 
-$(VENV)/arrays: $(VENV)/installed
-	$(PIP) install -c constraints.txt 'ispca[test-arrays]'
+$(VENV)/test-extras: $(VENV)/installed
+	$(PIP) install -c constraints.txt 'ispca[test-arrays,test-plink]'
 	touch $@
 
 $(VENV)/documenting: $(VENV)/installed

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from ispca import ISPCA
 from ispca.anndata import ispca
+from ispca.containers import ColumnSource
 from ispca.readers import read_table
 
 anndata = pytest.importorskip("anndata")
@@ -123,3 +124,66 @@ def test_wrong_input(adata):
     adata.obs["empty"] = pd.Series([None] * 50, index=adata.obs_names, dtype=object)
     with pytest.raises(ValueError, match="has no values"):
         ispca(adata, "empty")
+
+
+@pytest.fixture
+def in_file(adata, tmp_path):
+    """Return a function that writes the object with X of some kind, and opens the file."""
+
+    def opened(make=np.asarray, mode="r"):
+        adata.X = make(adata.X)
+        adata.write_h5ad(tmp_path / "cells.h5ad")
+        return anndata.read_h5ad(tmp_path / "cells.h5ad", backed=mode)
+
+    return opened
+
+
+@pytest.mark.parametrize("some", [False, True], ids=["all", "some"])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_backed_objects_get_the_results_of_those_in_memory(adata, in_file, tmp_path, make, some):
+    if some:
+        adata.obs["cell_type"] = adata.obs["cell_type"].where(np.arange(50) > 3)
+    backed = in_file(make)
+    content = (tmp_path / "cells.h5ad").read_bytes()
+    ispca(adata, "cell_type", n_components=5, cross_fit=5 if some else None)
+    ispca(backed, "cell_type", n_components=5, cross_fit=5 if some else None)
+    np.testing.assert_allclose(backed.obsm["X_ispca"], adata.obsm["X_ispca"], atol=1e-9)
+    np.testing.assert_allclose(backed.varm["ISPCA"], adata.varm["ISPCA"], atol=1e-9)
+    found, expected = backed.uns["ispca"], adata.uns["ispca"]
+    assert found.keys() == expected.keys()
+    assert found["params"] == expected["params"]
+    assert found["n_supervised"] == expected["n_supervised"] == 1
+    assert found["n_obs_left_out"] == (4 if some else 0)
+    np.testing.assert_array_equal(found["steps"]["features"]["1"], expected["steps"]["features"]["1"])
+    assert backed.isbacked
+    assert (tmp_path / "cells.h5ad").read_bytes() == content
+
+
+def test_some_cells_of_a_file_are_not_read_at_once(adata, in_file, monkeypatch):
+    adata.obs["cell_type"] = adata.obs["cell_type"].where(np.arange(50) > 3)
+    backed = in_file(sp.csr_matrix)
+    seen = []
+    fit = ISPCA.fit
+    monkeypatch.setattr(ISPCA, "fit", lambda self, X, y: fit(self, seen.append(X) or X, y))
+    ispca(backed, "cell_type", n_components=3)
+    assert isinstance(seen[0], ColumnSource)
+
+
+def test_results_reach_the_file_when_it_is_written(adata, in_file, tmp_path):
+    backed = in_file(sp.csr_matrix, "r+")
+    ispca(backed, "cell_type", n_components=4)
+    scores = backed.obsm["X_ispca"]
+    backed.write()
+    backed.file.close()
+    back = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    np.testing.assert_array_equal(back.obsm["X_ispca"], scores)
+    np.testing.assert_array_equal(back.X.toarray(), adata.X.toarray())
+    assert back.uns["ispca"]["n_supervised"] == 1
+
+
+def test_backed_objects_that_cannot_take_results(in_file):
+    backed = in_file()
+    with pytest.raises(ValueError, match=r"backed by a file and cannot be copied\. Omit copy"):
+        ispca(backed, "cell_type", copy=True)
+    with pytest.raises(ValueError, match=r"view of an AnnData object backed by a file.*view\.to_memory\(\)"):
+        ispca(backed[:40], "cell_type")

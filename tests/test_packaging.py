@@ -1,6 +1,7 @@
 """What the package declares, and what its wheel contains (``make wheel``)."""
 
 import ast
+import importlib
 import os
 import re
 import sys
@@ -44,6 +45,13 @@ def test_every_import_is_declared():
         )
     }
     assert not undeclared
+
+
+def test_what_is_installed_works_together():
+    # Tests that need a library are skipped if it cannot be imported, for whatever reason.
+    distributions = packages_distributions()
+    for module in sorted(imported_modules() & distributions.keys()):
+        importlib.import_module(module)
 
 
 def test_licenses_are_installed():

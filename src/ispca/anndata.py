@@ -8,6 +8,7 @@ import numpy as np
 
 from ._checks import check_container, integer_seed
 from ._messages import suggestion
+from .containers import wrapped
 from .families import choose_family
 from .ispca_transformer import ISPCA
 from .reduction.records import Step
@@ -30,7 +31,8 @@ def ispca(
     Parameters
     ----------
     adata : AnnData
-        Observations in rows; X may be sparse and stays so.
+        Observations in rows; X may be sparse and stays so. X in a file (``backed``) is read in blocks; the results
+        are put into the object, and reach the file only if you write it.
     target : str
         Column of ``adata.obs``: class labels (categories, text, booleans, or integers with at most ten distinct
         values) or a quantity. Observations without a value take no part in the fit, but get components.
@@ -44,7 +46,7 @@ def ispca(
         The results are in ``obsm["X_ispca"]``, ``varm["ISPCA"]`` and ``uns["ispca"]``; another key gives
         ``obsm["X_key"]``, ``varm["KEY"]`` and ``uns["key"]``.
     copy : bool, default=False
-        Whether to leave ``adata`` as it is and return a copy with the results.
+        Whether to leave ``adata`` as it is and return a copy with the results; not for X in a file.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the permutations.
     **options
@@ -69,8 +71,9 @@ def ispca(
     >>> adata.obsm["X_ispca"].shape, adata.varm["ISPCA"].shape
     ((60, 5), (200, 5))
     """
+    _refuse_backed(adata, copy)
     adata = adata.copy() if copy else adata
-    X = check_container(_matrix(adata, layer, use_raw))
+    X = wrapped(check_container(_matrix(adata, layer, use_raw)))
     y, present = _target(adata, target)
     # Named, so that the results record how the target was treated.
     options.setdefault("family", choose_family("auto", y[present]).name)
@@ -89,6 +92,22 @@ def ispca(
         adata.varm[key_added.upper()] = loadings
     adata.uns[key_added] = found
     return adata if copy else None
+
+
+def _refuse_backed(adata: Any, copy: bool) -> None:
+    """Raise an error if the object is backed by a file in such a way that it cannot take the results."""
+    if not adata.isbacked:
+        return
+    if adata.is_view:
+        raise ValueError(
+            "adata is a view of an AnnData object backed by a file, which cannot take the results. Pass the whole "
+            "object, or view.to_memory()."
+        )
+    if copy:
+        raise ValueError(
+            "copy=True, but adata is backed by a file and cannot be copied. Omit copy: the file stays as it is "
+            "unless you write adata."
+        )
 
 
 def _matrix(adata: Any, layer: str | None, use_raw: bool) -> Any:

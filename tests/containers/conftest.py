@@ -61,6 +61,16 @@ def sparse_group(X, folder):
     return file["X"]
 
 
+def sparse_zarr_group(version, make):
+    def put(X, folder):
+        zarr = pytest.importorskip("zarr", minversion="3")
+        group = zarr.open_group(str(new_path(folder, "zarr")), mode="w", zarr_format=version)
+        pytest.importorskip("anndata").io.write_elem(group, "X", make(X))
+        return group["X"]
+
+    return put
+
+
 def torch_tensor(X, folder):
     return pytest.importorskip("torch").from_numpy(X.copy())
 
@@ -106,6 +116,8 @@ MAKERS = {
     "AnnData CSR": backed_anndata(sp.csr_matrix),
     "AnnData CSC": backed_anndata(sp.csc_matrix),
     "CSR group": sparse_group,
+    "CSR group of Zarr 2": sparse_zarr_group(2, sp.csr_matrix),
+    "CSC group of Zarr 3": sparse_zarr_group(3, sp.csc_matrix),
     "torch": torch_tensor,
     "array API": strict_array,
     "jax": jax_array,

@@ -1,15 +1,18 @@
 """Backed AnnData and sparse matrices in files: how rows become columns, and what is refused."""
 
+import shutil
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from ispca import ISPCA
-from ispca.containers import compressed_matrix, scratch_entries, wrapped
+from ispca.containers import compressed_matrix, open_array, scratch_entries, wrapped
 from ispca.containers.compressed_matrix import CompressedColumns, CompressedRows
 
 anndata = pytest.importorskip("anndata")
 h5py = pytest.importorskip("h5py")
+zarr = pytest.importorskip("zarr", minversion="3")
 
 N, D = 80, 1500
 DENSE = np.where(np.random.default_rng(0).uniform(size=(N, D)) < 0.1, 1.0, 0.0) * np.arange(1, D + 1)
@@ -84,7 +87,7 @@ def test_an_interrupted_copy_leaves_no_file(tmp_path, monkeypatch):
             opened.append(self)
 
         def append(self, values):
-            if len(opened[2]):
+            if opened[2].shape[0]:
                 raise KeyboardInterrupt
             super().append(values)
 
@@ -108,6 +111,52 @@ def test_damaged_matrices_are_refused(tmp_path):
         file["X/indptr"][3] = 10**6
         with pytest.raises(ValueError, match="damaged: its indptr"):
             wrapped(file["X"])
+
+
+@pytest.mark.parametrize(("chunk", "span", "n_reads"), [(4096, 2**26, 1), (16, 2**26, 3), (4096, 2**14, 9)])
+def test_columns_in_the_same_chunk_are_read_together(tmp_path, monkeypatch, chunk, span, n_reads):
+    monkeypatch.setattr(compressed_matrix, "LARGEST_SPAN", span)
+    matrix, columns = sp.csc_matrix(DENSE), np.array([*range(0, D, 2)] if chunk > 16 else [0, 1, 700, 702, 1400])
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        anndata.io.write_elem(file, "X", matrix, dataset_kwargs={"chunks": (chunk,)})
+        source = wrapped(file["X"])
+        reads, entries = [], source.entries
+        monkeypatch.setattr(source, "entries", lambda *ends: reads.append(ends) or entries(*ends))
+        np.testing.assert_array_equal(source.read(columns).toarray(), DENSE[:, columns])
+    assert len(reads) == n_reads
+
+
+@pytest.fixture(params=[sp.csr_matrix, sp.csc_matrix])
+def in_zarr(tmp_path, request):
+    """Return the matrix of an AnnData object in a Zarr folder."""
+    anndata.AnnData(request.param(DENSE)).write_zarr(tmp_path / "cells.zarr")
+    return zarr.open(str(tmp_path / "cells.zarr"), mode="r")["X"]
+
+
+def test_sparse_matrices_in_zarr(tmp_path, in_zarr):
+    expected = ISPCA(3, random_state=0).fit(sp.csc_array(DENSE), Y)
+    for X in (in_zarr, anndata.io.sparse_dataset(in_zarr), open_array(tmp_path / "cells.zarr")):
+        source = wrapped(X)
+        assert source.sparse
+        assert source.label == "Zarr group cells.zarr/X"
+        np.testing.assert_array_equal(source.take([3, 1400, 3]), DENSE[:, [3, 1400, 3]])
+        found = ISPCA(3, random_state=0, memory_budget=2**20).fit(X, Y)
+        np.testing.assert_allclose(found.components_, expected.components_, atol=1e-9)
+        np.testing.assert_allclose(found.transform(X), expected.transform(DENSE), atol=1e-8)
+
+
+def test_rows_in_zarr_may_not_fit_into_memory(tmp_path):
+    anndata.AnnData(sp.csr_matrix(DENSE)).write_zarr(tmp_path / "cells.zarr")
+    by_column = open_array(tmp_path / "cells.zarr").arranged(2**14)
+    assert by_column.label == "the scratch copy of Zarr group cells.zarr/X by column"
+    np.testing.assert_array_equal(by_column.take(slice(None)), DENSE)
+
+
+def test_a_zarr_group_that_disappears(tmp_path, in_zarr):
+    source = wrapped(in_zarr)
+    shutil.rmtree(tmp_path / "cells.zarr")
+    with pytest.raises(OSError, match=r"Could not read .* of Zarr group cells\.zarr/X: .* no longer exists"):
+        ISPCA(2, memory_budget=2**20).fit(source, Y)
 
 
 def test_views_and_repeated_names_are_refused(tmp_path):

@@ -28,10 +28,7 @@ SMALL = 2**20
 
 def in_zarr(folder, values=X, chunks=None, **options):
     place, chunks = str(folder / "X.zarr"), chunks or values.shape
-    try:
-        array = zarr.create_array(place, shape=values.shape, chunks=chunks, dtype=values.dtype, **options)
-    except KeyError:
-        pytest.skip(f"Zarr before 3.1 does not store {values.dtype.str}.")
+    array = zarr.create_array(place, shape=values.shape, chunks=chunks, dtype=values.dtype, **options)
     array[:] = values
     return array
 

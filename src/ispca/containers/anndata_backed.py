@@ -54,5 +54,7 @@ def _is_open(group: Any) -> bool:
 
 
 def _label(group: Any) -> str:
-    file = getattr(getattr(group, "file", None), "filename", None)
-    return f"{group.name} of {Path(str(file)).name}" if file is not None else f"Zarr group {group.name}"
+    if hasattr(group, "store"):
+        folder = zarr_array.stored_folder(group)
+        return "a Zarr group" if folder is None else f"Zarr group {folder.parent.name}/{folder.name}"
+    return f"{group.name} of {Path(str(group.file.filename)).name}"

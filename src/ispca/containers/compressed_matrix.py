@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import scipy.sparse as sp
 from .._array_types import Indices
 from .scratch_entries import ScratchEntries, stacked_columns
 from .source import Block, ColumnSource, unreadable
-from .stored_array import refuse_unusable, working_type
+from .stored_array import LARGEST_SPAN, refuse_unusable, working_type
+from .zarr_array import refuse_deleted, stored_folder
 
 # Entries of compressed rows that are read at once if no memory is given.
 PIECE_ENTRIES = 2**22
@@ -27,7 +29,7 @@ class CompressedMatrix(ColumnSource):
     Parameters
     ----------
     data, indices : object
-        What has a length and a type, and can be sliced.
+        Vectors that can be sliced, and have ``shape`` and ``dtype``.
     indptr : ndarray of int
         Where each row or column begins.
     shape : tuple of int
@@ -39,14 +41,18 @@ class CompressedMatrix(ColumnSource):
     sparse = True
     # The axis of ``indptr``.
     axis: int
+    # Where a Zarr group is.
+    folder: Path | None = None
 
     def __init__(self, data: Any, indices: Any, indptr: Any, shape: tuple[int, ...], label: str) -> None:
         refuse_unusable(shape, data.dtype, label)
         self.data, self.indices, self.indptr = data, indices, np.asarray(indptr, dtype=np.int64)
         self.shape, self.label = (shape[0], shape[1]), label
         self.dtype = working_type(data.dtype)
-        fitting = len(self.indptr) == shape[self.axis] + 1 and len(data) == len(indices)
-        if not fitting or self.indptr[0] or self.indptr[-1] != len(data) or (np.diff(self.indptr) < 0).any():
+        # Arrays of Zarr have no ``len``.
+        sizes = {data.shape[0], indices.shape[0], int(self.indptr[-1])}
+        fitting = len(self.indptr) == shape[self.axis] + 1 and len(sizes) == 1
+        if not fitting or self.indptr[0] or (np.diff(self.indptr) < 0).any():
             raise ValueError(
                 f"{label} is damaged: its indptr does not fit its shape and its data. Write it again."
             )
@@ -57,7 +63,10 @@ class CompressedMatrix(ColumnSource):
         shape = tuple(int(size) for size in group.attrs["shape"])
         with unreadable(f"indptr of {label}"):
             indptr = group["indptr"][:]
-        return cls(group["data"], group["indices"], indptr, shape, label)
+        matrix = cls(group["data"], group["indices"], indptr, shape, label)
+        # Groups of HDF5 have no store.
+        matrix.folder = stored_folder(group) if hasattr(group, "store") else None
+        return matrix
 
     @property
     def bytes_per_column(self) -> float:
@@ -69,6 +78,7 @@ class CompressedMatrix(ColumnSource):
 
     def entries(self, start: int, stop: int) -> tuple[Any, Any]:
         """Return values and indices from one place to another."""
+        refuse_deleted(self.folder)
         data, indices = np.asarray(self.data[start:stop]), np.asarray(self.indices[start:stop])
         size = self.shape[1 - self.axis]
         if len(indices) and (indices.min() < 0 or indices.max() >= size):
@@ -85,14 +95,32 @@ class CompressedColumns(CompressedMatrix):
 
     def load(self, columns: Block) -> Any:
         every = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else np.asarray(columns)
-        # Columns that follow each other are read together.
-        together = [part for part in np.split(every, np.flatnonzero(np.diff(every) != 1) + 1) if len(part)]
-        parts = [self.entries(int(self.indptr[part[0]]), int(self.indptr[part[-1] + 1])) for part in together]
+        parts = [self._wanted(part) for part in self._spans(every)]
         if not parts:
             return sp.csc_array((self.shape[0], 0), dtype=self.dtype)
         data, indices = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[every])])
         return sp.csc_array((data, indices, indptr), shape=(self.shape[0], len(every)))
+
+    def _spans(self, columns: Indices) -> Iterator[Indices]:
+        """Yield columns to read together: those that follow each other, or lie in the same or adjacent chunks."""
+        chunk = (getattr(self.data, "chunks", None) or [1])[0]
+        gaps = self.indptr[columns[1:]] - self.indptr[columns[:-1] + 1]
+        most = max(1, LARGEST_SPAN // (self.dtype.itemsize + INDEX_BYTES))
+        far = (gaps >= chunk) | (np.diff(self.indptr[columns] // most) > 0)
+        apart = (np.diff(columns) != 1) & far
+        yield from (part for part in np.split(columns, np.flatnonzero(apart) + 1) if len(part))
+
+    def _wanted(self, columns: Indices) -> tuple[Any, Any]:
+        """Return the entries of some columns, of all that lie from the first to the last."""
+        first, last = int(columns[0]), int(columns[-1])
+        start = int(self.indptr[first])
+        data, indices = self.entries(start, int(self.indptr[last + 1]))
+        if len(columns) == last - first + 1:
+            return data, indices
+        begins, counts = self.indptr[columns] - start, np.diff(self.indptr)[columns]
+        places = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return data[places], indices[places]
 
 
 class CompressedRows(CompressedMatrix):

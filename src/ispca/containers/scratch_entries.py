@@ -28,8 +28,10 @@ class ScratchArray:
         self.dtype, self._size, self._lock = np.dtype(dtype), 0, Lock()
         self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
 
-    def __len__(self) -> int:
-        return self._size
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of values."""
+        return (self._size,)
 
     def append(self, values: Any) -> None:
         """Write values to the end."""
@@ -122,7 +124,7 @@ Piece = tuple[int, int, Indices]
 
 def _written(piece: Any, data: ScratchArray, indices: ScratchArray) -> Piece:
     """Append compressed columns to the files."""
-    place = len(data)
+    place = data.shape[0]
     data.append(piece.data)
     indices.append(piece.indices)
     return piece.shape[0], place, piece.indptr.astype(np.int64)

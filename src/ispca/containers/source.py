@@ -101,9 +101,12 @@ class ColumnSource(ABC):
         with unreadable(f"{_named(wanted)} of {self.label}"):
             found = self.load(columns)
         if found.shape != (self.shape[0], len(wanted)) or found.dtype != self.dtype:
+            expected = f"{self.shape[0]:,} samples of {self.dtype}, but read {found.shape[0]:,} of {found.dtype}"
+            if found.shape[1:] != (len(wanted),):
+                expected = f"an array of shape {(self.shape[0], len(wanted))}, but read one of shape {found.shape}"
             raise ValueError(
-                f"{_named(wanted)} of {self.label}: expected {self.shape[0]:,} samples of {self.dtype}, but "
-                f"read {found.shape[0]:,} of {found.dtype}. The data must not change while they are used."
+                f"{_named(wanted)} of {self.label}: expected {expected}. The data must not change while they are "
+                "used."
             )
         self.n_columns_read += len(wanted)
         return found

@@ -22,15 +22,23 @@ class ZarrArray(StoredArray):
     """A Zarr array; the library reads and decompresses whole chunks, from several threads."""
 
     def __init__(self, X: Any) -> None:
-        # The root of a folder; version 2 of the library calls it the path.
-        root = getattr(X.store, "root", None) or getattr(X.store, "path", None)
-        self.folder = None if not isinstance(root, str | Path) else Path(root) / str(X.path)
+        self.folder = stored_folder(X)
         name = "a Zarr array" if self.folder is None else f"Zarr array {self.folder.name}"
         # Chunks of a shard are compressed, and so read, one by one.
         super().__init__(X, name, X.chunks if len(X.shape) == 2 else None)
 
     def rectangle(self, rows: slice, columns: slice) -> Any:
-        # Without this, the chunks of an array that has been deleted would be read as zeros.
-        if self.folder is not None and not self.folder.exists():
-            raise FileNotFoundError(f"{self.folder} no longer exists")
+        refuse_deleted(self.folder)
         return self.array[rows, columns]
+
+
+def stored_folder(X: Any) -> Path | None:
+    """Return the folder of an array or group; None in another store."""
+    root = getattr(X.store, "root", None)
+    return Path(root) / str(X.path) if isinstance(root, str | Path) else None
+
+
+def refuse_deleted(folder: Path | None) -> None:
+    """Raise an error if the folder has been deleted: its chunks would be read as zeros."""
+    if folder is not None and not folder.exists():
+        raise FileNotFoundError(f"{folder} no longer exists")
