@@ -51,7 +51,8 @@ def check_large(table: Table, args: argparse.Namespace) -> list[str]:
 def with_blocks(pipeline: Pipeline, table: Table, args: argparse.Namespace) -> Pipeline:
     """Let a reduction read data in blocks, and fill missing values, as the reader does for data in memory."""
     if table.in_blocks:
-        pipeline[0].set_params(memory_budget=block_memory(args), missing=args.missing)
+        missing = "mean" if args.missing == "mean" else "error"
+        pipeline[0].set_params(memory_budget=block_memory(args), missing=missing)
     return pipeline
 
 
