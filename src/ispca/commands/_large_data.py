@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from ..containers.array_api import on_host
 from ..readers import Table
 from . import UsageError
+from ._stack import left_out_of_stack
 
 DEVICES = ("cpu", "cuda")
 # Memory for blocks unless --memory is given, and the least that they need: those of the reductions.
@@ -39,18 +40,19 @@ def check_large(table: Table, args: argparse.Namespace) -> list[str]:
         raise UsageError(f"--device {args.device} needs a dense matrix in memory, but the data {reason}.")
     if not table.in_blocks:
         return []
-    if args.stack:
-        raise UsageError("--stack needs all data in memory. Leave it out, or raise the limit with --memory.")
     left_out = ["the checks of the data"]
     left_out += ["the lasso in the cross-validation"] if args.cv else []
     left_out += ["the search for training samples in the test file"] if args.test else []
-    which = left_out[0] if len(left_out) == 1 else f"{', '.join(left_out[:-1])} and {left_out[-1]}"
+    lost = left_out_of_stack(table, args)
+    left_out += [f"{' and '.join(lost)} in the stack"] if lost else []
+    last = ", and " if lost else " and "
+    which = left_out[0] if len(left_out) == 1 else f"{', '.join(left_out[:-1])}{last}{left_out[-1]}"
     return [f"Left out, because this needs all data in memory: {which}."]
 
 
-def with_blocks(pipeline: Pipeline, table: Table, args: argparse.Namespace) -> Pipeline:
+def with_blocks(pipeline: Any, table: Table, args: argparse.Namespace) -> Any:
     """Let a reduction read data in blocks, and fill missing values, as the reader does for data in memory."""
-    if table.in_blocks:
+    if table.in_blocks and isinstance(pipeline, Pipeline):
         missing = "mean" if args.missing == "mean" else "error"
         pipeline[0].set_params(memory_budget=block_memory(args), missing=missing)
     return pipeline

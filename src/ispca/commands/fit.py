@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from .._progress import expecting, waiting
 from ..containers.array_api import on_host
@@ -25,11 +24,6 @@ from ..reduction.threads import workers
 from ..report.html import load_templates
 from ..validation import (
     Comparison,
-    StackedClassifier,
-    StackedCounts,
-    StackedOrdinal,
-    StackedRegressor,
-    StackedSurvival,
     compare_with_baselines,
     paper_methods,
     recommended_methods,
@@ -37,15 +31,23 @@ from ..validation import (
 )
 from ..validation.methods import MODELS
 from ..validation.stacking_base import in_fold
-from ..validation.stacking_candidates import default_candidates
 from . import UsageError
 from ._console import Console
 from ._findings import check_table
 from ._fit_files import FILES, REPORTS, Results, write_files, written_files
 from ._fit_summary import summary_text, summary_values
-from ._large_data import DEVICES, block_memory, bring_back, check_device, check_large, on_device, with_blocks
+from ._large_data import (
+    DEVICES,
+    block_memory,
+    bring_back,
+    check_device,
+    check_large,
+    on_device,
+    with_blocks,
+)
 from ._options import add_data_options, add_options, integer, read_supervised, sample_options
 from ._output import default_output, output_folder
+from ._stack import STACKS, left_out_of_stack, stack_candidates
 from ._test_samples import read_test
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
@@ -61,13 +63,6 @@ METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA
 PAPER_KINDS = ("classification", "regression")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
 N_FOLDS = 5
-STACKS = {
-    "classification": StackedClassifier,
-    "regression": StackedRegressor,
-    "survival": StackedSurvival,
-    "count": StackedCounts,
-    "ordinal": StackedOrdinal,
-}
 # Starting worker processes takes as long as several fits of a model that takes less than this.
 SECONDS_WORTH_WORKERS = 3.0
 
@@ -142,6 +137,7 @@ def run(args: argparse.Namespace) -> int:
             strongest = write_files(folder, results, table, args)
     seconds = time.perf_counter() - start
     values: dict[str, Any] = {"verdict": judgment, "stack_verdict": stack_verdict}
+    values["stack_without"] = left_out_of_stack(table, args)
     values |= summary_values(model, table, args.out, seconds, strongest, written_files(args), tested)
     values["findings"] = [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
     console.result(summary_text(values), values)
@@ -209,26 +205,21 @@ def cross_validate(
 
 def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, Any] | None]:
     """Return the stack of the default candidates, fitted to all samples, and its verdict; None without folds."""
-    kind = str(table.kind)
-    n_classes = len(np.unique(np.asarray(table.target))) if kind == "classification" else 2
-    candidates = adjusted(table, dict(default_candidates(kind, n_classes)))
-    given = [name for name in sample_options(table) if name != "groups"]
-    usable = {
-        name: item
-        for name, item in candidates.items()
-        if all(has_fit_parameter(item[-1] if isinstance(item, Pipeline) else item, option) for option in given)
-    }
+    candidates = adjusted(table, stack_candidates(table))
+    usable = {name: with_blocks(item, table, args) for name, item in candidates.items()}
     shorter = {name: in_fold(item) for name, item in usable.items()}
-    judgment = None
-    with warnings.catch_warnings():
+    # As in the cross-validation: each process would use as much memory as all may.
+    alone: dict[str, Any] = {"n_jobs": 1} if table.in_blocks else {}
+    judgment, kind = None, str(table.kind)
+    with warnings.catch_warnings(), workers() if table.in_blocks else nullcontext():
         # Whatever happens to a candidate lowers its weight.
         ignored = "n_components=|The chains have NOT|Covariate |The covariates |No single feature"
         warnings.filterwarnings("ignore", message=ignored)
         if args.cv:
-            stack = STACKS[kind](shorter, random_state=args.seed)
+            stack = STACKS[kind](shorter, random_state=args.seed, **alone)
             judgment = cross_validate(table, stack, args, None)[1]
         with waiting("Fitting the stack"):
-            stack = STACKS[kind](usable, random_state=args.seed)
+            stack = STACKS[kind](usable, random_state=args.seed, **alone)
             stack.fit(table.X, table.target, **sample_options(table))
     stack.feature_names_in_ = table.features
     return stack, judgment
