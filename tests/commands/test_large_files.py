@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 from ispca import ISPCA, HorseshoeClassifier
 from ispca.cli import main
 from ispca.commands import _large_data, _stack
+from ispca.containers import array_api
 from ispca.penalized import PenalizedClassifier
 from ispca.persistence import load_model
 from ispca.validation.methods import reduced
@@ -162,11 +163,42 @@ def test_the_results_of_a_device_come_back(fit, npy, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     tensors = {"torch": (lambda torch: True, lambda torch, X: torch.from_numpy(X))}
     monkeypatch.setattr(_large_data, "LIBRARIES", tensors)
-    fit(npy, "--device", "cuda", "--cv", "0", out="device")
+    printed = fit(npy, "--device", "cuda", "--cv", "0", out="device").err
+    assert "Finding components on cuda with PyTorch, in the fit.\n" in printed
     fit(npy, "--cv", "0", out="memory")
     first, second = (load_model(tmp_path / name / "model.ispca")[0] for name in ("device", "memory"))
     assert isinstance(first.components_, np.ndarray)
     np.testing.assert_allclose(first.components_, second.components_, atol=1e-9)
+
+
+def test_the_cross_validation_uses_the_device(fit, npy, tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    tensors = {"torch": (lambda torch: True, lambda torch, X: torch.from_numpy(X))}
+    monkeypatch.setattr(_large_data, "LIBRARIES", tensors)
+    seen, real = [], ISPCA.fit_transform
+
+    def record(self, X, y, **options):
+        seen.append((type(X), len(X)))
+        return real(self, X, y, **options)
+
+    monkeypatch.setattr(ISPCA, "fit_transform", record)
+    options = ["--cv", "2", "--covariates", "age", "--draws", "400"]
+    printed = fit(npy, "--device", "cuda", *options, out="device").err
+    assert "Finding components on cuda with PyTorch, in the fit and in the cross-validation.\n" in printed
+    assert seen == [(torch.Tensor, N), (array_api.DeviceArray, N // 2), (array_api.DeviceArray, N // 2)]
+    fit(npy, *options, out="memory")
+    first, second = (held_out(tmp_path / name / "held_out.csv") for name in ("device", "memory"))
+    assert len(first) == N
+    # Rounding changes the draws.
+    np.testing.assert_allclose(first, second, atol=0.1)
+    assert np.abs(first - second).mean() < 0.02
+
+
+def held_out(path):
+    """Return the probabilities of the class "ill"."""
+    header, *lines = (line.split(",") for line in path.read_text().splitlines())
+    place = next(i for i, name in enumerate(header) if "ill" in name)
+    return np.array([float(line[place]) for line in lines])
 
 
 def test_zarr_arrays_by_row_are_copied_once(fit, tmp_path):

@@ -121,16 +121,17 @@ def run(args: argparse.Namespace) -> int:
         test = None if args.test is None else read_test(args, table, console)
         began = time.perf_counter()
         pipeline = with_permutations(methods[args.method], args.permutations)
-        model, scores = fit_model(table, with_blocks(pipeline, table, args), args.device)
+        X = on_device(table.X, args.device)
+        model, scores = fit_model(table, with_blocks(pipeline, table, args), X)
         console.notes(fit_notes(model, args.components))
         borderline = find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
         console.notes(f"warning: {finding.sentence}" for finding in borderline)
         findings += borderline
-        validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
+        validation, judgment = cross_validate(table, X, model, args, time.perf_counter() - began)
         tested, copies = (None, []) if test is None else test.evaluate(model, table.X, console)
         findings += copies
         stack, stack_verdict = fit_stack(table, args) if args.stack else (None, None)
-        unadjusted = without_adjustment(table, model[0])
+        unadjusted = without_adjustment(table, X, model[0])
         given = (validation, judgment, stack, stack_verdict, unadjusted, findings, tested)
         results = Results(model, scores, *given)
         with waiting("Writing"):
@@ -159,15 +160,15 @@ def with_permutations(pipeline: Pipeline, n_permutations: int | str | None) -> P
     return pipeline
 
 
-def fit_model(table: Table, pipeline: Pipeline, device: str = "cpu") -> tuple[Pipeline, np.ndarray]:
-    """Return the fitted pipeline and the scores of the samples."""
+def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.ndarray]:
+    """Return the pipeline, fitted to the X of the table where it is, and the scores of the samples."""
     reduction, options = pipeline[0], sample_options(table)
     with warnings.catch_warnings():
         # Their advice is for Python; `fit_notes` gives that for the command line.
         for start in ("n_components=", "The chains have NOT converged", "Covariate ", "The covariates "):
             warnings.filterwarnings("ignore", message=start)
         with waiting("Finding components"):
-            scores = on_host(reduction.fit_transform(on_device(table.X, device), table.target, **options))
+            scores = on_host(reduction.fit_transform(X, table.target, **options))
             bring_back(reduction)
         options.pop("groups", None)
         with waiting("Sampling the posterior"):
@@ -177,18 +178,19 @@ def fit_model(table: Table, pipeline: Pipeline, device: str = "cpu") -> tuple[Pi
 
 
 def cross_validate(
-    table: Table, model: Any, args: argparse.Namespace, seconds: float | None
+    table: Table, X: Any, model: Any, args: argparse.Namespace, seconds: float | None
 ) -> tuple[Comparison | None, dict[str, Any] | None]:
     """Return the comparison with the baselines and the verdict; None without folds.
 
-    ``seconds`` is the time of the fit to all samples, None if it is not fitted yet.
+    ``X`` is that of the table, where reductions are fitted. ``seconds`` is the time of the fit to all samples,
+    None if it is not fitted yet.
     """
     if not args.cv:
         return None, None
     options = sample_options(table)
     n_jobs = -1 if seconds is None or seconds >= SECONDS_WORTH_WORKERS else 1
-    if table.in_blocks:
-        # Each process would use as much memory as all may.
+    if table.in_blocks or X is not table.X:
+        # Each process would use as much memory as all may, and none can use an array on a device.
         n_jobs = 1
     folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
     with ExitStack() as context:
@@ -198,7 +200,7 @@ def cross_validate(
         if seconds is not None:
             # The chains are shorter than those of the fit to all samples, but the lasso is fitted, too.
             context.enter_context(expecting(seconds * -(-args.cv // effective_n_jobs(n_jobs))))
-        validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
+        validation = compare_with_baselines(model, X, table.target, **options, **folds)
     options.pop("offset", None)
     return validation, verdict(validation, table.target, **options)
 
@@ -217,7 +219,7 @@ def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, An
         warnings.filterwarnings("ignore", message=ignored)
         if args.cv:
             stack = STACKS[kind](shorter, random_state=args.seed, **alone)
-            judgment = cross_validate(table, stack, args, None)[1]
+            judgment = cross_validate(table, table.X, stack, args, None)[1]
         with waiting("Fitting the stack"):
             stack = STACKS[kind](usable, random_state=args.seed, **alone)
             stack.fit(table.X, table.target, **sample_options(table))
@@ -225,7 +227,7 @@ def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, An
     return stack, judgment
 
 
-def without_adjustment(table: Table, reduction: Any) -> Any:
+def without_adjustment(table: Table, X: Any, reduction: Any) -> Any:
     """Return the supervised components of ISPCA without the covariates, or None if there is nothing to compare."""
     if not table.covariates or not isinstance(reduction, ISPCA) or not reduction.steps_:
         return None
@@ -233,7 +235,9 @@ def without_adjustment(table: Table, reduction: Any) -> Any:
     other = clone(reduction).set_params(**plain, n_components=None, cross_fit=None)
     with warnings.catch_warnings(), waiting("Searching without adjustment"):
         warnings.filterwarnings("ignore", message="No single feature")
-        return other.fit(table.X, table.target, **sample_options(table))
+        other.fit(X, table.target, **sample_options(table))
+        bring_back(other)
+        return other
 
 
 def fit_notes(model: Pipeline, n_components: int | None) -> list[str]:
