@@ -1,10 +1,11 @@
-"""Dask arrays: the same result for any chunks and scheduler, a worker may be lost, and X stays on the cluster."""
+"""Dask arrays: the same result for any chunks and scheduler, lost workers, bad chunks, X stays on the cluster."""
 
 import copy
 import os
 import pickle
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -131,7 +132,7 @@ def test_number_of_tasks_is_proportional_to_chunks(synchronous):
         return max(n_tasks) / (n_features / 512)
 
     few, many = n_tasks_per_chunk(4096), n_tasks_per_chunk(4 * 4096)
-    assert many <= 1.1 * few <= 6
+    assert max(few, many) <= 5
 
 
 def test_x_does_not_reach_the_client(synchronous, monkeypatch):
@@ -183,10 +184,123 @@ def test_a_target_and_single_precision(synchronous):
         (lambda: da.from_array(X)[da.from_array(y) == 0], "compute_chunk_sizes"),
         (
             lambda: da.from_array(X, chunks=(-1, 700)).map_blocks(np.float32, dtype=float, meta=np.empty((0, 0))),
-            "80 samples of float32, but the array says 80 of float64",
+            "of X: the chunk has 80 x 700 values of float32, but the array says 80 x 700 values of float64",
         ),
     ],
 )
 def test_bad_arrays_are_refused(synchronous, array, message):
     with pytest.raises(ValueError, match=message):
         fitted(array())
+
+
+def from_file(path, row, column, chunks):
+    """Return X as a Dask array whose chunk with this value needs a file."""
+
+    def chunk(block, block_info=None):
+        (start, stop), (first, last) = block_info[0]["array-location"]
+        if start <= row < stop and first <= column < last:
+            path.read_text()
+        return block
+
+    return da.from_array(X, chunks=chunks).map_blocks(chunk, dtype=float, meta=np.empty((0, 0)))
+
+
+@pytest.fixture(params=["synchronous", "threads", "cluster"])
+def scheduler(request):
+    if request.param == "cluster":
+        yield request.getfixturevalue("client")
+    else:
+        with dask.config.set(scheduler=request.param):
+            yield None
+
+
+def n_failed(dask_scheduler):
+    return sum(task.state == "erred" for task in dask_scheduler.tasks.values())
+
+
+def wait_until_forgotten(client):
+    """Wait until the scheduler has removed failed tasks, which it does soon after the error."""
+    deadline = time.monotonic() + 20
+    while client is not None and client.run_on_scheduler(n_failed) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "place"),
+    [
+        ((-1, 512), "columns 1,024 to 1,535 of X"),
+        ((30, 200), "columns 1,200 to 1,399 of X, samples 30 to 59"),
+    ],
+)
+def test_a_chunk_that_cannot_be_computed_is_named(scheduler, tmp_path, chunks, place):
+    path = tmp_path / "genes.txt"
+    array = from_file(path, 40, 1300, chunks)
+    message = rf"^Could not compute {place}: FileNotFoundError: .*genes\.txt'\. Correct what X is made from\.$"
+    with pytest.raises(OSError, match=message) as caught:
+        fitted(array)
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+    # The failure is forgotten when its cause is gone.
+    wait_until_forgotten(scheduler)
+    path.touch()
+    assert_same(fitted(array), fitted(X))
+
+
+def failing(columns):
+    raise ArithmeticError("not a problem of X")
+
+
+def test_an_error_leaves_the_data_of_the_user_on_the_cluster(client):
+    array = client.persist(da.from_array(X, chunks=(-1, 512)))
+    for chunks in [(-1, 512), (30, 700)]:
+        with pytest.raises(ArithmeticError):
+            wrap(array.rechunk(chunks)).by_column(failing)
+    np.testing.assert_array_equal(array.compute(), X)
+
+
+def test_a_failure_that_does_not_repeat(synchronous):
+    failures = [ConnectionError("the server is busy.")]
+
+    def chunk(block):
+        if failures:
+            raise failures.pop()
+        return block
+
+    array = da.from_array(X, chunks=(-1, 700)).map_blocks(chunk, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(OSError, match=r"compute X: ConnectionError: the server is busy\. .* repeat the call"):
+        fitted(array)
+
+
+def test_an_error_of_a_task_is_not_searched_for_in_x(scheduler):
+    n_computed = []
+    array = da.from_array(X, chunks=(-1, 512)).map_blocks(np.positive, meta=np.empty((0, 0)))
+    with dask.callbacks.Callback(start=n_computed.append), pytest.raises(ArithmeticError, match="not a problem"):
+        wrap(array).by_column(failing)
+    assert len(n_computed) <= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "has"),
+    [
+        (lambda block: block[:-1], "29 x 700 values of float64"),
+        (lambda block: np.hstack([block, block[:, :1]]), "30 x 701 values of float64"),
+        (lambda block: block.astype(np.float32), "30 x 700 values of float32"),
+        (lambda block: None, "no values of NoneType"),
+    ],
+)
+def test_a_wrong_chunk_is_named(scheduler, change, has):
+    def chunk(block, block_info=None):
+        return change(block) if block_info[0]["chunk-location"] == (1, 2) else block
+
+    array = da.from_array(X, chunks=(30, 700)).map_blocks(chunk, dtype=float, meta=np.empty((0, 0)))
+    message = f"columns 1,400 to 2,099 of X, samples 30 to 59: the chunk has {has}, but the array says 30 x 700"
+    with pytest.raises(ValueError, match=message):
+        fitted(array)
+    with pytest.raises(ValueError, match=message):
+        fitted(X).transform(array).compute()
+
+
+def test_missing_values_are_named_by_column(scheduler):
+    lost = X.copy()
+    lost[4, [1200, 3000]] = np.nan
+    with pytest.raises(ValueError, match=r"2 columns, 1200 \(1\), 3000 \(1\)"):
+        fitted(da.from_array(lost, chunks=(30, 700)))

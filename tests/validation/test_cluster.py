@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 
 import joblib
 import numpy as np
@@ -79,24 +80,50 @@ def test_fits_run_on_the_workers_and_are_stored_here(data, on_cluster, tmp_path)
     assert len(fits(log)) == 8
 
 
-def test_a_lost_worker_costs_only_its_running_fits(data, on_cluster, tmp_path):
-    log = tmp_path / "fits.log"
-    named = {name: Noted(str(log), name, 0.15) for name in "ab"}
-    expected = compare(named, *data, cv=8, n_jobs=1)
-    log.unlink()
-    victim = on_cluster.run(os.getpid).popitem()[1]
+def killed_during_its_second_fit(client, log):
+    """Kill a worker while it runs a fit, after it has finished another one of the same split."""
+    victim = client.run(os.getpid).popitem()[1]
 
     def kill():
         while not log.exists() or sum(int(pid) == victim for _, pid in fits(log)) < 2:
             time.sleep(0.02)
+        time.sleep(0.1)  # the client has received the result of the first one
         os.kill(victim, signal.SIGKILL)
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    same(compare(named, *data, cv=8), expected)
+    return killer
+
+
+def assert_one_fit_was_repeated(log, n_fits):
+    # Marker and samples identify a fit.
+    n_runs = Counter(tuple(line.split("|")[::3]) for line in log.read_text().splitlines())
+    assert sorted(n_runs.values()) == [1] * (n_fits - 1) + [2]
+
+
+def test_a_lost_worker_costs_only_its_running_fits(data, on_cluster, tmp_path):
+    log = tmp_path / "fits.log"
+    named = {name: Noted(str(log), name, 0.3) for name in "abcde"}
+    quick = {name: Noted(str(tmp_path / "quick.log"), name) for name in "abcde"}
+    expected = compare(quick, *data, cv=2, n_jobs=1)
+    killer = killed_during_its_second_fit(on_cluster, log)
+    same(compare(named, *data, cv=2), expected)
     killer.join()
-    # What was running, and had finished in the same piece of work, is repeated.
-    assert 16 < len(fits(log)) <= 18
+    assert_one_fit_was_repeated(log, 10)
+    on_cluster.wait_for_workers(2, timeout=60)
+
+
+def test_a_lost_worker_costs_only_its_running_fits_of_a_stack(data, on_cluster, tmp_path):
+    log, folds = tmp_path / "fits.log", [(np.arange(30, 60), np.arange(30)), (np.arange(30), np.arange(30, 60))]
+    named = {name: Noted(str(log), name, 0.3) for name in "abcdef"}
+    options = {"cv": folds, "random_state": 0, "resume": tmp_path / "fits"}
+    StackedClassifier(named, **options).fit(*data)
+    log.unlink()
+    # The folds are finished: the fits to all samples follow.
+    killer = killed_during_its_second_fit(on_cluster, log)
+    StackedClassifier(named, **options).fit(*data)
+    killer.join()
+    assert_one_fit_was_repeated(log, 6)
     on_cluster.wait_for_workers(2, timeout=60)
 
 

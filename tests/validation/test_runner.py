@@ -366,3 +366,8 @@ def test_portions_hold_every_fit_once(n_workers, n_splits):
         assert len(pieces) == n_splits
     else:
         assert [len(piece) for piece in pieces[-2:]] == [2, 1]
+
+
+def test_on_a_cluster_each_fit_is_a_piece():
+    places = [(number, name) for number in range(2) for name in "abc"]
+    assert list(portions(places, 2, elsewhere=True)) == [[place] for place in places]

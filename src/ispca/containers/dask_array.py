@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._extras import load_extra
+from .dask_errors import check_chunk, checked_chunk, explained, marked_as_own
 from .source import Block, ColumnSource, Result, Task
 
 # Borders are multiples of this: the blocks of products in memory.
@@ -54,6 +55,15 @@ class Job(NamedTuple):
     workers: Any
 
 
+class Described(NamedTuple):
+    """What a chunk of whole columns must be."""
+
+    sparse: bool
+    columns: tuple[int, int]
+    n_samples: int
+    dtype: str
+
+
 class Parcel:
     """A value whose arrays arrive aligned in memory, because unaligned ones are summed in another order."""
 
@@ -84,7 +94,7 @@ class DaskArray(ColumnSource):
     def __init__(self, X: Any) -> None:
         self.X, self.shape, self.dtype, self.label = X, X.shape, X.dtype, "the Dask array"
         self.sparse = sp.issparse(X._meta) or hasattr(X._meta, "to_scipy_sparse")
-        self.client = _current_client()
+        self.client, self._copy = _current_client(), None
         narrow = -(-self.shape[1] // FEWEST_CHUNKS)
         fitting = int(min(narrow, CHUNK_BYTES / max(self.bytes_per_column, 1.0)))
         self.width = max(1, fitting // BLOCK_COLUMNS) * BLOCK_COLUMNS
@@ -97,7 +107,7 @@ class DaskArray(ColumnSource):
         """
         borders = [min(self.width, self.shape[1] - start) for start in range(0, self.shape[1], self.width)]
         chunks = ((self.shape[0],), tuple(borders))
-        X = self.X
+        X = self.X if self.X.chunks == chunks else self._checked
         if self.sparse:
             X = X.map_blocks(_compressed, dtype=X.dtype, meta=sp.csc_matrix((0, 0), dtype=X.dtype))
         if X.chunks != chunks:
@@ -106,8 +116,14 @@ class DaskArray(ColumnSource):
             if self.sparse:
                 X = X.map_blocks(_compressed, dtype=X.dtype, meta=X._meta)
             if self.client is not None or by_samples:
-                X = X.persist(**self._where)
+                with explained(self.X, self._where):
+                    X = self._copy = X.persist(**self._where)
         return X
+
+    @property
+    def _checked(self) -> Any:
+        """X with a check of every chunk: put together, wrong ones could go unnoticed."""
+        return self.X.map_blocks(checked_chunk, str(self.dtype), dtype=self.dtype, meta=self.X._meta)
 
     @cached_property
     def chunks(self) -> list[Any]:
@@ -147,7 +163,7 @@ class DaskArray(ColumnSource):
     def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
         """Return a Dask array with the samples in the chunks of X, computed when it is needed."""
         da = load_extra("Using Dask arrays", "dask.array")
-        parts: list[Any] = [self.X, "ij"]
+        parts: list[Any] = [self._checked, "ij"]
         for array in arrays:
             rows = da.from_array(array, chunks=(self.X.chunks[1], *array.shape[1:]), name=False)
             parts += [rows, "j" if array.ndim == 1 else "jk"]
@@ -172,12 +188,19 @@ class DaskArray(ColumnSource):
         """Return a task for each block, to run where its chunk is."""
         delayed = load_extra("Using Dask arrays", "dask").delayed
         run = delayed(_run, pure=False)
-        chunks = [self.chunks[_first(block) // self.width] for block in blocks]
+        places = [_first(block) // self.width for block in blocks]
         job = delayed(Parcel(Job(task, None if workers is None else workers.alone())), traverse=False)
         wanted = [self._wanted(block) for block in blocks]
         own = [Parcel(part) for part in zip(wanted, arguments, strict=True)]
-        described = (self.sparse, self.shape[0], str(self.dtype))
-        return [run(chunk, job, part, described) for chunk, part in zip(chunks, own, strict=True)]
+        return [
+            run(self.chunks[place], job, part, self._described(place))
+            for place, part in zip(places, own, strict=True)
+        ]
+
+    def _described(self, place: int) -> Described:
+        start = place * self.width
+        columns = (start, min(start + self.width, self.shape[1]))
+        return Described(self.sparse, columns, self.shape[0], str(self.dtype))
 
     def _wanted(self, block: Block) -> Any:
         """Return which columns of its chunk a block consists of; None if these are all."""
@@ -188,10 +211,23 @@ class DaskArray(ColumnSource):
         return None if whole else slice(start, start + block.stop - block.start)
 
     def _results(self, tasks: Sequence[Any]) -> list[Any]:
+        compute = load_extra("Using Dask arrays", "dask").compute
         with warnings.catch_warnings():
             # The vectors are part of the graph, once, so that they can be sent again after the loss of a worker.
             warnings.filterwarnings("ignore", "Sending large graph")
-            return list(load_extra("Using Dask arrays", "dask").compute(*tasks, traverse=False, **self._where))
+            try:
+                with explained(self.X, self._where):
+                    return list(compute(*tasks, traverse=False, **self._where))
+            except Exception:
+                self._forget_copy()
+                raise
+
+    def _forget_copy(self) -> None:
+        """Remove our chunks from the cluster: failed ones would fail again after their cause is gone."""
+        if self.client is not None and self._copy is not None:
+            self.client.cancel(self._copy)
+            self._copy = None
+            del self.whole_columns, self.chunks
 
 
 def _current_client() -> Any:
@@ -219,20 +255,13 @@ def _as_block(chunk: Any, sparse: bool) -> Any:
     return np.require(chunk.toarray() if sp.issparse(chunk) else chunk, requirements=["C", "A"])
 
 
-def _run(chunk: Any, sent: Parcel, part: Parcel, described: tuple[bool, int, str]) -> Any:
+def _run(chunk: Any, sent: Parcel, part: Parcel, described: Described) -> Any:
     """Run a task on the columns of a chunk, on the worker that has it."""
-    sparse, n_samples, dtype = described
-    columns = _as_block(chunk, sparse)
+    check_chunk(chunk, (0, described.n_samples), described.columns, described.n_samples, described.dtype)
     job, (wanted, argument) = sent.value, part.value
-    if columns.shape[0] != n_samples or columns.dtype != dtype:
-        raise ValueError(
-            f"A chunk of the Dask array has {columns.shape[0]:,} samples of {columns.dtype}, but the array says "
-            f"{n_samples:,} of {dtype}: correct what X is made from."
-        )
-    if wanted is not None:
-        columns = columns[:, wanted]
-    with nullcontext() if job.workers is None else job.workers.limited_blas():
-        return job.task(columns, argument, job.workers)
+    with marked_as_own(), nullcontext() if job.workers is None else job.workers.limited_blas():
+        columns = _as_block(chunk, described.sparse)
+        return job.task(columns if wanted is None else columns[:, wanted], argument, job.workers)
 
 
 def _product(chunk: Any, *arrays: Any, job: Job, sparse: bool) -> Any:

@@ -98,14 +98,14 @@ class ColumnSource(ABC):
     def read(self, columns: Block) -> Any:
         """Return some columns, or say which ones could not be read."""
         wanted = _indices(columns, self.shape[1])
-        with unreadable(f"{_named(wanted)} of {self.label}"):
+        with unreadable(f"{named_columns(wanted)} of {self.label}"):
             found = self.load(columns)
         if found.shape != (self.shape[0], len(wanted)) or found.dtype != self.dtype:
             expected = f"{self.shape[0]:,} samples of {self.dtype}, but read {found.shape[0]:,} of {found.dtype}"
             if found.shape[1:] != (len(wanted),):
                 expected = f"an array of shape {(self.shape[0], len(wanted))}, but read one of shape {found.shape}"
             raise ValueError(
-                f"{_named(wanted)} of {self.label}: expected {expected}. The data must not change while they are "
+                f"{named_columns(wanted)} of {self.label}: expected {expected}. The data must not change while they are "
                 "used."
             )
         self.n_columns_read += len(wanted)
@@ -162,12 +162,16 @@ class ColumnSource(ABC):
         return self.sum_blocks(task, blocks, arguments, workers)
 
 
+class UnreadableColumns(OSError):
+    """An error that says already which columns could not be read."""
+
+
 @contextmanager
 def unreadable(what: str) -> Iterator[None]:
     """Say what could not be read, whatever the library that failed."""
     try:
         yield
-    except MemoryError:
+    except (MemoryError, UnreadableColumns):
         raise
     except Exception as error:
         raise OSError(f"Could not read {what}: {error}") from error
@@ -245,7 +249,8 @@ def _indices(columns: Any, n_features: int) -> Indices:
     return np.flatnonzero(columns) if columns.dtype == bool else columns
 
 
-def _named(columns: Indices) -> str:
+def named_columns(columns: Sequence[int] | Indices) -> str:
+    """Return the first and the last of some columns in words."""
     if len(columns) == 1:
         return f"column {columns[0]:,}"
     return f"columns {columns[0]:,} to {columns[-1]:,}" if len(columns) else "no columns"

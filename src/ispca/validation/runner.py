@@ -99,11 +99,11 @@ def run(
         missing = [place for place, key in keys.items() if places[key] == place and store.read(key) is None]
         all_keys = list(places)
         n_workers = joblib.effective_n_jobs(n_jobs)
-        chunks = list(portions(missing, n_workers))
+        elsewhere = n_jobs != 1 and cluster_client() is not None
+        chunks = list(portions(missing, n_workers, elsewhere))
         # Inside a fit of another comparison, only the outer one shows its progress.
         shown = 0 if in_a_fit.get() else len(all_keys)
         stopped: dict[str, Outcome] = {}
-        elsewhere = n_jobs != 1 and cluster_client() is not None
         with progress(label, shown, lambda: store.finished(all_keys)):
             if elsewhere and chunks:
                 reasons = _run_on_cluster(work, store, keys, chunks, timeout)
@@ -128,13 +128,13 @@ def cluster_client() -> Any:
 
 
 @contextmanager
-def shared_with_cluster(X: Any) -> Iterator[None]:
-    """Send X to every worker of the cluster once, if there is one, so that none has the only copy."""
+def shared_with_cluster(*shared: Any) -> Iterator[None]:
+    """Send what tasks share to every worker of a cluster, if there is one, so that none has the only copy."""
     client = cluster_client()
     if client is None:
         yield
         return
-    with joblib.parallel_config(backend="dask", client=client, scatter=[X]):
+    with joblib.parallel_config(backend="dask", client=client, scatter=list(shared)):
         yield
 
 
@@ -152,7 +152,7 @@ def _run_on_cluster(
     X = work.samples.X
     sent = work._replace(samples=work.samples._replace(X=None))
     stopped: dict[tuple[int, str], str] = {}
-    with shared_with_cluster(X):
+    with shared_with_cluster(X, sent):
         tasks = (joblib.delayed(_do_elsewhere)(sent, X, chunk, timeout) for chunk in chunks)
         parallel = joblib.Parallel(pre_dispatch="all", batch_size=1, return_as="generator_unordered")
         for outcomes, reasons in parallel(tasks):
@@ -210,12 +210,18 @@ def _directory(resume: Any) -> Iterator[Path]:
         yield Path(directory)
 
 
-def portions(places: Iterable[tuple[int, str]], n_workers: int) -> Iterable[list[tuple[int, str]]]:
+def portions(
+    places: Iterable[tuple[int, str]], n_workers: int, elsewhere: bool = False
+) -> Iterable[list[tuple[int, str]]]:
     """Divide the fits into pieces of work: complete splits, whose fits share computations, then pairs of fits.
 
     The last splits are divided, so that no worker waits long for another one to finish a complete split. Similar
-    methods, which share the most, usually follow each other.
+    methods, which share the most, usually follow each other. On a cluster (``elsewhere``), each fit is a piece, so
+    that a lost worker costs only the fits that it was running.
     """
+    if elsewhere:
+        yield from ([place] for place in places)
+        return
     by_split: dict[int, list[tuple[int, str]]] = {}
     for place in places:
         by_split.setdefault(place[0], []).append(place)

@@ -151,13 +151,14 @@ class Stacked(BaseEstimator):
         """Refuse a prediction that cannot be mixed."""
 
     def _fit_finally(self, named: dict[str, Any], samples: Samples, seed: int) -> dict[str, Any]:
-        """Fit the candidates to all samples; neighbors in one worker share computations."""
-        pieces = list(portions([(0, name) for name in named], joblib.effective_n_jobs(self.n_jobs)))
+        """Fit the candidates to all samples; on this machine, neighbors in one worker share computations."""
+        elsewhere = cluster_client() is not None
+        pieces = list(portions([(0, name) for name in named], joblib.effective_n_jobs(self.n_jobs), elsewhere))
         final = [[prepared(named[name], seed) for _, name in piece] for piece in pieces]
-        X, others, elsewhere = samples.X, samples._replace(X=None), cluster_client() is not None
+        X, others = samples.X, samples._replace(X=None)
         fits = (joblib.delayed(_fit_together)(estimators, others, X, elsewhere) for estimators in final)
         with shared_with_cluster(X):
-            fitted, messages = zip(*joblib.Parallel(n_jobs=self.n_jobs)(fits), strict=True)
+            fitted, messages = zip(*joblib.Parallel(n_jobs=self.n_jobs, batch_size=1)(fits), strict=True)
         for message in dict.fromkeys(chain.from_iterable(messages)):
             notify(message)
         return dict(zip(named, chain.from_iterable(fitted), strict=True))
