@@ -144,6 +144,10 @@ class PartitionedDesign(Design):
         return self.source.sparse
 
     @property
+    def expands_classes(self) -> bool:
+        return not self.source.sparse
+
+    @property
     def product_norms(self) -> Floats:
         """Of the uncentered columns if they are sparse."""
         if not self.source.sparse:
@@ -203,7 +207,7 @@ class PartitionedDesign(Design):
 
     def score_maxima(
         self,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         multiplier: Floats,
         workers: Workers,
         *,
@@ -330,7 +334,7 @@ def _score_maxima(
     multiplier: Floats,
     loadings: Floats | None,
     *,
-    vectors: Sequence[Floats],
+    vectors: Sequence[Any],
     overlap: Floats | None,
     dtype: Any,
 ) -> tuple[list[Floats], list[Floats]]:

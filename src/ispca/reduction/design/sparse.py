@@ -177,7 +177,7 @@ class SparseDesign(InMemoryDesign):
         def task(part: slice) -> list[Result]:
             block = _part(rows, part, rows.dtype)
             chosen: Block = part if features is None else features[part]
-            return [reduce(product(part, block, piece), chosen) for piece in vectors]
+            return [reduce(product(part, block, piece), chosen, number) for number, piece in enumerate(vectors)]
 
         work = float(rows.nnz) * sum(piece.shape[1] for piece in vectors) * 4
         return workers.map(task, feature_blocks(rows.shape[0]), work)
