@@ -23,6 +23,7 @@ from .containers.array_api import DeviceArray, exact, like, matching, on_host
 from .containers.source import reading_text
 from .families import choose_family
 from .families.target_kind import is_category
+from .reduction.components import needs_sample_gram
 from .reduction.cross_fitting import (
     Fold,
     FoldComponents,
@@ -33,7 +34,7 @@ from .reduction.cross_fitting import (
     make_folds,
     score_variance,
 )
-from .reduction.design import Design, make_design, make_subset_design, total_weights
+from .reduction.design import Design, GramFeatures, make_design, make_subset_design, total_weights
 from .reduction.permutation import Permutations
 from .reduction.records import Reduction
 from .reduction.response import FAMILY_CHOICES, Response, adjusted_response, make_response
@@ -178,6 +179,7 @@ class SupervisedComponents(LinearProjection):
                 rows=data.rows,
                 memory_budget=self.memory_budget,
                 vectors=None if data.response is None else data.response.columns,
+                gram_features=self._gram_features(data),
             )
             whole = reused(reuse, given, key, make)
             usable = self._informative(whole) & ~data.left_out
@@ -230,6 +232,20 @@ class SupervisedComponents(LinearProjection):
             rows = response.rows
         self._check_screening(X, response)
         return TrainingData(X, response, rows, covariates, excluded, samples.groups)
+
+    def _gram_features(self, data: TrainingData) -> GramFeatures | None:
+        """Return the features of the Gram matrix of the samples, if unsupervised components will need it."""
+        chosen = ~data.left_out
+        if not self._expects_unsupervised or not needs_sample_gram(data.X.shape[0], int(chosen.sum())):
+            return None
+        return GramFeatures(chosen, self._informative)
+
+    @property
+    def _expects_unsupervised(self) -> bool:
+        """Whether the settings suggest that there will be unsupervised components."""
+        if self.n_supervised is None or self.n_components is None:
+            return self.n_supervised == 0
+        return bool(self.n_supervised < self.n_components)
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
         """Refuse settings that contradict each other or do not fit the data."""

@@ -37,6 +37,11 @@ KRYLOV_ROUNDING = 1e-15
 WELL_CONDITIONED = 1e-3
 
 
+def needs_sample_gram(n_samples: int, n_features: int) -> bool:
+    """Return whether `principal_components` of so many features forms the Gram matrix of the samples."""
+    return n_samples <= min(n_features, LARGEST_GRAM)
+
+
 def principal_components(
     design: Design,
     workers: Workers,

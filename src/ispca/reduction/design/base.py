@@ -259,6 +259,26 @@ class Design(ABC):
         return self.dot(self.t_dot(vectors, workers, features), used)
 
 
+@dataclass(frozen=True, eq=False)
+class GramFeatures:
+    """The features that a Gram matrix of the samples will be needed of.
+
+    Attributes
+    ----------
+    chosen : ndarray of shape (D,)
+        Features that may take part.
+    informative : callable
+        Returns which features of a design take part, of those that may.
+    """
+
+    chosen: Mask
+    informative: Callable[[Design], Mask]
+
+    def of(self, block: slice) -> GramFeatures:
+        """Return those of a block."""
+        return replace(self, chosen=self.chosen[block])
+
+
 class InMemoryDesign(Design):
     """A design that multiplies block by block, and reduces each product while it is in the cache."""
 

@@ -91,8 +91,8 @@ class WeightedDesign(Design):
         return self.base.feature_gram(features, workers, self.row_weights)
 
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
-        gram = self.base.compute_sample_gram(workers, features)
-        gram *= self._roots
+        # Not in place: the base may keep its matrix.
+        gram = self.base.compute_sample_gram(workers, features) * self._roots
         gram *= self.row_weights.roots
         return gram
 
