@@ -20,6 +20,7 @@ from ._training_samples import TrainingSamples, columns_of, target_array, traini
 from ._warnings import notify
 from .containers import ColumnSource
 from .containers.array_api import DeviceArray, exact, like, matching, on_host
+from .containers.filled import SelfFilledSource
 from .containers.source import reading_text
 from .families import choose_family
 from .families.target_kind import is_category
@@ -163,8 +164,7 @@ class SupervisedComponents(LinearProjection):
             X = source = X.arranged(self.memory_budget)
         samples = training_samples(X, y, sample_weight, offset, groups)
         unfilled = samples.X
-        self._learn_fill_values(unfilled, samples.sample_weight)
-        X = self._filled(X, varied=True)
+        X = self._filled_training_data(X, samples)
         samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
         data = self._training_data(samples, needs_target, labels)
         with exact(X), workers() as threads:
@@ -182,6 +182,9 @@ class SupervisedComponents(LinearProjection):
                 gram_features=self._gram_features(data),
             )
             whole = reused(reuse, given, key, make)
+            if isinstance(X, SelfFilledSource):
+                X.learn()
+                self._store_fill_values(X.n_missing, X.values)
             usable = self._informative(whole) & ~data.left_out
             design = reused(reuse, given, (*key, usable.tobytes()), partial(whole.restricted, usable))
             if not design.usable.any():

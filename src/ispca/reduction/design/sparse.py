@@ -83,8 +83,8 @@ def _moments(by_feature: Any, rows: RowWeights | None) -> tuple[Floats, Floats, 
     else:
         zeros = n - counts
     n_below = np.bincount(feature_of[below], counted, n_features)
-    n_below += np.where(mean > tolerance, zeros, 0)
-    return mean, deviation, n_below
+    # Not in place: without any stored value below the mean, the counts are integers, even of weights.
+    return mean, deviation, n_below + np.where(mean > tolerance, zeros, 0)
 
 
 def sparse_part(by_feature: Any, moments: Moments, usable: Mask) -> SparseDesign:
