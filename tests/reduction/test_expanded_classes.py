@@ -116,8 +116,9 @@ def test_a_test_with_little_memory_takes_one_pass(target):
 def test_responses_that_fit_into_memory_are_not_coded():
     X, y = problem("binary")
     permutations = Permutations(0, len(y), 1000, 2**24)
-    assert permutations.fit_together(1)
-    assert not permutations.fit_together(3)
+    assert permutations.fit_together(1, 1000)
+    assert permutations.fit_together(3, 200)
+    assert not permutations.fit_together(3, 1000)
     with workers() as threads:
         assert make_design(Columns(X), threads, center=True, scale=True).expands_classes
         assert not make_design(X, threads, center=True, scale=True).expands_classes

@@ -100,7 +100,8 @@ class MaxScoreTest:
     def _use_classes(self, response: Response) -> None:
         """Permute classes instead of responses if their products are faster, or save passes over X."""
         n, n_columns = response.columns.shape
-        if self._design.expands_classes and not self._permutations.fit_together(n_columns):
+        together = self._permutations.fit_together(n_columns, self._rule.first_pass)
+        if self._design.expands_classes and not together:
             self._classes = class_table(response.columns, response.class_codes, most=n)
         elif self._design.takes_classes and response.family.classification and classes_pay(n_columns):
             self._classes = class_table(response.columns, response.class_codes)

@@ -153,9 +153,10 @@ class Permutations:
         starts = [0, *range(first, self.count, later)]
         return list(zip(starts, [*starts[1:], self.count], strict=True))
 
-    def fit_together(self, n_columns: int) -> bool:
-        """Return whether all permuted responses fit into memory, so that one pass over X is enough."""
-        return len(self.pieces(n_columns)) <= self._together(n_columns, RESPONSE_BYTES)
+    def fit_together(self, n_columns: int, count: int) -> bool:
+        """Return whether this many permuted responses fit into memory, so that one pass over X is enough."""
+        n_pieces = sum(start < count for start, _ in self.pieces(n_columns))
+        return n_pieces <= self._together(n_columns, RESPONSE_BYTES)
 
     def _together(self, n_columns: int, width: int) -> int:
         """Return how many pieces fit into memory."""
