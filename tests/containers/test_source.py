@@ -112,3 +112,15 @@ def test_the_gram_matrix_is_computed_only_if_it_will_be_used(model, expected, mo
     monkeypatch.setattr(partitioned.blockwise, "describe", note)
     model.set_params(memory_budget=2**21).fit(Changing(np.where(y[:, None] == 1, X + 2, X)), y)
     assert asked == {expected}
+
+
+def test_candidates_of_all_classes_are_read_together():
+    labels = np.arange(30) % 5
+    source = Changing(X)
+    ISPCA(n_supervised=1, alpha=None, max_features=50, memory_budget=2**23).fit(source, labels)
+    # Moments and products, a deflation, and each candidate once.
+    candidates = source.n_columns_read - 2 * 3000
+    assert 150 < candidates <= 250
+    model = ISPCA(n_supervised=1, alpha=None, max_features=50).fit(X, labels)
+    whole = ISPCA(n_supervised=1, alpha=None, max_features=50).fit(Changing(X), labels)
+    np.testing.assert_allclose(whole.components_, model.components_, atol=1e-12)

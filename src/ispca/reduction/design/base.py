@@ -218,6 +218,10 @@ class Design(ABC):
         ``vectors`` are as in `score_maxima`: the permutations of one of ``n_columns`` responses after the other.
         """
 
+    def expect(self, features: Indices) -> None:
+        """Prepare for requests for some of these columns: where X has to be read, they are read at once."""
+        return
+
     @abstractmethod
     def columns(self, features: Indices) -> Floats:
         """Return the standardized columns, dense."""

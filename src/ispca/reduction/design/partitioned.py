@@ -233,6 +233,10 @@ class PartitionedDesign(Design):
         counts: Indices = self._rows(operation, workers, features, (levels, multiplier))
         return counts
 
+    def expect(self, features: Indices) -> None:
+        if len(features) and not self.source.sparse and self._few(len(features)):
+            self._values(features)
+
     def columns(self, features: Indices) -> Floats:
         values = np.subtract(self._values(features), self.moments.mean[features], dtype=np.float64)
         values *= self.weight[features]

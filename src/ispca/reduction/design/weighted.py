@@ -84,6 +84,9 @@ class WeightedDesign(Design):
         weighted = self._roots * vectors
         return self.base.score_exceedances(weighted, n_columns, levels, multiplier, workers, features)
 
+    def expect(self, features: Indices) -> None:
+        self.base.expect(features)
+
     def columns(self, features: Indices) -> Floats:
         return self._roots * self.base.columns(features)
 
