@@ -20,9 +20,17 @@ from ._covariates import (
     frame_categories,
 )
 from ._messages import listing
-from ._missing_values import fill_missing, missing_counts, observed_means, refuse_empty_columns
+from ._missing_values import (
+    fill_missing,
+    fill_values,
+    filled_by_means,
+    missing_counts,
+    observed_means,
+    refuse_empty_columns,
+)
+from ._training_samples import TrainingSamples
 from ._value_ranges import DROP_OR_FILL, IMPUTE
-from .containers import wrapped
+from .containers import ColumnSource, wrapped
 from .families import Family
 
 
@@ -95,16 +103,26 @@ class InputColumns:
         self.adjusted_ = adjusted_mask(self.adjust, X.shape[1], names)[self.source_columns_]
         return expand_indicators(X, names, categories), y
 
-    def _learn_fill_values(self, X: Any, sample_weight: Floats | None) -> None:
-        """Count the missing values of the encoded training samples, and store what replaces them."""
+    def _filled_training_data(self, X: Any, samples: TrainingSamples) -> Any:
+        """Return the encoded X with the missing values of the training samples counted, and replaced by means."""
         self.n_missing_, self.fill_values_ = 0, None
         if self.missing == "mean":
-            n_missing = missing_counts(X)
             names = self._encoded_names()
-            refuse_empty_columns(n_missing, X.shape[0], range(X.shape[1]) if names is None else names)
-            self.n_missing_ = int(n_missing.sum())
-            # An infinite value, for which there is no mean, is refused later.
-            self.fill_values_ = np.nan_to_num(observed_means(X, sample_weight), posinf=0.0, neginf=0.0)
+            names = range(X.shape[1]) if names is None else names
+            if isinstance(X, ColumnSource):
+                filled = filled_by_means(X, samples.kept, samples.sample_weight, names)
+                if self.adjusted_.any():
+                    # The null model needs the covariates before the first pass, which checks the other columns.
+                    filled.take(self.adjusted_)
+                    filled.check(filled.n_missing)
+                return filled
+            n_missing = missing_counts(samples.X)
+            refuse_empty_columns(n_missing, samples.X.shape[0], names)
+            self._store_fill_values(n_missing, fill_values(samples.X, samples.sample_weight))
+        return self._filled(X, varied=True)
+
+    def _store_fill_values(self, n_missing: Indices, values: Floats) -> None:
+        self.n_missing_, self.fill_values_ = int(n_missing.sum()), values
 
     def _filled(self, X: Any, varied: bool) -> Any:
         """Return the encoded X with missing values replaced, or refuse its values."""

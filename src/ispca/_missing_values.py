@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ._array_types import Floats, Indices
 from ._messages import count, listing
 from .containers import ColumnSource
-from .containers.filled import FilledSource
+from .containers.filled import FilledSource, SelfFilledSource
 from .reduction.design import feature_blocks
 
 
@@ -80,6 +80,30 @@ def fill_missing(X: Any, values: Floats) -> Any:
         rows, columns = np.nonzero(np.isnan(X[:, block]))
         X[rows, columns + block.start] = values[columns + block.start]
     return X
+
+
+def fill_values(X: Any, sample_weight: Floats | None = None) -> Floats:
+    """Return what replaces missing values: the means, and zero where there is none."""
+    # A column without observed values, and an infinite value, are refused by other functions.
+    return np.nan_to_num(observed_means(X, sample_weight), posinf=0.0, neginf=0.0)
+
+
+def filled_by_means(
+    X: ColumnSource, rows: Indices | None, sample_weight: Floats | None, names: Any
+) -> SelfFilledSource:
+    """Return a source with missing values replaced by the means of its training samples when it is read.
+
+    ``rows`` are the training samples, None for all; columns that have no mean are refused, by these names.
+    """
+    n_samples = X.shape[0] if rows is None else len(rows)
+    describe = partial(_described, rows=rows, sample_weight=sample_weight)
+    check = partial(refuse_empty_columns, n_samples=n_samples, names=names)
+    return SelfFilledSource(X, describe, fill_missing, check)
+
+
+def _described(X: Any, rows: Indices | None, sample_weight: Floats | None) -> tuple[Indices, Floats]:
+    training = X if rows is None else X[rows]
+    return missing_counts(training), fill_values(training, sample_weight)
 
 
 def refuse_empty_columns(n_missing: Indices, n_samples: int, names: Any) -> None:

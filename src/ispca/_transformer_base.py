@@ -20,9 +20,11 @@ from ._training_samples import TrainingSamples, columns_of, target_array, traini
 from ._warnings import notify
 from .containers import ColumnSource
 from .containers.array_api import DeviceArray, exact, like, matching, on_host
+from .containers.filled import SelfFilledSource
 from .containers.source import reading_text
 from .families import choose_family
 from .families.target_kind import is_category
+from .reduction.components import needs_sample_gram
 from .reduction.cross_fitting import (
     Fold,
     FoldComponents,
@@ -33,7 +35,7 @@ from .reduction.cross_fitting import (
     make_folds,
     score_variance,
 )
-from .reduction.design import Design, make_design, make_subset_design, total_weights
+from .reduction.design import Design, GramFeatures, make_design, make_subset_design, total_weights
 from .reduction.permutation import Permutations
 from .reduction.records import Reduction
 from .reduction.response import FAMILY_CHOICES, Response, adjusted_response, make_response
@@ -162,8 +164,7 @@ class SupervisedComponents(LinearProjection):
             X = source = X.arranged(self.memory_budget)
         samples = training_samples(X, y, sample_weight, offset, groups)
         unfilled = samples.X
-        self._learn_fill_values(unfilled, samples.sample_weight)
-        X = self._filled(X, varied=True)
+        X = self._filled_training_data(X, samples)
         samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
         data = self._training_data(samples, needs_target, labels)
         with exact(X), workers() as threads:
@@ -178,8 +179,12 @@ class SupervisedComponents(LinearProjection):
                 rows=data.rows,
                 memory_budget=self.memory_budget,
                 vectors=None if data.response is None else data.response.columns,
+                gram_features=self._gram_features(data),
             )
             whole = reused(reuse, given, key, make)
+            if isinstance(X, SelfFilledSource):
+                X.learn()
+                self._store_fill_values(X.n_missing, X.values)
             usable = self._informative(whole) & ~data.left_out
             design = reused(reuse, given, (*key, usable.tobytes()), partial(whole.restricted, usable))
             if not design.usable.any():
@@ -230,6 +235,20 @@ class SupervisedComponents(LinearProjection):
             rows = response.rows
         self._check_screening(X, response)
         return TrainingData(X, response, rows, covariates, excluded, samples.groups)
+
+    def _gram_features(self, data: TrainingData) -> GramFeatures | None:
+        """Return the features of the Gram matrix of the samples, if unsupervised components will need it."""
+        chosen = ~data.left_out
+        if not self._expects_unsupervised or not needs_sample_gram(data.X.shape[0], int(chosen.sum())):
+            return None
+        return GramFeatures(chosen, self._informative)
+
+    @property
+    def _expects_unsupervised(self) -> bool:
+        """Whether the settings suggest that there will be unsupervised components."""
+        if self.n_supervised is None or self.n_components is None:
+            return self.n_supervised == 0
+        return bool(self.n_supervised < self.n_components)
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
         """Refuse settings that contradict each other or do not fit the data."""

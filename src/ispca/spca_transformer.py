@@ -152,7 +152,8 @@ class SPCA(SupervisedComponents):
         if self.n_features is not None and self.threshold is not None:
             raise ValueError("n_features and threshold exclude each other. Pass only one of them.")
 
-    def _informative(self, design: Design) -> Mask:
+    @staticmethod
+    def _informative(design: Design) -> Mask:
         return design.moments.deviation > 0
 
     def _reduce(

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from ispca import ISPCA
+from ispca import ISPCA, SPCA
 from ispca.containers import ColumnSource, wrapped
+from ispca.reduction.design import partitioned
 
 
 class Changing(ColumnSource):
@@ -58,4 +60,67 @@ def test_a_fit_reads_no_more_than_it_must():
     assert 3 * 4000 < source.n_columns_read < 4.2 * 4000
     source = Changing(values)
     ISPCA(3, random_state=0, memory_budget=2**23).fit(source, target)
-    assert 5 * 4000 < source.n_columns_read < 6.2 * 4000
+    # One more for the unsupervised directions: the Gram matrix of the samples comes from the first pass.
+    assert 4 * 4000 < source.n_columns_read < 5.2 * 4000
+
+
+SETTINGS = {
+    "plain": (ISPCA(4, random_state=0), {}),
+    "unsupervised": (ISPCA(n_supervised=0), {}),
+    "covariates": (ISPCA(4, n_supervised=1, adjust=[5], exclude=[7, 2900], random_state=0), {}),
+    "weights": (ISPCA(4, random_state=0), {"sample_weight": np.arange(30) % 3}),
+    "screened": (SPCA(4, n_supervised=2, n_features=50), {}),
+}
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_first_pass_gives_the_gram_matrix(setting, sparse, monkeypatch):
+    values = np.where(np.random.default_rng(2).uniform(size=X.shape) < 0.2, X, 0.0)
+    # A feature that one sample decides takes no part.
+    values[:, 20] = np.arange(30) == 4
+    model, weights = SETTINGS[setting]
+    model.set_params(memory_budget=2**21)
+    sources = [Changing(sp.csc_array(values) if sparse else values) for _ in range(2)]
+    for source in sources:
+        source.sparse = sparse
+    found = model.fit(sources[0], y, **weights).components_
+    monkeypatch.setattr(partitioned, "_gram_fits", lambda *_: False)
+    np.testing.assert_array_equal(found, model.fit(sources[1], y, **weights).components_)
+    assert sources[0].n_columns_read == sources[1].n_columns_read - 3000
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (ISPCA(), False),
+        (ISPCA(3), True),
+        (ISPCA(3, alpha=None), False),
+        (ISPCA(3, alpha=None, n_supervised=2), True),
+        (ISPCA(n_supervised=0), True),
+        (SPCA(3), False),
+        (SPCA(3, n_supervised=1), True),
+    ],
+)
+def test_the_gram_matrix_is_computed_only_if_it_will_be_used(model, expected, monkeypatch):
+    asked, describe = set(), partitioned.blockwise.describe
+
+    def note(columns, features, workers, **settings):
+        asked.add(features is not None)
+        return describe(columns, features, workers, **settings)
+
+    monkeypatch.setattr(partitioned.blockwise, "describe", note)
+    model.set_params(memory_budget=2**21).fit(Changing(np.where(y[:, None] == 1, X + 2, X)), y)
+    assert asked == {expected}
+
+
+def test_candidates_of_all_classes_are_read_together():
+    labels = np.arange(30) % 5
+    source = Changing(X)
+    ISPCA(n_supervised=1, alpha=None, max_features=50, memory_budget=2**23).fit(source, labels)
+    # Moments and products, a deflation, and each candidate once.
+    candidates = source.n_columns_read - 2 * 3000
+    assert 150 < candidates <= 250
+    model = ISPCA(n_supervised=1, alpha=None, max_features=50).fit(X, labels)
+    whole = ISPCA(n_supervised=1, alpha=None, max_features=50).fit(Changing(X), labels)
+    np.testing.assert_allclose(whole.components_, model.components_, atol=1e-12)

@@ -64,9 +64,8 @@ def peak_of_fit(estimator, X, y, **weight):
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_memory_does_not_grow_with_the_square_of_the_samples(container, tmp_path, large_side):
     X, y = problem()
-    # Only sparse features are multiplied by classes; of other permutations, few fit into memory at once.
-    dense = container in ("dense", "memory map")
-    settings = {"n_permutations": 50, "alpha": 0.1} if dense else {"n_permutations": 300}
+    # Dense features in memory are multiplied by responses, of which few fit into memory at once.
+    settings = {"n_permutations": 50, "alpha": 0.1} if container == "dense" else {"n_permutations": 300}
     estimator = ISPCA(2, n_supervised=1, **settings)
     assert peak_of_fit(estimator, CONTAINERS[container](X, tmp_path), y) < MOST
     assert (estimator.n_components_, estimator.n_supervised_) == (2, 1)

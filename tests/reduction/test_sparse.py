@@ -31,3 +31,11 @@ def test_the_callers_matrix_is_left_alone():
         ISPCA(1, n_supervised=0).fit(X)
         for kept, now in zip(before, (X.data, X.indices, X.indptr), strict=True):
             np.testing.assert_array_equal(kept, now)
+
+
+def test_weights_of_features_that_are_present_or_absent():
+    # No stored value lies below its mean.
+    X = (np.random.default_rng(0).uniform(size=(40, 30)) < 0.3).astype(float)
+    y, weights = np.arange(40) % 2, 1.0 + np.arange(40) % 3
+    dense, sparse = (ISPCA(3, random_state=0).fit(part, y, sample_weight=weights) for part in (X, sp.csr_array(X)))
+    np.testing.assert_allclose(sparse.components_, dense.components_, atol=1e-9)

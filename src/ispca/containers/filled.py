@@ -1,4 +1,4 @@
-"""Any source with its missing values replaced, block by block."""
+"""Any source with its missing values replaced, block by block, by values that are known or found on the way."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from .._array_types import Floats
-from .source import Block, ColumnSource, Result, Task
+import numpy as np
+
+from .._array_types import Floats, Indices
+from .source import Block, ColumnSource, Result, Task, column_blocks
+
+# Returns for some columns the number of missing values, and what replaces them.
+Describe = Callable[[Any], tuple[Indices, Floats]]
 
 
 class FilledSource(ColumnSource):
@@ -50,6 +55,94 @@ class FilledSource(ColumnSource):
 
     def _with_values(self, blocks: Sequence[Block], arguments: Sequence[Any]) -> list[Any]:
         return [(self.values[block], argument) for block, argument in zip(blocks, arguments, strict=True)]
+
+
+class SelfFilledSource(FilledSource):
+    """A source whose missing values are replaced by what is found out about their columns when these are read.
+
+    Blocks are whole columns, so that this takes no pass over the data of its own.
+
+    Attributes
+    ----------
+    n_missing : ndarray of shape (D,)
+        Number of missing values of each column, -1 where it is not known yet.
+    """
+
+    def __init__(
+        self,
+        source: ColumnSource,
+        describe: Describe,
+        fill: Callable[[Any, Floats], Any],
+        check: Callable[[Indices], None],
+    ) -> None:
+        super().__init__(source, np.zeros(source.shape[1]), fill)
+        self.n_missing = np.full(source.shape[1], -1)
+        self.describe, self.check = describe, check
+
+    @property
+    def complete(self) -> bool:
+        """Whether all columns have been read."""
+        return bool((self.n_missing >= 0).all())
+
+    def arranged(self, memory_budget: float) -> ColumnSource:
+        return SelfFilledSource(self.source.arranged(memory_budget), self.describe, self.fill, self.check)
+
+    def learn(self) -> None:
+        """Read all columns, unless that has been done."""
+        if not self.complete:
+            blocks = column_blocks(self)
+            for _ in self.map_blocks(_nothing, blocks, [None] * len(blocks), None):
+                pass
+
+    def load(self, columns: Block) -> Any:
+        found = self.source.read(columns)
+        if (self.n_missing[columns] < 0).any():
+            self.n_missing[columns], self.values[columns] = self.describe(found)
+        return self.fill(found, self.values[columns])
+
+    def map_blocks(
+        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
+    ) -> Iterator[Result]:
+        if self.complete:
+            return super().map_blocks(task, blocks, arguments, workers)
+        return self._described(task, blocks, arguments, workers)
+
+    def _described(
+        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
+    ) -> Iterator[Result]:
+        both = partial(_on_described, task=task, describe=self.describe, fill=self.fill)
+        results = self.source.map_blocks(both, blocks, arguments, workers)
+        for block, (n_missing, values, result) in zip(blocks, results, strict=True):
+            self.n_missing[block], self.values[block] = n_missing, values
+            if self.complete:
+                # Only now are all columns known that the error has to name.
+                self.check(self.n_missing)
+            yield result
+
+    def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
+        self.learn()
+        return super().sum_blocks(task, blocks, arguments, workers)
+
+    def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
+        self.learn()
+        return super().project(task, blocks, arrays, workers)
+
+
+def _nothing(columns: Any, argument: Any, workers: Any) -> None:
+    """Use the columns for nothing."""
+
+
+def _on_described(
+    columns: Any,
+    argument: Any,
+    workers: Any,
+    *,
+    task: Task[Result],
+    describe: Describe,
+    fill: Callable[[Any, Floats], Any],
+) -> tuple[Indices, Floats, Result]:
+    n_missing, values = describe(columns)
+    return n_missing, values, task(fill(columns, values), argument, workers)
 
 
 def _on_filled(

@@ -140,9 +140,7 @@ class ColumnSource(ABC):
 
     def by_column(self, function: Callable[[Any], Any]) -> Any:
         """Return what a function of some columns gives for every column, in one pass."""
-        width = block_width(self)
-        starts = range(0, self.shape[1], width)
-        blocks = [slice(start, min(start + width, self.shape[1])) for start in starts]
+        blocks = column_blocks(self)
         task = partial(_apply, function=function)
         return np.concatenate(list(self.map_blocks(task, blocks, [None] * len(blocks), None)))
 
@@ -228,6 +226,12 @@ def block_width(source: ColumnSource, memory_budget: float = 2**28) -> int:
     units = (lcm(chunk, ALIGNED_COLUMNS), chunk if chunk > 1 else ALIGNED_COLUMNS)
     unit = next((unit for unit in units if unit <= fitting), ALIGNED_COLUMNS)
     return max(1, fitting // unit) * unit
+
+
+def column_blocks(source: ColumnSource) -> list[slice]:
+    """Return blocks of all columns, for a single pass."""
+    width = block_width(source)
+    return [slice(start, min(start + width, source.shape[1])) for start in range(0, source.shape[1], width)]
 
 
 def reading_text(source: ColumnSource) -> str:

@@ -39,6 +39,11 @@ SIGN_VALUES = 2**24
 WELL_CONDITIONED = 1e-3
 
 
+def needs_sample_gram(n_samples: int, n_features: int) -> bool:
+    """Return whether `principal_components` forms the Gram matrix of the samples for data of this shape."""
+    return n_samples <= min(n_features, LARGEST_GRAM)
+
+
 def principal_components(
     design: Design,
     workers: Workers,

@@ -26,7 +26,7 @@ from .deflation import Deflation, project_off, varying_columns
 from .design import Design
 from .design.permuted_classes import Codes, PermutedClasses, class_table, classes_pay
 from .null_distribution import permuted_responses, tested_scores, whole_responses
-from .permutation import CODE_BYTES, RESPONSE_BYTES, Permutations
+from .permutation import CODE_SHARE, RESPONSE_BYTES, Permutations
 from .records import TestResult
 from .response import Response
 from .stopping_rule import PASSED, UNDECIDED, StoppingRule, is_borderline, p_value_interval
@@ -84,7 +84,7 @@ class MaxScoreTest:
         self._permutations, self._rule = permutations, rule
         self._classes: tuple[Codes, Floats] | None = None
         self._width = RESPONSE_BYTES
-        if design.takes_classes and response.target.plain and response.family.classification:
+        if response.target.plain:
             self._use_classes(response)
         self._n_columns = 1 if self._classes else self._responses.shape[1]
         self._pieces = permutations.pieces(self._n_columns, self._width)
@@ -98,10 +98,15 @@ class MaxScoreTest:
         self._n_start = -1
 
     def _use_classes(self, response: Response) -> None:
-        """Permute classes instead of responses if their products are faster."""
-        if classes_pay(response.columns.shape[1]):
+        """Permute classes instead of responses if their products are faster, or save passes over X."""
+        n, n_columns = response.columns.shape
+        together = self._permutations.fit_together(n_columns, self._rule.first_pass)
+        if self._design.expands_classes and not together:
+            self._classes = class_table(response.columns, response.class_codes, most=n)
+        elif self._design.takes_classes and response.family.classification and classes_pay(n_columns):
             self._classes = class_table(response.columns, response.class_codes)
-            self._width = CODE_BYTES if self._classes else RESPONSE_BYTES
+        if self._classes:
+            self._width = CODE_SHARE * self._classes[0].itemsize
 
     def _affordable_reaches(self) -> int:
         """Return for how many pieces to store the reach: those of the default test, or what memory allows."""
@@ -193,17 +198,14 @@ class MaxScoreTest:
         """Return which permutations of a batch reach the score, and the reach of its pieces."""
         sizes = [self._pieces[piece][1] - self._pieces[piece][0] for piece in batch]
         n_components = len(overlaps[0])
+        vectors: Sequence[Any] = permuted
+        overlap = None
         if n_components and self._classes:
             # Classes cannot be projected off the components, but their products can.
-            found = [
-                single_precision_exceedances(self._design, workers, state, [piece], [size], score, overlap=overlap)
-                for piece, size, overlap in zip(permuted, sizes, overlaps, strict=True)
-            ]
-            return np.concatenate([part[0] for part in found]), [reach for part in found for reach in part[1]]
-        vectors: Sequence[Any] = permuted
-        if n_components:
+            overlap = np.concatenate(overlaps, axis=1)
+        elif n_components:
             vectors = [project_off(state.basis[:, self._n_start :], columns) for columns in vectors]
-        return single_precision_exceedances(self._design, workers, state, vectors, sizes, score)
+        return single_precision_exceedances(self._design, workers, state, vectors, sizes, score, overlap=overlap)
 
     def _keep(self, pieces: Sequence[int], permuted: Sequence[Vectors]) -> None:
         """Keep permuted responses for later tests while they fit into half of the memory."""
@@ -291,7 +293,7 @@ def single_precision_exceedances(
 ) -> tuple[Mask, list[Floats]]:
     """Return which permutations reach the score, decided as in double precision, and the reach per piece.
 
-    ``features`` restricts the search; ``overlap`` is Q^T y of the (then single) piece, whose y is not projected.
+    ``features`` restricts the search; ``overlap`` is Q^T y of all pieces, whose y are not projected then.
     """
     inverse_norms = state.inverse_norms
     grown = np.sqrt(design.product_norms) * inverse_norms
@@ -302,7 +304,7 @@ def single_precision_exceedances(
     sturdy_norms[fragile] = 0.0
     grown[fragile] = 0.0
     # The largest rounding error of a dot product of unit vectors, times its amplification by deflation.
-    terms = max(piece.terms if isinstance(piece, PermutedClasses) else len(piece) for piece in vectors)
+    terms = max(_terms(design, piece) for piece in vectors)
     roundings = (terms + state.basis.shape[1] + 6) * UNIT_ROUNDOFF
     longest = 1.0
     if design.rows is not None:
@@ -313,18 +315,20 @@ def single_precision_exceedances(
     maxima, reach = _maxima(design, workers, vectors, sizes, sturdy_norms, np.float32, features, explained)
     exceeds = maxima > score + bound
     unsure = np.abs(maxima - score) <= bound
-    start = 0
+    start = first = 0
     for piece, size in enumerate(sizes):
-        here = np.flatnonzero(unsure[start : start + size])
+        width, here = vectors[piece].shape[1], np.flatnonzero(unsure[start : start + size])
         if len(here):
             near = np.flatnonzero(reach[piece] >= score - bound)
             near = near if features is None else features[near]
             chosen = vectors[piece]
             columns = chosen.some(here) if isinstance(chosen, PermutedClasses) else _some(chosen, size, here)
-            some = None if explained is None else (explained[0], _some(explained[1], size, here))
+            some = None
+            if explained is not None:
+                some = explained[0], _some(explained[1][:, first : first + width], size, here)
             exact, _ = _maxima(design, workers, [columns], [len(here)], inverse_norms, np.float64, near, some)
             exceeds[start + here] = exact >= score - TIE
-        start += size
+        start, first = start + size, first + width
     for of_features in reach:
         of_features += bound
     if len(fragile):
@@ -334,6 +338,13 @@ def single_precision_exceedances(
         for total, exact_reach in zip(reach, reached, strict=True):
             total[places] = exact_reach + TIE
     return exceeds, reach
+
+
+def _terms(design: Design, vectors: Vectors) -> float:
+    """Return how many roundings a product in single precision may amount to."""
+    if isinstance(vectors, PermutedClasses) and design.takes_classes:
+        return vectors.terms
+    return vectors.shape[0]
 
 
 def _some(columns: Floats, size: int, permutations: Indices) -> Floats:

@@ -24,9 +24,10 @@ CHUNK = 64
 FIRST_PIECE = 32
 # Permutations per later piece: the scores of a block of features then fit the cache.
 PIECE = 256
-# Memory of a permuted value: permuted, projected and in single precision, and its products; or as a class code.
+# Memory of a permuted value: permuted, projected and in single precision, and its products. Codes get half of the
+# memory, blocks of X the rest.
 RESPONSE_BYTES = 64
-CODE_BYTES = 4
+CODE_SHARE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +153,15 @@ class Permutations:
         starts = [0, *range(first, self.count, later)]
         return list(zip(starts, [*starts[1:], self.count], strict=True))
 
+    def fit_together(self, n_columns: int, count: int) -> bool:
+        """Return whether this many permuted responses fit into memory, so that one pass over X is enough."""
+        n_pieces = sum(start < count for start, _ in self.pieces(n_columns))
+        return n_pieces <= self._together(n_columns, RESPONSE_BYTES)
+
+    def _together(self, n_columns: int, width: int) -> int:
+        """Return how many pieces fit into memory."""
+        return max(1, self.memory_budget // (width * self.n_samples * n_columns * PIECE))
+
     def batches(
         self, n_columns: int, first_pass: int, likely_passes: bool, start: int = 0, width: int = RESPONSE_BYTES
     ) -> Iterator[list[int]]:
@@ -161,7 +171,7 @@ class Permutations:
         after that, each batch adds a quarter, so that little is computed in vain.
         """
         pieces = self.pieces(n_columns, width)
-        together = max(1, self.memory_budget // (width * self.n_samples * n_columns * PIECE))
+        together = self._together(n_columns, width)
         while start < len(pieces):
             done = pieces[start][0]
             wanted = max(first_pass if start or likely_passes else 0, done + done // 4)

@@ -56,9 +56,13 @@ def search(
     """Return the component with the highest score over all thresholds and response columns."""
     n_columns = scores.shape[1]
     work = 20.0 * settings.max_features * design.shape[0] * n_columns
-    columns = workers.map(
-        lambda column: _search_column(design, workers, state, scores, column, settings), range(n_columns), work
-    )
+    subsets = workers.map(lambda column: _subsets(scores[:, column], settings), range(n_columns), work)
+    design.expect(np.unique(np.concatenate([features for features, _ in subsets])))
+
+    def search_column(column: int) -> Candidate | None:
+        return _search_column(design, workers, state, scores, column, subsets[column])
+
+    columns = workers.map(search_column, range(n_columns), work)
     found = [candidate for candidate in columns if candidate is not None]
     if not found:
         raise ValueError("No feature has a nonzero score.")
@@ -67,9 +71,14 @@ def search(
 
 
 def _search_column(
-    design: Design, workers: Workers, state: Deflation, scores: Floats, column: int, settings: SearchSettings
+    design: Design,
+    workers: Workers,
+    state: Deflation,
+    scores: Floats,
+    column: int,
+    subsets: tuple[Indices, Indices],
 ) -> Candidate | None:
-    features, sizes = _subsets(scores[:, column], settings)
+    features, sizes = subsets
     if not len(features):
         return None
     products = state.products[features, column]

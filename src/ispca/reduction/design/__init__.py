@@ -11,14 +11,22 @@ from ..._array_types import Floats, Indices
 from ...containers import ColumnSource
 from ...containers.array_api import DeviceArray
 from ..threads import Workers
-from .base import Design, RowWeights, feature_blocks
+from .base import Design, GramFeatures, RowWeights, feature_blocks
 from .dense import Samples, dense_design
 from .device import device_design
 from .partitioned import partitioned_design
 from .sparse import sparse_design
 from .weighted import total_weights, with_row_weights
 
-__all__ = ["Design", "RowWeights", "feature_blocks", "make_design", "make_subset_design", "total_weights"]
+__all__ = [
+    "Design",
+    "GramFeatures",
+    "RowWeights",
+    "feature_blocks",
+    "make_design",
+    "make_subset_design",
+    "total_weights",
+]
 
 # A dense array with fewer nonzeros than this (word counts, single cells) is handled as sparse.
 SPARSE_DENSITY = 0.05
@@ -33,11 +41,13 @@ def make_design(
     rows: RowWeights | None = None,
     memory_budget: float = 2**28,
     vectors: Floats | None = None,
+    gram_features: GramFeatures | None = None,
 ) -> Design:
     """Wrap X: a source of columns, dense or sparse; mostly-zero dense data becomes sparse.
 
-    ``vectors`` are what `t_dot` will be asked for first: where X has to be read, their products are computed in
-    the same pass as the moments.
+    ``vectors`` are what `t_dot` will be asked for first, and ``gram_features`` those that the design will be
+    restricted to when `sample_gram` is asked for. Where X has to be read, both results come from the same pass as
+    the moments.
     """
     design: Design
     if isinstance(X, DeviceArray):
@@ -51,6 +61,7 @@ def make_design(
             rows=rows,
             memory_budget=memory_budget,
             vectors=vectors if rows is None else None,
+            gram_features=gram_features,
         )
     else:
         make = sparse_design if sp.issparse(X) or _mostly_zero(X) else dense_design

@@ -15,7 +15,7 @@ from ..threads import Workers
 
 Result = TypeVar("Result")
 Block = slice | Indices
-Reducer = Callable[[Any, Block], Result]
+Reducer = Callable[[Any, Block, int], Result]
 
 BLOCK_FEATURES = 512
 # A value this close to the column mean (in standard deviations) is not below it, whatever the rounding.
@@ -150,6 +150,11 @@ class Design(ABC):
         """Whether `score_maxima` multiplies `PermutedClasses` faster than the responses they stand for."""
         return False
 
+    @property
+    def expands_classes(self) -> bool:
+        """Whether `score_maxima` takes `PermutedClasses` only to save passes over X, and forms the responses."""
+        return False
+
     @cached_property
     def weight(self) -> Floats:
         """What centered columns are multiplied by: ``1 / scale``, zero if not usable."""
@@ -193,8 +198,9 @@ class Design(ABC):
         """Return the largest ``multiplier_j |x_j^T t|`` of each vector t, and of each feature j, per matrix.
 
         Every matrix in ``vectors`` has vectors in its columns, orthogonal to the constant if X is centered; a
-        design that ``takes_classes`` takes `PermutedClasses` too.
-        ``explained`` are loadings L (D x k) and Q^T t (k x vectors) for the score of ``x_j^T t - L_j Q^T t``.
+        design that ``takes_classes`` or ``expands_classes`` takes `PermutedClasses` too.
+        ``explained`` are loadings L (D x k) and Q^T t (k x vectors of all matrices) for the score of
+        ``x_j^T t - L_j Q^T t``.
         """
 
     @abstractmethod
@@ -211,6 +217,10 @@ class Design(ABC):
 
         ``vectors`` are as in `score_maxima`: the permutations of one of ``n_columns`` responses after the other.
         """
+
+    def expect(self, features: Indices) -> None:
+        """Prepare for requests for some of these columns: where X has to be read, they are read at once."""
+        return
 
     @abstractmethod
     def columns(self, features: Indices) -> Floats:
@@ -253,6 +263,26 @@ class Design(ABC):
         return self.dot(self.t_dot(vectors, workers, features), used)
 
 
+@dataclass(frozen=True, eq=False)
+class GramFeatures:
+    """The features that a Gram matrix of the samples will be needed of.
+
+    Attributes
+    ----------
+    chosen : ndarray of shape (D,)
+        Features that may take part.
+    informative : callable
+        Returns which features of a design take part, of those that may.
+    """
+
+    chosen: Mask
+    informative: Callable[[Design], Mask]
+
+    def of(self, block: slice) -> GramFeatures:
+        """Return those of a block."""
+        return replace(self, chosen=self.chosen[block])
+
+
 class InMemoryDesign(Design):
     """A design that multiplies block by block, and reduces each product while it is in the cache."""
 
@@ -267,12 +297,13 @@ class InMemoryDesign(Design):
         explained: tuple[Floats, Floats] | None = None,
     ) -> tuple[list[Floats], list[Floats]]:
         if explained is not None:
-            loadings, overlap = explained[0], explained[1].astype(dtype)
+            loadings, borders = explained[0], np.cumsum([piece.shape[1] for piece in vectors])
+            overlaps = np.split(explained[1].astype(dtype), borders[:-1], axis=1)
 
-        def reduce(product: Floats, block: Block) -> tuple[Floats, Floats]:
+        def reduce(product: Floats, block: Block, piece: int) -> tuple[Floats, Floats]:
             if explained is not None:
                 # x^T P t = x^T t - (x^T Q)(Q^T t): deflating the product, not the vectors.
-                product -= (loadings[block] * multiplier[block, None]).astype(dtype) @ overlap
+                product -= (loadings[block] * multiplier[block, None]).astype(dtype) @ overlaps[piece]
             # The block is still in the cache: absolute value and both maxima cost little here.
             np.abs(product, out=product)
             return product.max(axis=0), product.max(axis=1)
@@ -293,7 +324,7 @@ class InMemoryDesign(Design):
     ) -> Indices:
         shape = (-1, n_columns, vectors.shape[1] // n_columns)
 
-        def reduce(product: Floats, block: Block) -> Indices:
+        def reduce(product: Floats, block: Block, _: int) -> Indices:
             scores = np.abs(product, out=product).reshape(shape).max(axis=1)
             return np.count_nonzero(scores >= levels[block, None], axis=1)
 
@@ -310,7 +341,7 @@ class InMemoryDesign(Design):
         multiplier: Floats | None,
         dtype: Any,
     ) -> list[list[Result]]:
-        """Return ``reduce(X_s[:, block].T @ vectors[i], block)`` for every block of features and every i.
+        """Return ``reduce(X_s[:, block].T @ vectors[i], block, i)`` for every block of features and every i.
 
         The product is only lent to ``reduce``: its memory is used again. The vectors are centered if X is, so
         ``X_s^T t = S^-1 X^T t``.

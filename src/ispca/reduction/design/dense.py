@@ -21,6 +21,7 @@ from .base import (
     RowWeights,
     feature_blocks,
 )
+from .permuted_classes import PermutedClasses
 
 
 def dense_design(
@@ -110,7 +111,7 @@ class DenseDesign(InMemoryDesign):
 
     def map_products(
         self,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         reduce: Reducer[Result],
         workers: Workers,
         features: Indices | None,
@@ -118,24 +119,28 @@ class DenseDesign(InMemoryDesign):
         dtype: Any,
     ) -> list[list[Result]]:
         weight = self.weight if multiplier is None else self.weight * multiplier
-        vectors = [np.asarray(piece, dtype) for piece in vectors]
+        vectors = [piece if isinstance(piece, PermutedClasses) else np.asarray(piece, dtype) for piece in vectors]
         n_features = self.shape[1] if features is None else len(features)
 
         def task(part: slice) -> list[Result]:
             block: Block = part if features is None else features[part]
-            transpose = self._scratch_columns(block, weight, dtype, workers).T
+            columns = self._scratch_columns(block, weight, dtype, workers)
             results = []
-            for piece in vectors:
-                product = workers.scratch("product", (len(transpose), piece.shape[1]), dtype)
-                results.append(reduce(np.matmul(transpose, piece, out=product), block))
+            for number, piece in enumerate(vectors):
+                product = workers.scratch("product", (columns.shape[1], piece.shape[1]), dtype)
+                if isinstance(piece, PermutedClasses):
+                    piece.dense_products(columns, product)
+                else:
+                    np.matmul(columns.T, piece, out=product)
+                results.append(reduce(product, block, number))
             return results
 
-        work = float(n_features) * (sum(piece.size for piece in vectors) + 4 * self.shape[0])
+        work = float(n_features) * self.shape[0] * (sum(piece.shape[1] for piece in vectors) + 4)
         return workers.map(task, feature_blocks(n_features), work)
 
     def t_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
         blocks = self.map_products(
-            [vectors], lambda product, _: product.copy(), workers, features, None, np.float64
+            [vectors], lambda product, *_: product.copy(), workers, features, None, np.float64
         )
         return np.concatenate([product for [product] in blocks])
 

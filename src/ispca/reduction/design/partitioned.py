@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..._array_types import Floats, Indices, Mask
-from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, out_of_range, refuse_out_of_range
+from ..._value_ranges import column_ranges, joined_ranges, out_of_range, refuse_out_of_range
 from ...containers.source import Block, ColumnSource, block_width
 from ..threads import Workers
-from .base import Design, Moments, RowWeights, feature_blocks
-from .dense import DenseDesign, dense_design
-from .sparse import features_in_rows, sparse_design, sparse_part
+from . import partitioned_blocks as blockwise
+from .base import Design, GramFeatures, Moments, RowWeights, feature_blocks
+from .dense import DenseDesign
+from .sparse import features_in_rows, sparse_part
 
-# The Gram matrix of the samples is summed over this many features at a time, in this many tiles.
-GRAM_FEATURES, GRAM_TILES = 2048, 8
 # From a block, single columns are read only if they are fewer than this fraction of it.
 FEW_COLUMNS = 0.125
 
@@ -51,60 +49,52 @@ def partitioned_design(
     rows: RowWeights | None = None,
     memory_budget: float = 2**28,
     vectors: Floats | None = None,
+    gram_features: GramFeatures | None = None,
 ) -> PartitionedDesign:
-    """Compute the moments of all columns, and ``X_s^T vectors``, and refuse values out of range, in one pass."""
+    """Compute the moments of all columns, and refuse values out of range, in one pass.
+
+    The same pass gives ``X_s^T vectors``, and the Gram matrix of the samples if it fits into memory.
+    """
     n_features, width = source.shape[1], block_width(source, memory_budget)
     blocks = feature_blocks(n_features, width)
-    task = partial(_describe, center=center, scale=scale, rows=rows, vectors=vectors)
+    task = partial(blockwise.describe, center=center, scale=scale, rows=rows, vectors=vectors)
+    wanted = gram_features if _gram_fits(source, memory_budget) else None
+    arguments = [None if wanted is None else wanted.of(block) for block in blocks]
     moments: Moments | None = None
     products = None if vectors is None else np.empty((n_features, vectors.shape[1]))
+    gram = None if wanted is None else (np.empty(n_features, bool), np.zeros((source.shape[0],) * 2))
     refused, refused_columns = [], []
-    for block, (ranges, own, product) in zip(
-        blocks, source.map_blocks(task, blocks, [None] * len(blocks), workers), strict=True
-    ):
+    for block, found in zip(blocks, source.map_blocks(task, blocks, arguments, workers), strict=True):
         if moments is None:
-            moments = Moments(*(np.empty(n_features, array.dtype) for array in _arrays(own)))
-        for whole, part in zip(_arrays(moments), _arrays(own), strict=True):
+            moments = Moments(*(np.empty(n_features, array.dtype) for array in _arrays(found.moments)))
+        for whole, part in zip(_arrays(moments), _arrays(found.moments), strict=True):
             whole[block] = part
         if products is not None:
-            products[block] = product
-        suspect = out_of_range(ranges)
-        refused.append(ranges.of(suspect))
+            products[block] = found.products
+        if gram is not None and found.gram is not None:
+            gram[0][block] = found.gram[0]
+            np.add(gram[1], found.gram[1], out=gram[1])
+        suspect = out_of_range(found.ranges)
+        refused.append(found.ranges.of(suspect))
         refused_columns.append(block.start + suspect)
     assert moments is not None
     which = np.concatenate(refused_columns)
     if len(which):
         refuse_out_of_range(joined_ranges(refused), which if source.names is None else source.names[which])
     known = None if vectors is None or products is None else (vectors, products)
-    return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width, known)
+    return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width, known, gram)
+
+
+def _gram_fits(source: ColumnSource, memory_budget: float) -> bool:
+    """Return whether the first pass can sum the Gram matrix of the samples: half of the memory holds three.
+
+    A cluster, which decides the width of its blocks, would send one matrix for each of them.
+    """
+    return source.width is None and 3 * 8 * float(source.shape[0]) ** 2 <= memory_budget / 2
 
 
 def _arrays(moments: Moments) -> list[Any]:
     return [getattr(moments, entry.name) for entry in fields(Moments)]
-
-
-def _describe(
-    columns: Any,
-    _: None,
-    workers: Workers,
-    *,
-    center: bool,
-    scale: bool,
-    rows: RowWeights | None,
-    vectors: Floats | None,
-) -> tuple[ColumnRanges, Moments, Floats | None]:
-    ranges = _ranges(columns, workers)
-    make = sparse_design if sp.issparse(columns) else dense_design
-    with np.errstate(all="ignore"):  # values out of range are refused by name, after the pass
-        design = make(columns, workers, center=center, scale=scale, rows=rows)
-        return ranges, design.moments, None if vectors is None else design.t_dot(vectors, workers)
-
-
-def _ranges(columns: Any, workers: Workers) -> ColumnRanges:
-    if sp.issparse(columns):
-        return column_ranges(columns)
-    blocks = feature_blocks(columns.shape[1])
-    return joined_ranges(workers.map(lambda block: column_ranges(columns[:, block]), blocks, 2.0 * columns.size))
 
 
 def _operate(columns: Any, part: Part, workers: Workers, *, operation: Operation) -> Any:
@@ -130,18 +120,25 @@ class PartitionedDesign(Design):
         Number of columns that are read at once.
     known : tuple of ndarray or None
         Vectors, and their products with all columns that vary, from the pass for the moments.
+    known_gram : tuple of ndarray or None
+        A mask of features, and the Gram matrix of the samples with these, from the same pass.
     """
 
     sparse = False
     source: ColumnSource
     width: int
     known: tuple[Floats, Floats] | None = None
+    known_gram: tuple[Mask, Floats] | None = None
     # The features of the last search, in ascending order, and their columns: it needs them more than once.
     _recent: list[tuple[Indices, Any]] = field(default_factory=list, init=False, repr=False)
 
     @property
     def takes_classes(self) -> bool:
         return self.source.sparse
+
+    @property
+    def expands_classes(self) -> bool:
+        return not self.source.sparse
 
     @property
     def product_norms(self) -> Floats:
@@ -198,12 +195,12 @@ class PartitionedDesign(Design):
             return np.empty((0, vectors.shape[1]))
         if features is None and self.known is not None and np.array_equal(vectors, self.known[0]):
             return self.known[1] * self.usable[:, None]
-        product: Floats = self._rows(partial(_t_dot, vectors=vectors), workers, features)
+        product: Floats = self._rows(partial(blockwise.t_dot, vectors=vectors), workers, features)
         return product
 
     def score_maxima(
         self,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         multiplier: Floats,
         workers: Workers,
         *,
@@ -212,7 +209,7 @@ class PartitionedDesign(Design):
         explained: tuple[Floats, Floats] | None = None,
     ) -> tuple[list[Floats], list[Floats]]:
         loadings, overlap = (None, None) if explained is None else explained
-        operation = partial(_score_maxima, vectors=list(vectors), overlap=overlap, dtype=dtype)
+        operation = partial(blockwise.score_maxima, vectors=list(vectors), overlap=overlap, dtype=dtype)
         results, places = self._run(self.source.map_blocks, operation, workers, features, (multiplier, loadings))
         count = self.shape[1] if features is None else len(features)
         of_vectors = [np.zeros(piece.shape[1], dtype) for piece in vectors]
@@ -232,9 +229,13 @@ class PartitionedDesign(Design):
         workers: Workers,
         features: Indices,
     ) -> Indices:
-        operation = partial(_score_exceedances, vectors=vectors, n_columns=n_columns)
+        operation = partial(blockwise.score_exceedances, vectors=vectors, n_columns=n_columns)
         counts: Indices = self._rows(operation, workers, features, (levels, multiplier))
         return counts
+
+    def expect(self, features: Indices) -> None:
+        if len(features) and not self.source.sparse and self._few(len(features)):
+            self._values(features)
 
     def columns(self, features: Indices) -> Floats:
         values = np.subtract(self._values(features), self.moments.mean[features], dtype=np.float64)
@@ -266,7 +267,7 @@ class PartitionedDesign(Design):
             left = self.columns(features[part])
             left *= 1.0 if rows is None else rows.total[:, None]
             # The rows of a block; products in memory are taken over the same blocks.
-            gram[part] = self._rows(partial(_plain_product, vectors=left), workers, features).T
+            gram[part] = self._rows(partial(blockwise.plain_product, vectors=left), workers, features).T
         return (gram + gram.T) / 2
 
     def _in_memory(self, features: Indices) -> DenseDesign:
@@ -282,7 +283,9 @@ class PartitionedDesign(Design):
         return sparse_part(columns, moments, self.usable[ascending]).feature_gram(places, workers, rows)
 
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
-        gram: Floats = self._run(self.source.sum_blocks, _sample_gram, workers, features)[0]
+        if features is None and self.known_gram is not None and np.array_equal(self.usable, self.known_gram[0]):
+            return self.known_gram[1]
+        gram: Floats = self._run(self.source.sum_blocks, blockwise.sample_gram, workers, features)[0]
         return gram
 
     def dot(self, coefficients: Floats, features: Indices) -> Floats:
@@ -294,11 +297,11 @@ class PartitionedDesign(Design):
         if not len(with_weight):
             return np.zeros((self.shape[0], coefficients.shape[1]))
         every = None if len(with_weight) == self.shape[1] else with_weight
-        product: Floats = self._run(self.source.sum_blocks, _dot, Workers(None, 0), every, (padded,))[0]
+        product: Floats = self._run(self.source.sum_blocks, blockwise.dot, Workers(None, 0), every, (padded,))[0]
         return product
 
     def sample_gram_dot(self, vectors: Floats, workers: Workers, features: Indices | None = None) -> Floats:
-        operation = partial(_sample_gram_dot, vectors=vectors)
+        operation = partial(blockwise.sample_gram_dot, vectors=vectors)
         product: Floats = self._run(self.source.sum_blocks, operation, workers, features)[0]
         return product
 
@@ -318,69 +321,3 @@ def _project(columns: Any, argument: tuple[Floats, Floats, Any], _: Workers) -> 
     else:
         product = np.subtract(columns, mean, dtype=np.float64) @ weights
     return product
-
-
-def _t_dot(design: Design, workers: Workers, *, vectors: Floats) -> Floats:
-    return design.t_dot(vectors, workers)
-
-
-def _score_maxima(
-    design: Design,
-    workers: Workers,
-    multiplier: Floats,
-    loadings: Floats | None,
-    *,
-    vectors: Sequence[Floats],
-    overlap: Floats | None,
-    dtype: Any,
-) -> tuple[list[Floats], list[Floats]]:
-    explained = None if loadings is None or overlap is None else (loadings, overlap)
-    return design.score_maxima(vectors, multiplier, workers, dtype=dtype, explained=explained)
-
-
-def _score_exceedances(
-    design: Design, workers: Workers, levels: Floats, multiplier: Floats, *, vectors: Floats, n_columns: int
-) -> Indices:
-    every = np.arange(design.shape[1])
-    return design.score_exceedances(vectors, n_columns, levels, multiplier, workers, every)
-
-
-def _plain_product(design: Design, workers: Workers, *, vectors: Floats) -> Floats:
-    return design.columns(np.arange(design.shape[1])).T @ vectors
-
-
-def _sample_gram(design: Design, workers: Workers) -> Floats:
-    return (
-        _dense_gram(design, workers)
-        if isinstance(design, DenseDesign)
-        else design.compute_sample_gram(workers, None)
-    )
-
-
-def _dense_gram(design: DenseDesign, workers: Workers) -> Floats:
-    """Return the Gram matrix of the samples, with all threads at work however few samples there are."""
-    n, n_features = design.shape
-    gram = np.zeros((n, n))
-    # The lower triangle in tiles of rows with equal areas.
-    borders = np.unique(np.rint(n * np.sqrt(np.arange(GRAM_TILES + 1) / GRAM_TILES)).astype(int)).tolist()
-    for part in feature_blocks(n_features, GRAM_FEATURES):
-        columns = np.empty((n, part.stop - part.start))
-
-        def fill(block: slice, part: slice = part, columns: Floats = columns) -> None:
-            columns[:, block] = design.columns(slice(part.start + block.start, part.start + block.stop))
-
-        def add(tile: tuple[int, int], columns: Floats = columns) -> None:
-            start, stop = tile
-            gram[start:stop, :stop] += columns[start:stop] @ columns[:stop].T
-
-        workers.map(fill, feature_blocks(columns.shape[1]), 4.0 * columns.size)
-        workers.map(add, list(pairwise(borders)), float(n) * columns.size / 2)
-    return np.tril(gram) + np.tril(gram, -1).T
-
-
-def _dot(design: Design, workers: Workers, coefficients: Floats) -> Floats:
-    return design.dot(coefficients, np.arange(design.shape[1]))
-
-
-def _sample_gram_dot(design: Design, workers: Workers, *, vectors: Floats) -> Floats:
-    return design.sample_gram_dot(vectors, workers)

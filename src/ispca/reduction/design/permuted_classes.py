@@ -1,7 +1,9 @@
-"""Permuted class targets as one code per sample and permutation.
+"""Permuted targets as one code per sample and permutation.
 
 A permuted response is a function of the permuted class, so that every entry of a sparse feature belongs to one
-class: its sums by class give the products with the responses of all classes at the cost of one.
+class: its sums by class give the products with the responses of all classes at the cost of one. Dense features
+outside of memory need codes for another reason: those of all permutations fit into memory, so that one pass over X
+is enough. Every value of a quantity is then a class of its own.
 """
 
 from __future__ import annotations
@@ -16,14 +18,17 @@ import numpy as np
 from ..._array_types import Floats, Indices
 from ..._engine_loader import load_engine
 
-Codes = np.ndarray[Any, np.dtype[np.uint8]]
+Codes = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 
-# Permutations whose codes lie together in memory, entries that the engine sums in single precision, most classes.
+# Permutations whose codes lie together in memory, entries that the engine sums in single precision, its most
+# classes.
 STRIP = 64
 CHUNK = 256
 MOST_CLASSES = 256
 # Without vector instructions, fewer responses than this are multiplied faster one by one.
 FEW_RESPONSES = 3
+# For dense features, responses are formed in parts of this many samples and columns.
+EXPANDED_SAMPLES, EXPANDED_COLUMNS = 4096, 512
 
 
 @lru_cache(maxsize=1)
@@ -40,16 +45,17 @@ def classes_pay(n_responses: int) -> bool:
     return engine is not None and (n_responses >= FEW_RESPONSES or engine.simd() != "baseline")
 
 
-def class_table(columns: Floats, codes: Indices) -> tuple[Codes, Floats] | None:
+def class_table(columns: Floats, codes: Indices, most: int = MOST_CLASSES) -> tuple[Codes, Floats] | None:
     """Return a code per sample, 0 for the largest class, and the responses of each class; None for too many.
 
     ``columns`` are equal for samples with equal ``codes``.
     """
     _, first, own, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
-    if not 2 <= len(first) <= MOST_CLASSES:
+    if not 2 <= len(first) <= most:
         return None
     order = np.argsort(-counts, kind="stable")
-    return np.argsort(order).astype(np.uint8)[own.ravel()], np.ascontiguousarray(columns[first[order]])
+    dtype = np.min_scalar_type(len(first) - 1)
+    return np.argsort(order).astype(dtype)[own.ravel()], np.ascontiguousarray(columns[first[order]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +64,8 @@ class PermutedClasses:
 
     Attributes
     ----------
-    codes : ndarray of uint8 of shape (strips, n, STRIP)
-        Classes of the samples in each permutation.
+    codes : ndarray of unsigned integers of shape (strips, n, STRIP)
+        Classes of the samples in each permutation; of one byte for `products`.
     table : ndarray of shape (C, K)
         What each class is in each response.
     size : int
@@ -73,7 +79,7 @@ class PermutedClasses:
     @classmethod
     def of(cls, codes: Codes, table: Floats, orders: Iterable[Indices], size: int) -> PermutedClasses:
         """Permute the classes; each array has orders of the samples in its rows."""
-        strips = np.zeros((-(-size // STRIP), len(codes), STRIP), dtype=np.uint8)
+        strips = np.zeros((-(-size // STRIP), len(codes), STRIP), dtype=codes.dtype)
         done = 0
         for rows in orders:
             start = 0
@@ -106,7 +112,7 @@ class PermutedClasses:
 
     def some(self, permutations: Indices) -> PermutedClasses:
         """Return some of the permutations."""
-        kept = np.zeros((-(-len(permutations) // STRIP), self.shape[0], STRIP), dtype=np.uint8)
+        kept = np.zeros((-(-len(permutations) // STRIP), self.shape[0], STRIP), dtype=self.codes.dtype)
         for place, permutation in enumerate(permutations):
             kept[place // STRIP, :, place % STRIP] = self.codes[permutation // STRIP, :, permutation % STRIP]
         return replace(self, codes=kept, size=len(permutations))
@@ -125,9 +131,31 @@ class PermutedClasses:
         )
         return out
 
+    def dense_products(self, columns: Any, out: Any) -> Any:
+        """Return the products of the columns of an array in ``out``, with responses formed in small parts."""
+        n, n_responses = self.shape[0], self.table.shape[1]
+        table = self.table.astype(out.dtype)
+        by_response = out.reshape(len(out), n_responses, self.size)
+        by_response[:] = 0
+        width = max(1, min(STRIP, EXPANDED_COLUMNS // n_responses))
+        for first in range(0, self.size, STRIP):
+            codes = self.codes[first // STRIP]
+            for start in range(0, min(STRIP, self.size - first), width):
+                stop = min(start + width, STRIP, self.size - first)
+                total = by_response[:, :, first + start : first + stop]
+                for sample in range(0, n, EXPANDED_SAMPLES):
+                    samples = slice(sample, sample + EXPANDED_SAMPLES)
+                    # Out of bounds is impossible; to clip is faster than to check.
+                    responses = np.take(table, codes[samples, start:stop], axis=0, mode="clip")
+                    product = columns[samples].T @ responses.reshape(len(responses), -1)
+                    total += product.reshape(len(out), stop - start, n_responses).transpose(0, 2, 1)
+        return out
+
     def t_dot(self, vectors: Floats) -> Floats:
         """Return the products of the columns of a matrix with the permuted responses."""
         n, count = vectors.shape
+        if _engine() is None or self.codes.dtype != np.uint8:
+            return self.dense_products(vectors, np.empty((count, self.shape[1])))
         indptr = np.arange(0, (count + 1) * n, n)
         data = np.ascontiguousarray(vectors.T).ravel()
         out = np.empty((count, self.shape[1]))

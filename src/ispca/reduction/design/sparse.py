@@ -83,8 +83,8 @@ def _moments(by_feature: Any, rows: RowWeights | None) -> tuple[Floats, Floats, 
     else:
         zeros = n - counts
     n_below = np.bincount(feature_of[below], counted, n_features)
-    n_below += np.where(mean > tolerance, zeros, 0)
-    return mean, deviation, n_below
+    # Not in place: without any stored value below the mean, the counts are integers, even of weights.
+    return mean, deviation, n_below + np.where(mean > tolerance, zeros, 0)
 
 
 def sparse_part(by_feature: Any, moments: Moments, usable: Mask) -> SparseDesign:
@@ -177,7 +177,7 @@ class SparseDesign(InMemoryDesign):
         def task(part: slice) -> list[Result]:
             block = _part(rows, part, rows.dtype)
             chosen: Block = part if features is None else features[part]
-            return [reduce(product(part, block, piece), chosen) for piece in vectors]
+            return [reduce(product(part, block, piece), chosen, number) for number, piece in enumerate(vectors)]
 
         work = float(rows.nnz) * sum(piece.shape[1] for piece in vectors) * 4
         return workers.map(task, feature_blocks(rows.shape[0]), work)

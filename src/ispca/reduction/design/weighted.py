@@ -84,6 +84,9 @@ class WeightedDesign(Design):
         weighted = self._roots * vectors
         return self.base.score_exceedances(weighted, n_columns, levels, multiplier, workers, features)
 
+    def expect(self, features: Indices) -> None:
+        self.base.expect(features)
+
     def columns(self, features: Indices) -> Floats:
         return self._roots * self.base.columns(features)
 
@@ -91,8 +94,8 @@ class WeightedDesign(Design):
         return self.base.feature_gram(features, workers, self.row_weights)
 
     def compute_sample_gram(self, workers: Workers, features: Indices | None) -> Floats:
-        gram = self.base.compute_sample_gram(workers, features)
-        gram *= self._roots
+        # Not in place: the base may keep its matrix.
+        gram = self.base.compute_sample_gram(workers, features) * self._roots
         gram *= self.row_weights.roots
         return gram
 
