@@ -105,8 +105,8 @@ class ColumnSource(ABC):
             if found.shape[1:] != (len(wanted),):
                 expected = f"an array of shape {(self.shape[0], len(wanted))}, but read one of shape {found.shape}"
             raise ValueError(
-                f"{named_columns(wanted)} of {self.label}: expected {expected}. The data must not change while they are "
-                "used."
+                f"{named_columns(wanted)} of {self.label}: expected {expected}. "
+                "The data must not change while they are used."
             )
         self.n_columns_read += len(wanted)
         return found
