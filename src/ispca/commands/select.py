@@ -17,7 +17,7 @@ import numpy as np
 from .._messages import count, suggestion
 from .._progress import waiting
 from ..fitted_parts import take_apart
-from ..persistence import ModelFileError, read_details
+from ..persistence import ModelFileError
 from ..readers import Table, TableError, read_table
 from ..report.html import load_templates
 from ..selection import ProjectionSelector
@@ -25,7 +25,7 @@ from . import UsageError
 from ._class_order import positive_class
 from ._console import KIND_WORDS, Console
 from ._feature_labels import describe_features
-from ._new_samples import described, load_predictor, matched, model_file
+from ._new_samples import described, load_details, load_predictor, matched, model_file
 from ._options import add_options, check_splits, integer, names, reading, sample_options
 from ._output import output_folder
 from ._panel_files import FILES, LIBRARY, MODEL, NO_REPORT, REPORT, write_files, written_files
@@ -120,7 +120,7 @@ def number_of_folds(text: str) -> int:
 def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
     """Read DATA as the model was fitted to it, with the features of the model in its order."""
     known = tuple(take_apart(model).feature_names_in())
-    details = read_details(args.model, max_bytes=args.memory)
+    details = load_details(args.model, args.memory)
     description = described(details, args.model)
     found = described_target(args)
     timed = found["kind"] == "survival"
@@ -146,7 +146,7 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             progress=update,
         )
     console.notes(table.notes)
-    X, kept = matched(table, model, description, args, console)
+    X, kept, _ = matched(table, model, description, args, console)
     if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
         raise TableError("The data contain missing values, and a panel needs all of them.", "Pass missing='mean'.")
     of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
@@ -174,7 +174,7 @@ def annotation_for(
 
 def described_target(args: argparse.Namespace) -> dict[str, str | None]:
     """Return the kind of target and the columns of the fit by their role."""
-    details = read_details(args.model, max_bytes=args.memory)
+    details = load_details(args.model, args.memory)
     found = {name: details.get(name) for name in ("kind", *COLUMNS)}
     usable = all(isinstance(name, str | None) for name in found.values())
     if not usable or found["kind"] not in (*KIND_WORDS, None):
