@@ -26,11 +26,14 @@ class Matched(NamedTuple):
         The samples of the table that remain.
     survey : Survey or None
         What reading X once told, if it stays in its file.
+    n_missing : int
+        How many values are missing or infinite, which the model replaces itself.
     """
 
     X: Any
     kept: np.ndarray
     survey: Survey | None = None
+    n_missing: int = 0
 
 
 def without_missing(
@@ -46,11 +49,11 @@ def without_missing(
     if found is None and np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
         return Matched(X, kept)
     moments = training_moments(parts)
+    by_column, in_sample = _missing_places(X, found)
     replaces = getattr(parts.reduction, "missing", "error") == "mean"
     if missing == "error" and (replaces or any(type(step).__name__ == "SimpleImputer" for step in parts.before)):
         # The model replaces missing values itself.
-        return Matched(X, kept, _survey_filled(X, moments, found))
-    by_column, in_sample = _missing_places(X, found)
+        return Matched(X, kept, _survey_filled(X, moments, found), int(by_column.sum()))
     if not by_column.any():
         return Matched(X, kept, found)
     columns = [f"{names[j]} ({often})" for j, often in enumerate(by_column) if often]

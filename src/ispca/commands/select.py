@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,14 @@ from .._progress import waiting
 from ..fitted_parts import take_apart
 from ..persistence import ModelFileError
 from ..readers import Table, TableError, read_table
+from ..reduction.threads import workers
 from ..report.html import load_templates
 from ..selection import ProjectionSelector
 from . import UsageError
 from ._class_order import positive_class
 from ._console import KIND_WORDS, Console
 from ._feature_labels import describe_features
+from ._large_data import block_memory
 from ._new_samples import described, load_details, load_predictor, matched, model_file
 from ._options import add_options, check_splits, integer, names, reading, sample_options
 from ._output import output_folder
@@ -143,11 +145,13 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             columns=columns,
             categories=description.categories,
             max_bytes=args.memory,
+            block_memory=block_memory(args),
             progress=update,
         )
     console.notes(table.notes)
-    X, kept, _ = matched(table, model, description, args, console)
-    if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
+    samples = matched(table, model, description, args, console)
+    X, kept = samples.X, samples.kept
+    if samples.n_missing:
         raise TableError("The data contain missing values, and a panel needs all of them.", "Pass missing='mean'.")
     of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
     of_kept: dict[str, Any] = {name: None if item is None else item[kept] for name, item in of_samples.items()}
@@ -204,6 +208,8 @@ def selected(
         raise UsageError(f"--size {args.size} is too large: there are {most} to choose from.")
     if args.folds:
         check_splits(table)
+    if table.in_blocks:
+        take_apart(model).reduction.set_params(memory_budget=block_memory(args))
     selector = ProjectionSelector(
         model,
         prefit=True,
@@ -215,11 +221,14 @@ def selected(
         costs=None if args.costs is None else read_costs(args.costs, table, args.memory),
         cv=args.folds or None,
         n_draws=args.draws,
+        # Each process would read as much of a large file into memory as all may.
+        n_jobs=1 if table.in_blocks else -1,
         resume=fold_store(args.out),
         random_state=args.seed,
     )
     try:
-        with warnings.catch_warnings():
+        # A single process that reads blocks runs its fits on all threads.
+        with workers() if table.in_blocks else nullcontext(), warnings.catch_warnings():
             # The names were already compared.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             selector.fit(table.X, table.target, **sample_options(table))
