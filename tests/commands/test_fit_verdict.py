@@ -9,7 +9,7 @@ import pytest
 
 from ispca import _progress
 from ispca.cli import main
-from ispca.commands import fit
+from ispca.commands import _stack, fit
 from ispca.penalized import PenalizedClassifier
 from ispca.validation import StackedClassifier, compare_with_baselines
 from ispca.validation.base_rates import BASE_RATES
@@ -81,7 +81,7 @@ def test_a_class_too_small_for_the_folds(tmp_path, capsys, n_rare, note, n_held_
 
 def test_the_stack_beside_the_model(data, tmp_path, capsys, monkeypatch):
     candidates = {"lasso": PenalizedClassifier(), "base rate": BASE_RATES["classification"]}
-    monkeypatch.setattr(fit, "default_candidates", lambda kind, n_classes: list(candidates.items()))
+    monkeypatch.setattr(_stack, "default_candidates", lambda kind, n_classes: list(candidates.items()))
     # Without worker processes, which take long to start.
     monkeypatch.setitem(fit.STACKS, "classification", partial(StackedClassifier, n_jobs=1))
     alone = {"n_jobs": 1}

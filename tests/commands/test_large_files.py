@@ -6,10 +6,15 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.dummy import DummyClassifier
 
+from ispca import ISPCA, HorseshoeClassifier
 from ispca.cli import main
-from ispca.commands import _large_data
+from ispca.commands import _large_data, _stack
+from ispca.containers import array_api
+from ispca.penalized import PenalizedClassifier
 from ispca.persistence import load_model
+from ispca.validation.methods import reduced
 
 SHORT = ["--components", "3", "--draws", "60", "--permutations", "200"]
 # Larger than the limit below.
@@ -89,8 +94,6 @@ def test_the_cross_validation_leaves_out_the_lasso(fit, npy, tmp_path):
 def test_genotypes_with_missing_values(fit, bed, tmp_path, capsys):
     refused = fit(bed, "--memory", LIMIT, "--cv", "0", code=3).err.splitlines()[-1]
     assert "1 value in 1 column, rs7 (1). Drop those rows, or pass --missing mean." in refused
-    refused = fit(bed, "--memory", LIMIT, "--cv", "0", "--missing", "rows", code=3).err.splitlines()[-1]
-    assert "Leaving out samples with missing values needs all data in memory. Pass --missing mean" in refused
     fit(bed, "--memory", LIMIT, "--cv", "0", "--missing", "mean", out="blocks")
     fit(bed, "--cv", "0", "--missing", "mean", out="memory")
     first, second = (load_model(tmp_path / name / "model.ispca")[0] for name in ("blocks", "memory"))
@@ -122,8 +125,25 @@ def test_arrays_without_names_need_a_sheet_of_their_length(fit, npy, sheet, tmp_
     assert "x.npy contains features only, but no column 'state' (target)" in capsys.readouterr().err
 
 
-def test_options_that_need_all_data_in_memory_are_refused(fit, npy):
-    assert "--stack needs all data in memory" in fit(npy, "--memory", LIMIT, "--stack", code=2).err
+def test_the_stack_in_blocks_leaves_out_the_penalized_models(fit, npy, tmp_path, monkeypatch):
+    model = HorseshoeClassifier(n_chains=2, n_warmup=50, n_draws=50, retry=False)
+    few = [("PCA", reduced(ISPCA(2, n_supervised=0), model)), ("ISPCA", reduced(ISPCA(n_permutations=200), model))]
+    few += [("base rate", DummyClassifier(strategy="prior"))]
+    penalized = [("lasso", PenalizedClassifier()), ("ridge", PenalizedClassifier(penalty="ridge"))]
+    options = ["--stack", "--covariates", "age", "--threads", "1"]
+    monkeypatch.setattr(_stack, "default_candidates", lambda *given: [*few, *penalized])
+    printed = fit(npy, "--memory", LIMIT, "--cv", "2", *options, out="blocks")
+    assert "the lasso in the cross-validation, and lasso and ridge in the stack." in printed.err
+    assert "Stack without lasso and ridge, for comparison: " in printed.out
+    monkeypatch.setattr(_stack, "default_candidates", lambda *given: few)
+    fit(npy, "--cv", "0", *options, out="memory")
+    first, second = (load_model(tmp_path / name / "stack.ispca") for name in ("blocks", "memory"))
+    assert list(first.estimators_) == ["PCA", "ISPCA", "base rate"]
+    for name in ("PCA", "ISPCA"):
+        found, expected = (stack.estimators_[name][0].components_ for stack in (first, second))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+    # Rounding changes the draws.
+    np.testing.assert_allclose(first.weights_, second.weights_, atol=0.02)
 
 
 @pytest.mark.parametrize("size", ["2", "G", "-1G", "0M", "2X", "1e3M", "lots", "9999999T"])
@@ -143,11 +163,42 @@ def test_the_results_of_a_device_come_back(fit, npy, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     tensors = {"torch": (lambda torch: True, lambda torch, X: torch.from_numpy(X))}
     monkeypatch.setattr(_large_data, "LIBRARIES", tensors)
-    fit(npy, "--device", "cuda", "--cv", "0", out="device")
+    printed = fit(npy, "--device", "cuda", "--cv", "0", out="device").err
+    assert "Finding components on cuda with PyTorch, in the fit.\n" in printed
     fit(npy, "--cv", "0", out="memory")
     first, second = (load_model(tmp_path / name / "model.ispca")[0] for name in ("device", "memory"))
     assert isinstance(first.components_, np.ndarray)
     np.testing.assert_allclose(first.components_, second.components_, atol=1e-9)
+
+
+def test_the_cross_validation_uses_the_device(fit, npy, tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    tensors = {"torch": (lambda torch: True, lambda torch, X: torch.from_numpy(X))}
+    monkeypatch.setattr(_large_data, "LIBRARIES", tensors)
+    seen, real = [], ISPCA.fit_transform
+
+    def record(self, X, y, **options):
+        seen.append((type(X), len(X)))
+        return real(self, X, y, **options)
+
+    monkeypatch.setattr(ISPCA, "fit_transform", record)
+    options = ["--cv", "2", "--covariates", "age", "--draws", "400"]
+    printed = fit(npy, "--device", "cuda", *options, out="device").err
+    assert "Finding components on cuda with PyTorch, in the fit and in the cross-validation.\n" in printed
+    assert seen == [(torch.Tensor, N), (array_api.DeviceArray, N // 2), (array_api.DeviceArray, N // 2)]
+    fit(npy, *options, out="memory")
+    first, second = (held_out(tmp_path / name / "held_out.csv") for name in ("device", "memory"))
+    assert len(first) == N
+    # Rounding changes the draws.
+    np.testing.assert_allclose(first, second, atol=0.1)
+    assert np.abs(first - second).mean() < 0.02
+
+
+def held_out(path):
+    """Return the probabilities of the class "ill"."""
+    header, *lines = (line.split(",") for line in path.read_text().splitlines())
+    place = next(i for i, name in enumerate(header) if "ill" in name)
+    return np.array([float(line[place]) for line in lines])
 
 
 def test_zarr_arrays_by_row_are_copied_once(fit, tmp_path):

@@ -148,8 +148,9 @@ def _verdict(values: dict[str, Any]) -> list[str]:
     parts = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}"
     if values["strongest_features"]:
         parts += f"; leading features {', '.join(row['label'] for row in values['strongest_features'])}"
-    stack = values["stack_verdict"]
-    price = [] if stack is None else [f"Stack of all methods, for comparison: {stack['sentence']}"]
+    stack, without = values["stack_verdict"], values["stack_without"]
+    which = f"without {' and '.join(without)}" if without else "of all methods"
+    price = [] if stack is None else [f"Stack {which}, for comparison: {stack['sentence']}"]
     return [f"Verdict: {sentence}", *price, f"Model: {parts}.", ""]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from .._progress import expecting, waiting
 from ..containers.array_api import on_host
@@ -25,11 +24,6 @@ from ..reduction.threads import workers
 from ..report.html import load_templates
 from ..validation import (
     Comparison,
-    StackedClassifier,
-    StackedCounts,
-    StackedOrdinal,
-    StackedRegressor,
-    StackedSurvival,
     compare_with_baselines,
     paper_methods,
     recommended_methods,
@@ -37,15 +31,23 @@ from ..validation import (
 )
 from ..validation.methods import MODELS
 from ..validation.stacking_base import in_fold
-from ..validation.stacking_candidates import default_candidates
 from . import UsageError
 from ._console import Console
 from ._findings import check_table
 from ._fit_files import FILES, REPORTS, Results, write_files, written_files
 from ._fit_summary import summary_text, summary_values
-from ._large_data import DEVICES, block_memory, bring_back, check_device, check_large, on_device, with_blocks
+from ._large_data import (
+    DEVICES,
+    block_memory,
+    bring_back,
+    check_device,
+    check_large,
+    on_device,
+    with_blocks,
+)
 from ._options import add_data_options, add_options, integer, read_supervised, sample_options
 from ._output import default_output, output_folder
+from ._stack import STACKS, left_out_of_stack, stack_candidates
 from ._test_samples import read_test
 
 SUMMARY = "find supervised components in DATA and fit a Bayesian model to them"
@@ -61,13 +63,6 @@ METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA
 PAPER_KINDS = ("classification", "regression")
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
 N_FOLDS = 5
-STACKS = {
-    "classification": StackedClassifier,
-    "regression": StackedRegressor,
-    "survival": StackedSurvival,
-    "count": StackedCounts,
-    "ordinal": StackedOrdinal,
-}
 # Starting worker processes takes as long as several fits of a model that takes less than this.
 SECONDS_WORTH_WORKERS = 3.0
 
@@ -126,22 +121,24 @@ def run(args: argparse.Namespace) -> int:
         test = None if args.test is None else read_test(args, table, console)
         began = time.perf_counter()
         pipeline = with_permutations(methods[args.method], args.permutations)
-        model, scores = fit_model(table, with_blocks(pipeline, table, args), args.device)
+        X = on_device(table.X, args.device)
+        model, scores = fit_model(table, with_blocks(pipeline, table, args), X)
         console.notes(fit_notes(model, args.components))
         borderline = find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
         console.notes(f"warning: {finding.sentence}" for finding in borderline)
         findings += borderline
-        validation, judgment = cross_validate(table, model, args, time.perf_counter() - began)
+        validation, judgment = cross_validate(table, X, model, args, time.perf_counter() - began)
         tested, copies = (None, []) if test is None else test.evaluate(model, table.X, console)
         findings += copies
         stack, stack_verdict = fit_stack(table, args) if args.stack else (None, None)
-        unadjusted = without_adjustment(table, model[0])
+        unadjusted = without_adjustment(table, X, model[0])
         given = (validation, judgment, stack, stack_verdict, unadjusted, findings, tested)
         results = Results(model, scores, *given)
         with waiting("Writing"):
             strongest = write_files(folder, results, table, args)
     seconds = time.perf_counter() - start
     values: dict[str, Any] = {"verdict": judgment, "stack_verdict": stack_verdict}
+    values["stack_without"] = left_out_of_stack(table, args)
     values |= summary_values(model, table, args.out, seconds, strongest, written_files(args), tested)
     values["findings"] = [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
     console.result(summary_text(values), values)
@@ -163,15 +160,15 @@ def with_permutations(pipeline: Pipeline, n_permutations: int | str | None) -> P
     return pipeline
 
 
-def fit_model(table: Table, pipeline: Pipeline, device: str = "cpu") -> tuple[Pipeline, np.ndarray]:
-    """Return the fitted pipeline and the scores of the samples."""
+def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.ndarray]:
+    """Return the pipeline, fitted to the X of the table where it is, and the scores of the samples."""
     reduction, options = pipeline[0], sample_options(table)
     with warnings.catch_warnings():
         # Their advice is for Python; `fit_notes` gives that for the command line.
         for start in ("n_components=", "The chains have NOT converged", "Covariate ", "The covariates "):
             warnings.filterwarnings("ignore", message=start)
         with waiting("Finding components"):
-            scores = on_host(reduction.fit_transform(on_device(table.X, device), table.target, **options))
+            scores = on_host(reduction.fit_transform(X, table.target, **options))
             bring_back(reduction)
         options.pop("groups", None)
         with waiting("Sampling the posterior"):
@@ -181,18 +178,19 @@ def fit_model(table: Table, pipeline: Pipeline, device: str = "cpu") -> tuple[Pi
 
 
 def cross_validate(
-    table: Table, model: Any, args: argparse.Namespace, seconds: float | None
+    table: Table, X: Any, model: Any, args: argparse.Namespace, seconds: float | None
 ) -> tuple[Comparison | None, dict[str, Any] | None]:
     """Return the comparison with the baselines and the verdict; None without folds.
 
-    ``seconds`` is the time of the fit to all samples, None if it is not fitted yet.
+    ``X`` is that of the table, where reductions are fitted. ``seconds`` is the time of the fit to all samples,
+    None if it is not fitted yet.
     """
     if not args.cv:
         return None, None
     options = sample_options(table)
     n_jobs = -1 if seconds is None or seconds >= SECONDS_WORTH_WORKERS else 1
-    if table.in_blocks:
-        # Each process would use as much memory as all may.
+    if table.in_blocks or X is not table.X:
+        # Each process would use as much memory as all may, and none can use an array on a device.
         n_jobs = 1
     folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
     with ExitStack() as context:
@@ -202,39 +200,34 @@ def cross_validate(
         if seconds is not None:
             # The chains are shorter than those of the fit to all samples, but the lasso is fitted, too.
             context.enter_context(expecting(seconds * -(-args.cv // effective_n_jobs(n_jobs))))
-        validation = compare_with_baselines(model, table.X, table.target, **options, **folds)
+        validation = compare_with_baselines(model, X, table.target, **options, **folds)
     options.pop("offset", None)
     return validation, verdict(validation, table.target, **options)
 
 
 def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, Any] | None]:
     """Return the stack of the default candidates, fitted to all samples, and its verdict; None without folds."""
-    kind = str(table.kind)
-    n_classes = len(np.unique(np.asarray(table.target))) if kind == "classification" else 2
-    candidates = adjusted(table, dict(default_candidates(kind, n_classes)))
-    given = [name for name in sample_options(table) if name != "groups"]
-    usable = {
-        name: item
-        for name, item in candidates.items()
-        if all(has_fit_parameter(item[-1] if isinstance(item, Pipeline) else item, option) for option in given)
-    }
+    candidates = adjusted(table, stack_candidates(table))
+    usable = {name: with_blocks(item, table, args) for name, item in candidates.items()}
     shorter = {name: in_fold(item) for name, item in usable.items()}
-    judgment = None
-    with warnings.catch_warnings():
+    # As in the cross-validation: each process would use as much memory as all may.
+    alone: dict[str, Any] = {"n_jobs": 1} if table.in_blocks else {}
+    judgment, kind = None, str(table.kind)
+    with warnings.catch_warnings(), workers() if table.in_blocks else nullcontext():
         # Whatever happens to a candidate lowers its weight.
         ignored = "n_components=|The chains have NOT|Covariate |The covariates |No single feature"
         warnings.filterwarnings("ignore", message=ignored)
         if args.cv:
-            stack = STACKS[kind](shorter, random_state=args.seed)
-            judgment = cross_validate(table, stack, args, None)[1]
+            stack = STACKS[kind](shorter, random_state=args.seed, **alone)
+            judgment = cross_validate(table, table.X, stack, args, None)[1]
         with waiting("Fitting the stack"):
-            stack = STACKS[kind](usable, random_state=args.seed)
+            stack = STACKS[kind](usable, random_state=args.seed, **alone)
             stack.fit(table.X, table.target, **sample_options(table))
     stack.feature_names_in_ = table.features
     return stack, judgment
 
 
-def without_adjustment(table: Table, reduction: Any) -> Any:
+def without_adjustment(table: Table, X: Any, reduction: Any) -> Any:
     """Return the supervised components of ISPCA without the covariates, or None if there is nothing to compare."""
     if not table.covariates or not isinstance(reduction, ISPCA) or not reduction.steps_:
         return None
@@ -242,7 +235,9 @@ def without_adjustment(table: Table, reduction: Any) -> Any:
     other = clone(reduction).set_params(**plain, n_components=None, cross_fit=None)
     with warnings.catch_warnings(), waiting("Searching without adjustment"):
         warnings.filterwarnings("ignore", message="No single feature")
-        return other.fit(table.X, table.target, **sample_options(table))
+        other.fit(X, table.target, **sample_options(table))
+        bring_back(other)
+        return other
 
 
 def fit_notes(model: Pipeline, n_components: int | None) -> list[str]:

@@ -47,7 +47,7 @@ class AppendedColumns(ColumnSource):
         self.source, self.sparse, self.label = source, source.sparse, source.label
         self.shape = (len(source), source.shape[1] + appended.shape[1])
         self.dtype = np.result_type(source.dtype, np.float64 if double else np.float32)
-        self.appended = appended.astype(self.dtype)
+        self.appended = appended
 
     @property
     def bytes_per_column(self) -> float:
@@ -60,7 +60,7 @@ class AppendedColumns(ColumnSource):
     def load(self, columns: Block) -> Any:
         indices, n_own = np.arange(self.shape[1])[columns], self.source.shape[1]
         own = indices[indices < n_own]
-        others: Any = self.appended[:, indices[len(own) :] - n_own]
+        others: Any = self.appended[:, indices[len(own) :] - n_own].astype(self.dtype)
         others = sp.csc_array(others) if self.sparse else others
         if not len(own):
             return others

@@ -10,10 +10,15 @@ from .._array_types import Floats
 from .source import ColumnSource, block_width
 
 
+def blocks_of(source: ColumnSource) -> list[slice]:
+    """Return the blocks that one pass reads."""
+    width, n_features = block_width(source), source.shape[1]
+    return [slice(start, min(start + width, n_features)) for start in range(0, n_features, width)]
+
+
 def sample_totals(source: ColumnSource, function: Callable[[Any], Floats]) -> Floats:
     """Return the sum over blocks of what a function of a block gives for each sample."""
-    width, n_features = block_width(source), source.shape[1]
-    blocks = [slice(start, min(start + width, n_features)) for start in range(0, n_features, width)]
+    blocks = blocks_of(source)
     total: Floats = source.sum_blocks(partial(_apply, function=function), blocks, [None] * len(blocks), None)
     return total
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import scipy.sparse as sp
 
 from .._messages import count, listing
 from ..containers import ColumnSource
-from ..containers.combined import AppendedColumns
+from ..containers.combined import AppendedColumns, ChosenColumns
+from ..containers.sample_sums import blocks_of
 from .records import Raw, TableError
 
 TREATMENTS = ("error", "mean", "columns", "rows")
@@ -31,6 +33,8 @@ def treat_missing(
     With a fitted model (``fitted``) nothing is done here, because the model determines which columns matter.
     """
     if isinstance(raw.X, ColumnSource):
+        if missing in ("columns", "rows") and not fitted:
+            return _left_out_in_blocks(raw, rows, missing, notes)
         return _treated_in_blocks(raw, rows, missing, notes, fitted)
     X = raw.X if rows.all() else raw.X[rows]
     kept = np.flatnonzero(rows)
@@ -40,8 +44,7 @@ def treat_missing(
     bad = _missing_counts(X)
     empty = bad == X.shape[0]
     if empty.any() and X.shape[0]:
-        names = listing(raw.features[j] for j in np.flatnonzero(empty))
-        notes.append(f"{count(int(empty.sum()), 'column')} without any value left out: {names}.")
+        notes.append(_empty_note(raw, empty))
         columns = np.flatnonzero(~empty)
         X, bad = X[:, columns], bad[columns]
     total = int(bad.sum())
@@ -56,12 +59,12 @@ def treat_missing(
             "(missing='columns') or samples (missing='rows').",
         )
     if missing == "columns":
-        notes.append(f"{count(len(where), 'column')} with missing values left out: {listing(where)}.")
+        notes.append(_columns_note(where))
         fine = np.flatnonzero(bad == 0)
         return X[:, fine], columns[fine], kept
     if missing == "rows":
         fine = np.setdiff1d(np.arange(X.shape[0]), _rows_with_missing(X))
-        notes.append(f"{count(X.shape[0] - len(fine), 'sample')} with missing values left out.")
+        notes.append(_samples_note(X.shape[0] - len(fine)))
         return X[fine], columns, kept[fine]
     notes.append(f"{values} replaced by the column mean in {count(len(where), 'column')}: {listing(where)}.")
     # The mean of the finite values; entries that a sparse matrix omits are zero.
@@ -76,12 +79,6 @@ def _treated_in_blocks(
 
     Those of the covariates, which are in memory, are treated here.
     """
-    if missing in ("columns", "rows"):
-        which = "samples" if missing == "rows" else "columns"
-        raise TableError(
-            f"Leaving out {which} with missing values needs all data in memory.",
-            "Pass missing='mean', or raise the limit with max_bytes=N.",
-        )
     X, kept = raw.X, np.flatnonzero(rows)
     if isinstance(X, AppendedColumns) and not fitted:
         covariates = Raw(X.appended, raw.features[X.source.shape[1] :])
@@ -95,9 +92,74 @@ def _treated_in_blocks(
     return X, np.arange(X.shape[1]), kept
 
 
+def _left_out_in_blocks(
+    raw: Raw, rows: np.ndarray, missing: str, notes: list[str]
+) -> tuple[ColumnSource, np.ndarray, np.ndarray]:
+    """Leave out columns or samples of a matrix in a file, as in memory; one pass finds them."""
+    source, kept = raw.X, np.flatnonzero(rows)
+    appended = source.appended if isinstance(source, AppendedColumns) else None
+    source = source if appended is None else source.source
+    bad, marked = _missing_in_blocks(source, rows)
+    if appended is not None:
+        bad = np.append(bad, _missing_counts(appended[rows]))
+        marked[_rows_with_missing(appended[rows])] = True
+    empty = (bad == len(kept)) & bool(len(kept))
+    if empty.any():
+        notes.append(_empty_note(raw, empty))
+    fine = np.flatnonzero(~empty)
+    if missing == "columns" and bad[fine].any():
+        notes.append(_columns_note([f"{raw.features[j]} ({bad[j]})" for j in fine[bad[fine] > 0]]))
+        fine = fine[bad[fine] == 0]
+    if missing == "rows" and marked.any():
+        notes.append(_samples_note(int(np.count_nonzero(marked))))
+        kept = kept[~marked]
+    n_own = source.shape[1]
+    own = fine[fine < n_own]
+    X = source if len(kept) == len(rows) else source[kept]
+    X = X if len(own) == n_own else ChosenColumns(X, own)
+    if appended is not None:
+        X = AppendedColumns(X, appended[np.ix_(kept, fine[len(own) :] - n_own)])
+    X.names = np.array(raw.features, dtype=object)[fine]
+    return X, fine, kept
+
+
+def _missing_in_blocks(source: ColumnSource, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of missing values of each column, and which samples have one, outside of empty columns."""
+    marked = np.zeros(int(np.count_nonzero(rows)), dtype=bool)
+    if np.dtype(source.dtype).kind != "f":
+        return np.zeros(source.shape[1], dtype=np.intp), marked
+    blocks, counts = blocks_of(source), []
+    task = partial(_missing_in_block, rows=rows)
+    for bad, samples in source.map_blocks(task, blocks, [None] * len(blocks), None):
+        counts.append(bad)
+        marked[samples] = True
+    return np.concatenate(counts), marked
+
+
+def _missing_in_block(block: Any, _: Any, __: Any, *, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    block = block if rows.all() else block[rows]
+    bad = _missing_counts(block)
+    some = np.flatnonzero((bad > 0) & (bad < block.shape[0]))
+    return bad, _rows_with_missing(block[:, some])
+
+
+def _empty_note(raw: Raw, empty: np.ndarray) -> str:
+    names = listing(raw.features[j] for j in np.flatnonzero(empty))
+    return f"{count(int(empty.sum()), 'column')} without any value left out: {names}."
+
+
+def _columns_note(where: list[str]) -> str:
+    return f"{count(len(where), 'column')} with missing values left out: {listing(where)}."
+
+
+def _samples_note(n_samples: int) -> str:
+    return f"{count(n_samples, 'sample')} with missing values left out."
+
+
 def _missing_counts(X: Any) -> np.ndarray:
     if sp.issparse(X):
-        return np.bincount(X.indices[~np.isfinite(X.data)], minlength=X.shape[1])
+        places = X.indices if X.format == "csr" else np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        return np.bincount(places[~np.isfinite(X.data)], minlength=X.shape[1])
     starts = range(0, X.shape[1], BLOCK_COLUMNS)
     parts = [np.count_nonzero(~np.isfinite(X[:, j : j + BLOCK_COLUMNS]), axis=0) for j in starts]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)

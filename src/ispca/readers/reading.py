@@ -258,7 +258,7 @@ def _table(
     ids = _ids(raw, notes)
     # Missing values are replaced by the mean on the new scale; otherwise, library sizes are those of the columns
     # that remain.
-    first = missing == "mean" or isinstance(raw.X, ColumnSource)
+    first = missing == "mean" or (isinstance(raw.X, ColumnSource) and missing == "error")
     early, late = (transform, "none") if first else ("none", transform)
     raw.X = apply_transform(raw.X, early)
     covariates = add_covariates(raw, asked.covariates, rows, categories)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..containers import ColumnSource
-from ..containers.combined import MappedSource
+from ..containers.combined import AppendedColumns, MappedSource
 from ..containers.sample_sums import sample_totals
 from .records import TableError
 
@@ -77,6 +77,11 @@ def apply_transform(X: Any, name: str, covariates: np.ndarray | None = None) -> 
     check_transform(name)
     if name == "none":
         return X
+    if isinstance(X, AppendedColumns):
+        # Those behind are covariates.
+        new = AppendedColumns(apply_transform(X.source, name), X.appended)
+        new.names = X.names
+        return new
     if isinstance(X, ColumnSource):
         factors = _size_factors(sample_totals(X, library_sizes)) if name == "cpm-log" else None
         return MappedSource(X, partial(_transformed_block, name=name, factors=factors))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from ..containers import ColumnSource
+from ..containers import ColumnSource, wrapped
+from ..containers.array_api import matches, on_host
 from .comparison import Comparison, run_comparison
 from .stacking_base import in_fold
 from .stacking_candidates import default_candidates
@@ -41,7 +43,8 @@ def compare_with_baselines(
     model : estimator
         A model or a pipeline that ends in one, fitted or not. Clones of it are fitted.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        The features.
+        The features. With an array of PyTorch, CuPy or JAX, the reduction of the model is fitted where that is,
+        and everything else in NumPy.
     y : array-like of shape (n_samples,), or events and times
         The target, as in `compare`.
     kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
@@ -52,7 +55,7 @@ def compare_with_baselines(
     groups, sample_weight, offset : array-like of shape (n_samples,), optional
         Groups, weights and offsets of the samples, as in `compare`.
     n_jobs : int or None, default=-1
-        Number of worker processes.
+        Number of worker processes; none with an array of PyTorch, CuPy or JAX, which they cannot share.
     random_state : int, default=0
         Seed of the folds.
 
@@ -71,6 +74,8 @@ def compare_with_baselines(
     ['this model', 'lasso', 'base rate']
     """
     kind = kind or target_form(y) or ("regression" if is_regressor(model) else "classification")
+    on_device = partial(wrapped, X) if matches(X) else None
+    X = on_host(X)
     n_classes = len(np.unique(y)) if kind == "classification" else 0
     candidates = dict(default_candidates(kind, n_classes))
     given = {"sample_weight": sample_weight, "offset": offset}
@@ -85,5 +90,6 @@ def compare_with_baselines(
         methods[LASSO] = lasso
     methods[BASE_RATE] = candidates[BASE_RATE]
     options: dict[str, Any] = {"sample_weight": sample_weight, "offset": offset, "random_state": random_state}
-    options |= {"kind": kind, "cv": cv, "folds": True, "groups": groups, "n_jobs": n_jobs}
+    options |= {"kind": kind, "cv": cv, "folds": True, "groups": groups}
+    options |= {"n_jobs": n_jobs if on_device is None else 1, "on_device": on_device}
     return run_comparison(methods, X, y, baseline=BASE_RATE, label="Cross-validating", **options)

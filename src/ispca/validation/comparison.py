@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
@@ -256,17 +257,18 @@ def run_comparison(
     timeout: float | None = None,
     folds: bool = False,
     label: str = "Comparing",
+    on_device: Callable[[], Any] | None = None,
 ) -> Comparison:
     """Compare as `compare` does; with ``folds``, an integer is a number of folds instead of random splits.
 
-    ``label`` says on the progress line what is being done.
+    ``label`` says on the progress line what is being done. ``on_device`` returns X where reductions are fitted.
     """
     named = named_estimators(estimators)
     X, y, target = choose_target(named, X, y, kind)
     offset = checked_offset(offset, len(y))
     if offset is not None and target.kind != "count":
         raise ValueError("offset applies to counts only. Pass kind='count' if y contains counts, or omit offset.")
-    samples = Samples(X, y, None, checked_weights(sample_weight, len(y)), offset)
+    samples = Samples(X, y, None, checked_weights(sample_weight, len(y)), offset, on_device)
     check_fit_parameters(named, samples)
     measures = choose_measures(metrics, target.kind)
     base = checked_baseline(baseline, list(named))

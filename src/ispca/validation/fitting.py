@@ -11,7 +11,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._transformer_base import SupervisedComponents
+from .._warnings import notify
+from ..containers.array_api import on_host
 from ..penalized.base import Penalized
+from ..reduction.design.device import out_of_memory
 from ..reduction.reuse import Reuse
 from .samples import Samples
 
@@ -78,6 +81,20 @@ def fit_options(estimator: Any, train: Samples, reuse: Reuse | None) -> dict[str
     return options
 
 
+def _reduced(before: Pipeline, train: Samples, reuse: Reuse | None) -> Any:
+    """Fit the steps before the model, and return its features; a reduction is fitted on the device of X."""
+    options = fit_options(before, train, reuse)
+    if train.on_device is not None and all(isinstance(step, SupervisedComponents) for _, step in before.steps):
+        try:
+            return on_host(before.fit_transform(train.on_device(), train.y, **options))
+        except Exception as error:
+            if not out_of_memory(error):
+                raise
+        # Outside of the handler, whose error keeps what is on the device.
+        notify("The device ran out of memory, so the components of a fold are found on the CPU.")
+    return before.fit_transform(train.X, train.y, **options)
+
+
 def fit_timed(estimator: Any, train: Samples, reuse: Reuse | None = None) -> tuple[float, float]:
     """Fit, and return the seconds spent on all steps but the last and on the last."""
     start = time.perf_counter()
@@ -88,7 +105,7 @@ def fit_timed(estimator: Any, train: Samples, reuse: Reuse | None = None) -> tup
     # The same as estimator.fit, with a time measurement before the last step.
     names = [name for name, _ in estimator.steps]
     before = estimator[:-1]
-    reduced = before.fit_transform(train.X, train.y, **fit_options(before, train, reuse))
+    reduced = _reduced(before, train, reuse)
     estimator.steps[:-1] = list(zip(names[:-1], [step for _, step in before.steps], strict=True))
     middle = time.perf_counter()
     if estimator.steps[-1][1] not in (None, "passthrough"):

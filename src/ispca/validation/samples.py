@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,9 @@ class Samples(NamedTuple):
         Samples of a group stay together in folds.
     sample_weight, offset : ndarray of shape (n,) or None
         Weight of each sample, and offset of its linear predictor.
+    on_device : callable or None
+        Returns X on the device where reductions are fitted. It is called when it is needed, because the device may
+        have less memory.
     """
 
     X: Any
@@ -28,6 +33,7 @@ class Samples(NamedTuple):
     groups: Any = None
     sample_weight: Floats | None = None
     offset: Floats | None = None
+    on_device: Callable[[], Any] | None = None
 
     def given(self) -> dict[str, Floats]:
         """Return weights and offset by name, if there are any."""
@@ -38,15 +44,22 @@ class Samples(NamedTuple):
         """Return the training and the held-out samples of a split."""
 
         def part(chosen: Indices, groups: Any) -> Samples:
-            given = {name: values[chosen] for name, values in self.given().items()}
+            given: dict[str, Any] = {name: values[chosen] for name, values in self.given().items()}
             return Samples(rows(self.X, chosen), self.y[chosen], groups, **given)
 
-        return part(split.train, split.train_groups), part(split.test, None)
+        train = part(split.train, split.train_groups)
+        if self.on_device is not None:
+            train = train._replace(on_device=partial(_device_rows, self.on_device, split.train))
+        return train, part(split.test, None)
 
     def copied(self) -> Samples:
         """Return the same samples in memory of their own."""
         every = np.arange(n_rows(self.X))
         return self.parts(Split(every, every[:0], self.groups))[0]
+
+
+def _device_rows(on_device: Callable[[], Any], chosen: Indices) -> Any:
+    return on_device()[chosen]
 
 
 def rows(X: Any, chosen: Indices) -> Any:

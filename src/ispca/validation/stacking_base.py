@@ -24,6 +24,7 @@ from .._checks import check_training_data
 from .._result_table import ResultTable, as_table
 from .._splits import checked_groups, make_fold_splits
 from .._warnings import notify
+from ..containers import ColumnSource
 from ..fitted_parts import take_apart
 from ..models.base import Horseshoe
 from ..reduction.reuse import Reuse
@@ -87,7 +88,7 @@ class Stacked(BaseEstimator):
         if self.estimators is None:
             # All default candidates except the base rate would fail on invalid data.
             check_training_data(self, X, y if needs_target else None, needs_target)
-        elif not hasattr(X, "columns"):
+        elif not hasattr(X, "columns") and not isinstance(X, ColumnSource):
             check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
 
     def _fit(self, samples: Samples, target: Target, candidates: Any) -> list[list[Prediction]]:

@@ -45,14 +45,15 @@ class Blocks:
             try:
                 return compute()
             except Exception as error:
-                if not _out_of_memory(error) or self.n_values < SMALLEST_BLOCK:
+                if not out_of_memory(error) or self.n_values < SMALLEST_BLOCK:
                     raise
             if self.n_values == BLOCK_BYTES // 8:
                 notify("The device ran out of memory, so the fit goes on with smaller blocks.")
             self.n_values //= 4
 
 
-def _out_of_memory(error: Exception) -> bool:
+def out_of_memory(error: Exception) -> bool:
+    """Return whether an error of any library means that the memory of the device does not suffice."""
     return "OutOfMemory" in type(error).__name__ or "RESOURCE_EXHAUSTED" in str(error)
 
 
