@@ -5,7 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from ispca import ISPCA, SPCA
-from ispca.containers import ColumnSource, wrapped
+from ispca.containers import ColumnSource, open_array, wrapped
+from ispca.containers.combined import ChosenColumns, MatchedColumns
+from ispca.containers.compressed_matrix import CompressedColumns
 from ispca.reduction.design import partitioned
 
 
@@ -124,3 +126,29 @@ def test_candidates_of_all_classes_are_read_together():
     model = ISPCA(n_supervised=1, alpha=None, max_features=50).fit(X, labels)
     whole = ISPCA(n_supervised=1, alpha=None, max_features=50).fit(Changing(X), labels)
     np.testing.assert_allclose(whole.components_, model.components_, atol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_columns_are_matched_in_any_order_with_constants_for_others(sparse, tmp_path):
+    X = np.arange(60, dtype=np.float32).reshape(5, 12) + 0.1
+    if sparse:
+        source = CompressedColumns(*_parts(sp.csc_array(X)), X.shape, "cells")
+    else:
+        np.save(tmp_path / "x.npy", X)
+        source = open_array(tmp_path / "x.npy")
+    order = np.array([7, 2, 3, 4, 11, 0])
+    assert np.array_equal(_dense(ChosenColumns(source, order).read(slice(1, 5))), X[:, order[1:5]])
+    places, constants = np.array([7, -1, 2, 3, -1, 4]), np.array([0, 0.1, 0, 0, 0.2, 0])
+    matched = MatchedColumns(source, places, constants, list("abcdef"))
+    expected = X.astype(np.float64)[:, places]
+    expected[:, [1, 4]] = 0.1, 0.2
+    for block in (slice(0, 6), slice(2, 4), np.array([1, 4]), np.array([0, 1, 5])):
+        assert np.array_equal(_dense(matched.read(block)), expected[:, block])
+
+
+def _parts(X):
+    return X.data, X.indices, X.indptr
+
+
+def _dense(block):
+    return block.toarray() if sp.issparse(block) else block

@@ -23,7 +23,7 @@ def test_costs_are_differences_of_divergences(case):
     def divergence(panel):
         return clusters.weights @ project(X[:, panel], clusters).divergence
 
-    found = exchanges(X, clusters, np.array([0, 1]), 0, NONE, X.shape[1])
+    found = exchanges(X, clusters, np.array([0, 1]), [0], NONE, X.shape[1])[0]
     assert set(found.feature) == {2, 3, 4, 5, 6}
     expected = [divergence([other, 1]) - divergence([0, 1]) for other in found.feature]
     np.testing.assert_allclose(found.cost, expected, atol=1e-10)
@@ -32,12 +32,12 @@ def test_costs_are_differences_of_divergences(case):
 
 def test_a_copy_costs_almost_nothing_and_comes_first(case):
     X, clusters = case
-    found = exchanges(X, clusters, np.array([0, 1]), 0, NONE, X.shape[1])
+    found = exchanges(X, clusters, np.array([0, 1]), [0], NONE, X.shape[1])[0]
     assert found.feature[0] == 6
     assert abs(found.cost[0]) < 1e-3 < found.cost[1]
 
 
 def test_excluded_features_are_not_offered(case):
     X, clusters = case
-    found = exchanges(X, clusters, np.array([0, 1]), 0, np.array([6]), X.shape[1])
+    found = exchanges(X, clusters, np.array([0, 1]), [0], np.array([6]), X.shape[1])[0]
     assert 6 not in found.feature

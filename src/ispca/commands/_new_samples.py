@@ -12,17 +12,23 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._messages import count, listing
-from ..fitted_parts import FittedParts, take_apart
+from .._progress import waiting
+from ..fitted_parts import take_apart
 from ..models import original_coefficients
 from ..models.coefficients import feature_spreads
-from ..persistence import ModelFileError, load_model
+from ..persistence import ModelFileError, load_model, read_details
+from ..persistence.limits import memory_limit
 from ..readers import Table, TableError, read_table
+from ..readers.limits import limit_for
 from ..readers.missing import fill
 from ..readers.records import SampleColumns
 from ..readers.transforms import TRANSFORMS, apply_transform
 from ._console import Console
+from ._large_data import block_memory
+from ._new_blocks import check_streams, fits_into_memory, matched_columns, survey
+from ._new_missing import Matched, training_moments, without_missing
 from ._options import reading
-from ._scale_check import other_scale
+from ._scale_check import other_scale, scale_difference
 
 MODEL = "model.ispca"
 # Features that carry more of the model's weight are not replaced by their means.
@@ -61,7 +67,7 @@ def model_file(path: Path) -> Path:
 
 def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
     """Load a model that predicts and contains the names of its features."""
-    model = load_model(path, max_bytes=max_bytes)
+    model = load_model(path, max_bytes=_model_bytes(path, max_bytes))
     parts = take_apart(model)
     if parts.model is None:
         raise ModelFileError(f"{path} contains no predictive model.", "Use one written by ispca fit.")
@@ -70,6 +76,18 @@ def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
         advice = "Use a model written by ispca fit or one fitted to a data frame."
         raise ModelFileError(f"{path} does not contain feature names.", advice)
     return model
+
+
+def load_details(path: Path, max_bytes: int | None = None) -> dict[str, Any]:
+    """Return what a model file says about its fit."""
+    return read_details(path, max_bytes=_model_bytes(path, max_bytes))
+
+
+def _model_bytes(path: Path, max_bytes: int | None) -> int | None:
+    """Return the memory limit of a model file: one that makes the data be read in blocks does not lower it."""
+    if max_bytes is None or not path.is_file():
+        return max_bytes
+    return max(max_bytes, memory_limit(path.stat().st_size, None))
 
 
 def described(details: Mapping[str, Any], path: Path) -> Description:
@@ -102,7 +120,7 @@ def _are_quartiles(values: Any) -> bool:
 def read_new(
     args: argparse.Namespace, names: tuple[str, ...], description: Description, targets: tuple[str, ...]
 ) -> Table:
-    """Read new samples for a model; the columns of the target are read if they exist."""
+    """Read new samples for a model, or leave them in a file that is too large; the target is read if it exists."""
     optional = tuple(name for name in targets if name not in names)
     with reading(args.data) as update:
         return read_table(
@@ -117,6 +135,7 @@ def read_new(
             on=args.on,
             sheet=args.sheet,
             max_bytes=args.memory,
+            block_memory=block_memory(args),
             progress=update,
         )
 
@@ -128,7 +147,7 @@ def matched(
     args: argparse.Namespace,
     console: Console,
     replace_absent: bool = False,
-) -> tuple[Any, np.ndarray]:
+) -> Matched:
     """Return the features of the model in its order and on its scale, and the samples that remain.
 
     With ``replace_absent``, features that the table lacks are replaced by their training means.
@@ -148,12 +167,26 @@ def matched(
         console.note(f"{ignored}, because the model does not use them.")
     present = np.setdiff1d(np.arange(len(names)), absent)
     order = np.array([place[names[j]] for j in present], dtype=np.intp)
-    X = table.X if np.array_equal(order, np.arange(table.X.shape[1])) else table.X[:, order]
-    X = apply_transform(X, description.transform, covariates[present])
     moments = training_moments(parts)
-    if len(absent) and moments is not None:
-        X = _with_constants(X, present, absent, moments[0][absent])
-    return _without_missing(X, names, parts, args.missing, console)
+    constants = moments[0] if len(absent) and moments is not None else None
+    limit = limit_for(args.data, args.memory)
+    if table.in_blocks and not fits_into_memory(table.X, len(order), limit):
+        check_streams(parts, table.X, limit)
+        places = np.full(len(names), -1)
+        places[present] = order
+        of_model = (places, covariates, constants, names, description.transform)
+        X: Any = matched_columns(table.X, *of_model, block_memory(args))
+        with waiting("Reading"):
+            found = survey(X, covariates)
+        return without_missing(X, names, parts, args.missing, console, found)
+    if table.in_blocks:
+        X = table.X.take(order).astype(np.float64)
+    else:
+        X = table.X if np.array_equal(order, np.arange(table.X.shape[1])) else table.X[:, order]
+    X = apply_transform(X, description.transform, covariates[present])
+    if constants is not None:
+        X = _with_constants(X, present, absent, constants[absent])
+    return without_missing(X, names, parts, args.missing, console)
 
 
 def _refuse_text(names: tuple[str, ...], absent: np.ndarray, table: Table, where: str) -> None:
@@ -214,69 +247,25 @@ def _with_constants(X: Any, present: np.ndarray, absent: np.ndarray, means: np.n
     return joined[:, np.argsort(np.concatenate([present, absent]))]
 
 
-def _without_missing(
-    X: Any, names: tuple[str, ...], parts: FittedParts, missing: str, console: Console
-) -> tuple[Any, np.ndarray]:
-    values = X if isinstance(X, np.ndarray) else X.data
-    kept = np.arange(X.shape[0])
-    if np.isfinite(values).all():
-        return X, kept
-    replaces = getattr(parts.reduction, "missing", "error") == "mean"
-    if missing == "error" and (replaces or any(type(step).__name__ == "SimpleImputer" for step in parts.before)):
-        # The model replaces missing values itself.
-        return X, kept
-    dense = X if isinstance(X, np.ndarray) else X.toarray()
-    bad = ~np.isfinite(dense)
-    columns = [f"{names[j]} ({often})" for j, often in enumerate(bad.sum(axis=0)) if often]
-    values, where = count(int(bad.sum()), "missing or infinite value"), count(len(columns), "column")
-    if missing == "error":
-        raise TableError(
-            f"The data contain {values} in {where}: {listing(columns)}.",
-            "Pass --missing mean to replace them by the mean of the training data, or --missing rows to leave out "
-            "these samples.",
-        )
-    if missing == "rows":
-        kept = np.flatnonzero(~bad.any(axis=1))
-        if not len(kept):
-            raise TableError("Every sample has missing values.", "Pass --missing mean.")
-        console.note(f"{count(X.shape[0] - len(kept), 'sample')} with missing values left out.")
-        return X[kept], kept
-    moments = training_moments(parts)
-    if moments is None:
-        raise TableError("The model does not contain the means of the training data.", "Pass --missing rows.")
-    console.note(f"{values} replaced by the mean of the training data in {where}: {listing(columns)}.")
-    return fill(X, moments[0]), kept
-
-
-def warn_about_scale(X: Any, model: Any, description: Description, where: str, console: Console) -> None:
+def warn_about_scale(samples: Matched, model: Any, description: Description, where: str, console: Console) -> None:
     """Print a warning if the features are on another scale than those of the training data."""
     parts = take_apart(model)
     features = ~description.covariates(tuple(parts.feature_names_in()))
     moments = training_moments(parts)
-    if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
-        # The model replaces missing values itself.
-        if moments is None:
-            return
-        X = fill(X, moments[0])
     means, scales = (None, None) if moments is None else (moments[0][features], moments[1][features])
-    found = other_scale(X[:, features], description.location, description.spread, means, scales)
-    if found:
+    X, found = samples.X, samples.survey
+    if found is not None:
+        of_samples = (len(X), found.sample_moments, found.feature_moments)
+        difference = scale_difference(*of_samples, description.location, description.spread, means, scales)
+    else:
+        if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
+            # The model replaces missing values itself.
+            if moments is None:
+                return
+            X = fill(X, moments[0])
+        difference = other_scale(X[:, features], description.location, description.spread, means, scales)
+    if difference:
         advice = "Process both tables in the same way before you rely on the predictions."
         if description.transform != "none":
             advice = f"The model applies --transform {description.transform} itself: pass values without it."
-        console.note(f"warning: {where} is on another scale than the training data: {found}. {advice}")
-
-
-def training_moments(parts: FittedParts) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return mean and standard deviation of each feature in the training data, or None if the model has neither.
-
-    Both are 0 for features that the model does not use.
-    """
-    others, columns = parts.fold_before()
-    if parts.reduction is None or others or parts.encodes_categories:
-        return None
-    means, scales = np.zeros(columns.n_inputs), np.zeros(columns.n_inputs)
-    means[columns.source] = (parts.reduction.mean_ - columns.shift) / columns.slope
-    usable = np.asarray(parts.reduction.feature_mask_)
-    scales[columns.source] = np.where(usable, np.abs(parts.reduction.scale_ / columns.slope), 0.0)
-    return means, scales
+        console.note(f"warning: {where} is on another scale than the training data: {difference}. {advice}")

@@ -11,13 +11,14 @@ import numpy as np
 
 from .._csv import open_csv, write_table
 from ..fitted_parts import take_apart
-from ..persistence import read_details, save_model
+from ..persistence import save_model
 from ..readers import Table
 from ..report import write_report
 from ..report.input_checks import Context
 from ..report.panel import panel_features
 from ..selection import ProjectionSelector
 from ._feature_labels import describe_features, separate_names
+from ._new_samples import load_details
 from ._options import sample_options
 from ._scale_check import sample_quartiles
 
@@ -54,7 +55,7 @@ def write_files(
     of_path = ([*row, *_of_added(str(row["feature"]), described)] for row in path)
     _write(folder / PATH, [*(path.dtype.names or ()), *table.annotation], of_path)
     submodel = selector.submodel(size)[-1]
-    details = read_details(args.model, max_bytes=args.memory)
+    details = load_details(args.model, args.memory)
     details |= {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     details |= _scale(submodel, table)
     save_model(submodel, folder / MODEL, details)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,8 +77,22 @@ def other_scale(
     """
     if not X.shape[0] or not X.shape[1]:
         return ""
+    of_samples, of_features = partial(sample_moments, X), partial(feature_moments, X)
+    return scale_difference(X.shape[0], of_samples, of_features, location, spread, means, scales)
+
+
+def scale_difference(
+    n_samples: int,
+    of_samples: Callable[[], tuple[np.ndarray, np.ndarray]],
+    of_features: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    location: tuple[float, ...] | None,
+    spread: tuple[float, ...] | None,
+    means: np.ndarray | None,
+    scales: np.ndarray | None,
+) -> str:
+    """Return the same from the moments of samples and those of some features, which are computed if needed."""
     if location is not None and spread is not None:
-        mean, deviation = map(float, map(np.median, sample_moments(X)))
+        mean, deviation = map(float, map(np.median, of_samples()))
         if _shifted(mean, location, spread) or _stretched(deviation, spread):
             usual = f"instead of {location[1]:.3g} and {spread[1]:.3g}"
             return (
@@ -84,7 +100,8 @@ def other_scale(
             )
     if means is None or scales is None or not (scales > 0).any():
         return ""
-    return _feature_difference(X[:, scales > 0], means[scales > 0], scales[scales > 0])
+    used = scales > 0
+    return _feature_difference(n_samples, of_features(used), means[used], scales[used])
 
 
 def _shifted(mean: float, location: tuple[float, ...], spread: tuple[float, ...]) -> bool:
@@ -98,17 +115,24 @@ def _stretched(deviation: float, spread: tuple[float, ...]) -> bool:
     return deviation > SPREAD_RATIO * (high + reach) or deviation < max(low - reach, 0.0) / SPREAD_RATIO
 
 
-def _feature_difference(X: Any, means: np.ndarray, scales: np.ndarray) -> str:
-    n_samples = X.shape[0]
-    found = np.asarray(X.sum(axis=0), dtype=np.float64).ravel() / n_samples
-    shift = float(np.median(np.abs(found - means) / scales))
+def feature_moments(X: Any, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of some features over the samples."""
+    X, n_samples = X[:, used], X.shape[0]
+    means = np.asarray(X.sum(axis=0), dtype=np.float64).ravel() / n_samples
+    squares = X.power(2).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, X)
+    variances = np.asarray(squares, dtype=np.float64).ravel() / n_samples - means**2
+    return means, np.sqrt(np.maximum(variances, 0.0))
+
+
+def _feature_difference(
+    n_samples: int, found: tuple[np.ndarray, np.ndarray], means: np.ndarray, scales: np.ndarray
+) -> str:
+    shift = float(np.median(np.abs(found[0] - means) / scales))
     if shift > FEATURE_SHIFT * (1 + 1 / np.sqrt(n_samples)):
         return f"half of the features are at least {shift:.3g} standard deviations away from their training mean"
     if n_samples < FEWEST_SAMPLES:
         return ""
-    squares = X.power(2).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, X)
-    deviations = np.sqrt(np.maximum(np.asarray(squares, dtype=np.float64).ravel() / n_samples - found**2, 0.0))
-    ratio = float(np.median(deviations / scales))
+    ratio = float(np.median(found[1] / scales))
     if 1 / FEATURE_RATIO <= ratio <= FEATURE_RATIO:
         return ""
     return f"the standard deviation of the features is {ratio:.3g} times that of the training data"

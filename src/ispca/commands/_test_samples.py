@@ -14,6 +14,7 @@ from ..readers import Table, TableError
 from ._console import Console
 from ._evaluation import evaluate, target_columns
 from ._fit_files import model_details
+from ._new_blocks import reduced
 from ._new_samples import Description, described, matched, read_new, warn_about_scale
 
 
@@ -28,13 +29,17 @@ class TestSamples(NamedTuple):
     def evaluate(self, model: Any, training: Any, console: Console) -> tuple[dict[str, Any] | None, list[Finding]]:
         """Return the evaluation of a model on these samples, and whether they are among the training data."""
         where = self.args.data.name
-        X, kept = matched(self.table, model, self.description, self.args, console, replace_absent=True)
-        warn_about_scale(X, model, self.description, where, console)
-        copies = []
-        if not isinstance(training, ColumnSource):
+        samples = matched(self.table, model, self.description, self.args, console, replace_absent=True)
+        warn_about_scale(samples, model, self.description, where, console)
+        X, kept, copies = samples.X, samples.kept, []
+        in_memory = not isinstance(training, ColumnSource)
+        if in_memory and isinstance(X, ColumnSource):
+            console.note(f"{where} is not searched for training samples, because this needs all data in memory.")
+        elif in_memory:
             copies = find_test_copies(training, X, where, self.table.ids[kept].tolist())
         console.notes(f"warning: {finding.sentence}" for finding in copies)
         with waiting("Predicting"):
+            model, X = reduced(model, X)
             found, notes = evaluate(model, X, self.table, kept, self.details, where)
         console.notes(notes)
         return found, copies

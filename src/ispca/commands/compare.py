@@ -13,7 +13,11 @@ from sklearn.utils.validation import has_fit_parameter
 from .._csv import open_csv, write_table
 from .._extras import missing_package
 from .._messages import suggestion
+from ..ispca_transformer import ISPCA
 from ..readers import Table
+from ..readers.limits import in_words, table_bytes
+from ..reduction.threads import workers
+from ..spca_transformer import SPCA
 from ..validation import Comparison, paper_methods, recommended_methods, standard_methods
 from ..validation import compare as compare_methods
 from ..validation.input_checks import LONGEST_TIMEOUT
@@ -21,6 +25,7 @@ from . import UsageError
 from ._console import KIND_WORDS, Console, finite
 from ._findings import check_table
 from ._held_out_file import HELD_OUT, write_split_predictions
+from ._large_data import block_memory, with_blocks
 from ._options import (
     add_data_options,
     add_options,
@@ -93,21 +98,58 @@ def run(args: argparse.Namespace) -> int:
 def compared(args: argparse.Namespace, console: Console) -> tuple[Comparison, Table]:
     """Read DATA and compare the methods on it; return the comparison and the data."""
     with console.silence():
-        table = read_supervised(args)
+        table = read_supervised(args, block_memory(args))
         console.notes(table.notes)
         check_splits(table)
-        check_table(table, console, transform=args.transform)
+        if not table.in_blocks:
+            check_table(table, console, transform=args.transform)
         known = methods_for(table, args.components, args.draws, args.paper)
         if table.kind in PAPER_KINDS:
             known |= standard_methods(regression=table.kind == "regression")
         if table.weights is not None:
             known = {name: method for name, method in known.items() if takes_weights(method)}
         methods = chosen_methods(known, args.methods)
-        options: dict[str, Any] = {"cv": args.splits, "n_jobs": args.jobs, "resume": args.resume}
+        jobs = args.jobs
+        if table.in_blocks:
+            methods, jobs = methods_in_blocks(methods, table, args, console), 1
+        options: dict[str, Any] = {"cv": args.splits, "n_jobs": jobs, "resume": args.resume}
         options |= {"random_state": args.seed, "timeout": args.timeout, "kind": table.kind}
         if "lasso" not in methods and BASELINE in methods:
             options["baseline"] = BASELINE
-        return compare_methods(methods, table.X, table.target, **options, **sample_options(table)), table
+        # A single process that reads blocks runs its fits on all threads.
+        with workers() if table.in_blocks else nullcontext():
+            return compare_methods(methods, table.X, table.target, **options, **sample_options(table)), table
+
+
+def methods_in_blocks(
+    methods: dict[str, Any], table: Table, args: argparse.Namespace, console: Console
+) -> dict[str, Any]:
+    """Return the methods that can read data in blocks, and say which are left out; refuse others that were named.
+
+    Options are refused if they need other processes, each of which would use as much memory as all may.
+    """
+    size = in_words(table_bytes(*table.X.shape))
+    others = [name for name, method in methods.items() if not (name == BASELINE or reads_blocks(method))]
+    needing = [*(["--timeout"] if args.timeout else []), *([f"--jobs {args.jobs}"] if args.jobs > 1 else [])]
+    if args.methods is not None and others:
+        needing.append(f"--methods {' '.join(others)}")
+    if needing:
+        raise UsageError(
+            f"{needing[0]} needs all data in memory, {size}. Leave it out, or raise the limit with --memory."
+        )
+    console.note("Left out, because this needs all data in memory: the checks of the data.")
+    if others:
+        console.note(f"Methods left out, because they need all data in memory ({size}): {', '.join(others)}.")
+    return {
+        name: with_blocks(method, table, args) if reads_blocks(method) else method
+        for name, method in methods.items()
+        if name not in others
+    }
+
+
+def reads_blocks(method: Any) -> bool:
+    """Return whether a method begins with a reduction, which can read data in blocks."""
+    return isinstance(method, Pipeline) and isinstance(method[0], ISPCA | SPCA)
 
 
 def takes_weights(method: Any) -> bool:

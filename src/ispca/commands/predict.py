@@ -20,11 +20,11 @@ from .._terminal import show
 from ..families.survival_curves import median_times
 from ..fitted_parts import take_apart
 from ..models.posterior_model import PosteriorModel
-from ..persistence import read_details
 from ._class_order import class_order, positive_class
 from ._console import Console, finite
 from ._evaluation import evaluate, evaluation_text, target_columns
-from ._new_samples import described, load_predictor, matched, model_file, read_new, warn_about_scale
+from ._new_blocks import reduced
+from ._new_samples import described, load_details, load_predictor, matched, model_file, read_new, warn_about_scale
 from ._options import add_options
 from ._output import output_file
 
@@ -84,15 +84,17 @@ def predicted(args: argparse.Namespace, console: Console) -> tuple[dict[str, Any
     with console.silence():
         path = model_file(args.model)
         model = load_predictor(path, args.memory)
-        details = read_details(path, max_bytes=args.memory)
+        details = load_details(path, args.memory)
         description = described(details, path)
         names = tuple(take_apart(model).feature_names_in())
         table = read_new(args, names, description, target_columns(details))
         console.notes(table.notes)
-        X, kept = matched(table, model, description, args, console, replace_absent=True)
-        warn_about_scale(X, model, description, args.data.name, console)
+        samples = matched(table, model, description, args, console, replace_absent=True)
+        warn_about_scale(samples, model, description, args.data.name, console)
+        kept = samples.kept
         offset = None if table.offset is None else table.offset[kept]
         with waiting("Predicting"):
+            model, X = reduced(model, samples.X)
             found = predictions(model, X, offset, positive_class(details))
             evaluation, notes = evaluate(model, X, table, kept, details, args.data.name)
         console.notes(notes)

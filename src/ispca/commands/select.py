@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,17 @@ import numpy as np
 from .._messages import count, suggestion
 from .._progress import waiting
 from ..fitted_parts import take_apart
-from ..persistence import ModelFileError, read_details
+from ..persistence import ModelFileError
 from ..readers import Table, TableError, read_table
+from ..reduction.threads import workers
 from ..report.html import load_templates
 from ..selection import ProjectionSelector
 from . import UsageError
 from ._class_order import positive_class
 from ._console import KIND_WORDS, Console
 from ._feature_labels import describe_features
-from ._new_samples import described, load_predictor, matched, model_file
+from ._large_data import block_memory
+from ._new_samples import described, load_details, load_predictor, matched, model_file
 from ._options import add_options, check_splits, integer, names, reading, sample_options
 from ._output import output_folder
 from ._panel_files import FILES, LIBRARY, MODEL, NO_REPORT, REPORT, write_files, written_files
@@ -119,7 +121,7 @@ def number_of_folds(text: str) -> int:
 def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
     """Read DATA as the model was fitted to it, with the features of the model in its order."""
     known = tuple(take_apart(model).feature_names_in())
-    details = read_details(args.model, max_bytes=args.memory)
+    details = load_details(args.model, args.memory)
     description = described(details, args.model)
     found = described_target(args)
     timed = found["kind"] == "survival"
@@ -142,11 +144,13 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             columns=columns,
             categories=description.categories,
             max_bytes=args.memory,
+            block_memory=block_memory(args),
             progress=update,
         )
     console.notes(table.notes)
-    X, kept = matched(table, model, description, args, console)
-    if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
+    samples = matched(table, model, description, args, console)
+    X, kept = samples.X, samples.kept
+    if samples.n_missing:
         raise TableError("The data contain missing values, and a panel needs all of them.", "Pass missing='mean'.")
     of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
     of_kept: dict[str, Any] = {name: None if item is None else item[kept] for name, item in of_samples.items()}
@@ -173,7 +177,7 @@ def annotation_for(
 
 def described_target(args: argparse.Namespace) -> dict[str, str | None]:
     """Return the kind of target and the columns of the fit by their role."""
-    details = read_details(args.model, max_bytes=args.memory)
+    details = load_details(args.model, args.memory)
     found = {name: details.get(name) for name in ("kind", *COLUMNS)}
     usable = all(isinstance(name, str | None) for name in found.values())
     if not usable or found["kind"] not in (*KIND_WORDS, None):
@@ -203,6 +207,8 @@ def selected(
         raise UsageError(f"--size {args.size} is too large: there are {most} to choose from.")
     if args.folds:
         check_splits(table)
+    if table.in_blocks:
+        take_apart(model).reduction.set_params(memory_budget=block_memory(args))
     selector = ProjectionSelector(
         model,
         prefit=True,
@@ -214,11 +220,14 @@ def selected(
         costs=None if args.costs is None else read_costs(args.costs, table, args.memory),
         cv=args.folds or None,
         n_draws=args.draws,
+        # Each process would read as much of a large file into memory as all may.
+        n_jobs=1 if table.in_blocks else -1,
         resume=fold_store(args.out),
         random_state=args.seed,
     )
     try:
-        with warnings.catch_warnings():
+        # A single process that reads blocks runs its fits on all threads.
+        with workers() if table.in_blocks else nullcontext(), warnings.catch_warnings():
             # The names were already compared.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             selector.fit(table.X, table.target, **sample_options(table))

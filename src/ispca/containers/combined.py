@@ -13,7 +13,7 @@ from .source import Block, ColumnSource
 
 
 class ChosenColumns(ColumnSource):
-    """Some columns of another source, in ascending order."""
+    """Some columns of another source, in any order; ascending ones are read fastest."""
 
     def __init__(self, source: ColumnSource, columns: Indices) -> None:
         self.source, self.chosen = source, columns
@@ -29,11 +29,13 @@ class ChosenColumns(ColumnSource):
         return self.source.chunk_width
 
     def load(self, columns: Block) -> Any:
-        return self.source.read(self.chosen[columns])
+        return _read(self.source, self.chosen[columns])
 
 
 class AppendedColumns(ColumnSource):
     """A source with further columns, which are in memory, behind its own; integers become floating-point numbers.
+
+    With ``double``, all of them have double precision; otherwise, the further columns have that of the source.
 
     Attributes
     ----------
@@ -41,10 +43,10 @@ class AppendedColumns(ColumnSource):
         The columns in memory.
     """
 
-    def __init__(self, source: ColumnSource, appended: Floats) -> None:
+    def __init__(self, source: ColumnSource, appended: Floats, double: bool = False) -> None:
         self.source, self.sparse, self.label = source, source.sparse, source.label
         self.shape = (len(source), source.shape[1] + appended.shape[1])
-        self.dtype = np.result_type(source.dtype, np.float32)
+        self.dtype = np.result_type(source.dtype, np.float64 if double else np.float32)
         self.appended = appended
 
     @property
@@ -62,12 +64,50 @@ class AppendedColumns(ColumnSource):
         others = sp.csc_array(others) if self.sparse else others
         if not len(own):
             return others
-        # A slice of the source can be read at once.
-        whole = slice(int(own[0]), int(own[-1]) + 1) if own[-1] - own[0] == len(own) - 1 else own
-        found = self.source.read(whole).astype(self.dtype, copy=False)
+        found = _read(self.source, own).astype(self.dtype, copy=False)
         if len(own) == len(indices):
             return found
         return sp.hstack([found, others], format="csc") if self.sparse else np.concatenate([found, others], axis=1)
+
+
+class MatchedColumns(ColumnSource):
+    """Columns of another source in any order, and constants for those that it lacks, in double precision.
+
+    Attributes
+    ----------
+    places : ndarray of int
+        The column of the source that each column is; -1 for those that it lacks.
+    constants : ndarray of float
+        Values of the columns that the source lacks; the others are ignored.
+    """
+
+    def __init__(self, source: ColumnSource, places: Indices, constants: Floats, names: Any) -> None:
+        self.source, self.places, self.constants, self.names = source, places, constants, names
+        self.shape, self.sparse, self.label = (len(source), len(places)), source.sparse, source.label
+        self.dtype = np.dtype(np.float64)
+
+    @property
+    def bytes_per_column(self) -> float:
+        return self.source.bytes_per_column * self.dtype.itemsize / np.dtype(self.source.dtype).itemsize
+
+    @property
+    def chunk_width(self) -> int:
+        return self.source.chunk_width
+
+    def load(self, columns: Block) -> Any:
+        places, constants = self.places[columns], self.constants[columns]
+        there = places >= 0
+        if there.all():
+            return _read(self.source, places).astype(self.dtype, copy=False)
+        empty: Any = sp.csc_array((len(self), 0)) if self.sparse else np.empty((len(self), 0))
+        found = _read(self.source, places[there]) if there.any() else empty
+        if self.sparse:
+            others = np.tile(constants[~there], (len(self), 1))
+            order = np.argsort(np.concatenate([np.flatnonzero(there), np.flatnonzero(~there)]))
+            return sp.csc_array(sp.hstack([found.astype(self.dtype), others], format="csc")[:, order])
+        block = np.empty((len(self), len(places)))
+        block[:, there], block[:, ~there] = found, constants[~there]
+        return block
 
 
 class MappedSource(ColumnSource):
@@ -88,3 +128,12 @@ class MappedSource(ColumnSource):
 
     def load(self, columns: Block) -> Any:
         return self.function(self.source.read(columns))
+
+
+def _read(source: ColumnSource, wanted: Indices) -> Any:
+    """Return some columns of a source, in any order."""
+    ascending, places = np.unique(wanted, return_inverse=True)
+    # A slice can be read at once.
+    whole = len(ascending) > 0 and ascending[-1] - ascending[0] == len(ascending) - 1
+    found = source.read(slice(int(ascending[0]), int(ascending[-1]) + 1) if whole else ascending)
+    return found if np.array_equal(ascending, wanted) else found[:, places]

@@ -35,7 +35,7 @@ def treat_missing(
     if isinstance(raw.X, ColumnSource):
         if missing in ("columns", "rows") and not fitted:
             return _left_out_in_blocks(raw, rows, missing, notes)
-        return _treated_in_blocks(raw, rows, missing, notes)
+        return _treated_in_blocks(raw, rows, missing, notes, fitted)
     X = raw.X if rows.all() else raw.X[rows]
     kept = np.flatnonzero(rows)
     columns = np.arange(X.shape[1])
@@ -73,14 +73,14 @@ def treat_missing(
 
 
 def _treated_in_blocks(
-    raw: Raw, rows: np.ndarray, missing: str, notes: list[str]
+    raw: Raw, rows: np.ndarray, missing: str, notes: list[str], fitted: bool
 ) -> tuple[ColumnSource, np.ndarray, np.ndarray]:
     """Return the samples of a matrix in a file, whose missing values the fit names or fills.
 
     Those of the covariates, which are in memory, are treated here.
     """
     X, kept = raw.X, np.flatnonzero(rows)
-    if isinstance(X, AppendedColumns):
+    if isinstance(X, AppendedColumns) and not fitted:
         covariates = Raw(X.appended, raw.features[X.source.shape[1] :])
         treated, columns, _ = treat_missing(covariates, rows, missing, notes, fitted=False)
         if len(columns) < X.appended.shape[1]:
@@ -176,7 +176,8 @@ def fill(X: Any, means: np.ndarray) -> Any:
     X = X.copy()
     if sp.issparse(X):
         bad = ~np.isfinite(X.data)
-        X.data[bad] = means[X.indices[bad]]
+        columns = X.indices if X.format == "csr" else np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        X.data[bad] = means[columns[bad]]
         return X
     rows, columns = np.nonzero(~np.isfinite(X))
     X[rows, columns] = means[columns]

@@ -173,14 +173,18 @@ class SamplesInRows(Collector):
             for j in positions:
                 if j not in self._left_out and not self._repair(block, i, j, j):
                     self._left_out[j] = f"text such as {shortened(fields[j])!r}"
-        empty = np.isnan(block.numbers).all(axis=1)
-        empty &= np.array([not any(map(str.strip, row)) for row in block.texts], dtype=bool)
+        empty = self._empty_rows(block)
         n_kept = len(self._asked) + len(self._describing)
         kept = [row[:n_kept] for row, gone in zip(block.texts, empty, strict=True) if not gone]
         self._check_texts(item for row in kept for item in row)
         self._kept += kept
         self._blocks.append((self.layout.numbers, block.numbers[~empty] if empty.any() else block.numbers))
         self._set_texts()
+
+    def _empty_rows(self, block: Block) -> np.ndarray:
+        """Return which rows contain nothing; they are left out."""
+        empty: np.ndarray = np.isnan(block.numbers).all(axis=1)
+        return empty & np.array([not any(map(str.strip, row)) for row in block.texts], dtype=bool)
 
     def _values(self) -> np.ndarray:
         """Return the numeric columns, without those that are too messy to be numbers."""

@@ -138,7 +138,7 @@ def read_table(
         of the file, but at least 256 MB and at most 8 GB.
     block_memory : float, optional
         If X exceeds the limit, leave it in its file, to be read in blocks within this many bytes of memory.
-        Possible for .npy, .bed, .zarr and .h5ad. By default, X is always read into memory.
+        Possible for .npy, .bed, .zarr, .h5ad and .parquet. By default, X is always read into memory.
     progress : callable, optional
         Called with the fraction of the file that has been read.
     samples : path, optional

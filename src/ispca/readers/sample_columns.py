@@ -114,14 +114,15 @@ def add_covariates(
             columns.append(_indicators(values, name, categories))
             features += [f"{name}={category}" for category in categories[1:]]
     if columns:
-        raw.X = _joined(raw.X, np.concatenate(columns, axis=1))
+        # A fitted model gets the covariates as they are, whatever the precision of the features.
+        raw.X = _joined(raw.X, np.concatenate(columns, axis=1), double=known is not None)
         raw.features = [*raw.features, *features]
     return found
 
 
-def _joined(X: Any, columns: np.ndarray) -> Any:
+def _joined(X: Any, columns: np.ndarray, double: bool) -> Any:
     if isinstance(X, ColumnSource):
-        return AppendedColumns(X, columns)
+        return AppendedColumns(X, columns, double)
     return sp.hstack([X, sp.csr_array(columns)], format="csr") if sp.issparse(X) else np.hstack([X, columns])
 
 

@@ -47,11 +47,14 @@ def open_stored(path: Path) -> ColumnSource:
 
 def in_blocks(source: ColumnSource, request: Request, needed: int) -> tuple[ColumnSource, str]:
     """Return a matrix that does not fit into memory as it is read, and a note that says so."""
+    limit = request.limit
+    why = f"its {in_words(needed)} exceed the memory limit of {in_words(limit.bytes)}"
+    if request.known is not None and table_bytes(len(source), len(request.known)) <= limit.bytes:
+        return source, f"Reading only the features of the model from {limit.file}: {why}."
     # Once for all that read it, because it may take a copy.
     arranged = source.arranged(float(request.block_memory or 0))
     width = min(block_width(arranged, float(request.block_memory or 0)), source.shape[1])
-    size, limit = in_words(int(width * source.bytes_per_column)), request.limit
-    why = f"its {in_words(needed)} exceed the memory limit of {in_words(limit.bytes)}"
+    size = in_words(int(width * source.bytes_per_column))
     return arranged, f"Reading {limit.file} in blocks of {size}: {why}."
 
 

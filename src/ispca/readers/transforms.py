@@ -132,7 +132,8 @@ def _elementwise(values: np.ndarray, name: str) -> np.ndarray:
 def library_sizes(X: Any) -> np.ndarray:
     """Return the sum of the values of each sample without missing ones."""
     if sp.issparse(X):
-        finite = sp.csr_array((np.nan_to_num(X.data, posinf=0.0, neginf=0.0), X.indices, X.indptr), shape=X.shape)
+        kind = sp.csc_array if X.format == "csc" else sp.csr_array
+        finite = kind((np.nan_to_num(X.data, posinf=0.0, neginf=0.0), X.indices, X.indptr), shape=X.shape)
         return np.asarray(finite.sum(axis=1), dtype=np.float64)
     return np.asarray(np.sum(X, axis=1, where=np.isfinite(X), dtype=np.float64))
 

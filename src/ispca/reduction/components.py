@@ -213,7 +213,7 @@ def sign_of_largest(directions: Any) -> Floats:
     xp, entries = namespace(directions), compiled(directions, _largest_entries)
     step, found = max(1, SIGN_VALUES // width), []
     for start in range(0, count, step):
-        rows = directions[start : start + step, :]
+        rows = directions[start : min(start + step, count), :]
         found.append(on_host(entries(rows, like(rows, width * np.arange(rows.shape[0])), xp=xp)))
     return np.where(np.concatenate(found) < 0, -1.0, 1.0)
 

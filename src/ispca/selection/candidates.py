@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._array_types import Floats, Indices
+from ..containers import ColumnSource
 from ..penalized.lasso import Penalties, lasso_path, make_design
 from ..penalized.records import Fit
 from ..reduction.design import feature_blocks
@@ -39,9 +42,20 @@ class Average(NamedTuple):
 
 
 def columns(X: Any, chosen: Indices | slice) -> Floats:
-    """Return some columns of an array, sparse matrix or data frame as dense numbers."""
+    """Return some columns of an array, sparse matrix, data frame or source as dense numbers."""
     part = X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
     return np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
+
+
+def in_source(source: ColumnSource, function: Callable[[Floats], Floats]) -> Floats:
+    """Return what a function of some dense columns gives for every column of a source, in one pass."""
+    return np.asarray(source.by_column(partial(_in_pieces, function=function)))
+
+
+def _in_pieces(block: Any, function: Callable[[Floats], Floats]) -> Floats:
+    """Apply the function to a few columns at a time: a block of a sparse source is much larger if dense."""
+    pieces = feature_blocks(block.shape[1], max(1, BLOCK_NUMBERS // block.shape[0]))
+    return np.concatenate([function(columns(block, piece)) for piece in pieces])
 
 
 def candidates(X: Any, clusters: ReferencePredictions, settings: SearchSettings) -> Indices:
@@ -53,7 +67,7 @@ def candidates(X: Any, clusters: ReferencePredictions, settings: SearchSettings)
 
     Parameters
     ----------
-    X : ndarray, sparse matrix or data frame of shape (n_samples, n_features)
+    X : ndarray, sparse matrix, data frame or ColumnSource of shape (n_samples, n_features)
         The features.
     clusters : ReferencePredictions
         Predictions of the reference for the same samples.
@@ -103,17 +117,21 @@ def scores(X: Any, slopes: Floats, weight: Floats) -> Floats:
 
     X is read in blocks of features. Constant features have the score 0.
     """
+    function = partial(_scores, slopes=slopes, weight=weight)
+    if isinstance(X, ColumnSource):
+        return in_source(X, function)
     n_samples, n_features = X.shape
-    score = np.zeros(n_features)
-    for block in feature_blocks(n_features, max(1, BLOCK_NUMBERS // n_samples)):
-        part = columns(X, block)
-        center = weight @ part
-        part = part - center
-        deviation = np.sqrt(weight @ part**2)
-        products = np.sqrt(((slopes @ part) ** 2).sum(axis=0))
-        varies = deviation > 1e-12 * np.abs(center)
-        score[block] = np.divide(products, deviation, out=np.zeros(len(center)), where=varies)
-    return score
+    blocks = feature_blocks(n_features, max(1, BLOCK_NUMBERS // n_samples))
+    return np.concatenate([function(columns(X, block)) for block in blocks])
+
+
+def _scores(part: Floats, slopes: Floats, weight: Floats) -> Floats:
+    center = weight @ part
+    part = part - center
+    deviation = np.sqrt(weight @ part**2)
+    products = np.sqrt(((slopes @ part) ** 2).sum(axis=0))
+    varies = deviation > 1e-12 * np.abs(center)
+    return np.asarray(np.divide(products, deviation, out=np.zeros(len(center)), where=varies))
 
 
 def _order_of_entry(

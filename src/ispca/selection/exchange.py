@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._array_types import Floats, Indices
+from ..containers import ColumnSource
 from ..reduction.threads import workers
-from .candidates import columns
+from .candidates import columns, in_source
 from .projection import standardized
 from .reference import ReferencePredictions
 from .states import State, exact_divergences, fit_state, one_step_gains
@@ -38,45 +41,58 @@ class Exchange(NamedTuple):
 
 
 def exchanges(
-    X: Any, clusters: ReferencePredictions, panel: Indices, place: int, never: Indices, n_features: int
-) -> Exchange:
-    """Return the cheapest exchanges for one feature of a panel.
+    X: Any, clusters: ReferencePredictions, panel: Indices, places: Sequence[int], never: Indices, n_features: int
+) -> list[Exchange]:
+    """Return the cheapest exchanges for some features of a panel, in one pass over X.
 
     Parameters
     ----------
-    X : array-like or sparse matrix
+    X : array-like, sparse matrix or ColumnSource
         The features.
     clusters : ReferencePredictions
         Predictions of the reference.
     panel : ndarray of int
         Features of the panel.
-    place : int
-        Position in the panel of the feature to replace.
+    places : sequence of int
+        Positions in the panel of the features to replace.
     never : ndarray of int
         Features that must not be used.
     n_features : int
         Number of columns of X.
     """
+    if not len(places):
+        return []
     weight = clusters.relative_weight()
     with workers():  # BLAS on one thread: results do not depend on the number of processors
         chosen = standardized(columns(X, panel), weight).columns
-        kept = np.delete(np.arange(len(panel)), place)
-        others = fit_state(clusters, chosen, tuple(kept.tolist()))
+        kept = [tuple(np.delete(np.arange(len(panel)), place).tolist()) for place in places]
+        others = [fit_state(clusters, chosen, remaining) for remaining in kept]
         complete = fit_state(clusters, chosen, tuple(range(len(panel))))
         allowed = np.setdiff1d(np.arange(n_features), np.concatenate([panel, never]))
-        best = _most_promising(X, others, allowed, weight, clusters.weights)
-        pool = standardized(columns(X, best), weight).columns
-        cost = exact_divergences(others, pool, clusters.weights) - complete.divergence
-        correlation = (weight * chosen[:, place]) @ pool
-    order = np.argsort(cost, kind="stable")
-    return Exchange(best[order], cost[order], correlation[order])
+        promising = _most_promising(X, others, allowed, weight, clusters.weights)
+        found = []
+        for place, state, best in zip(places, others, promising, strict=True):
+            pool = standardized(columns(X, best), weight).columns
+            cost = exact_divergences(state, pool, clusters.weights) - complete.divergence
+            correlation = (weight * chosen[:, place]) @ pool
+            order = np.argsort(cost, kind="stable")
+            found.append(Exchange(best[order], cost[order], correlation[order]))
+    return found
 
 
-def _most_promising(X: Any, state: State, allowed: Indices, weight: Floats, weights: Floats) -> Indices:
-    """Return the features that one Newton step finds best, a block of columns at a time."""
-    gains = np.empty(len(allowed))
-    for begin in range(0, len(allowed), BLOCK_COLUMNS):
-        block = slice(begin, begin + BLOCK_COLUMNS)
-        pool = standardized(columns(X, allowed[block]), weight).columns
-        gains[block] = one_step_gains(state, pool, weights)
-    return allowed[np.argsort(-gains, kind="stable")[:EXACT]]
+def _most_promising(
+    X: Any, states: Sequence[State], allowed: Indices, weight: Floats, weights: Floats
+) -> list[Indices]:
+    """Return the features that one Newton step finds best for each state, a block of columns at a time."""
+    function = partial(_gains, states=states, weight=weight, weights=weights)
+    if isinstance(X, ColumnSource):
+        gains = in_source(X, function)[allowed]
+    else:
+        blocks = [allowed[begin : begin + BLOCK_COLUMNS] for begin in range(0, len(allowed), BLOCK_COLUMNS)]
+        gains = np.concatenate([np.empty((0, len(states))), *(function(columns(X, block)) for block in blocks)])
+    return [allowed[np.argsort(-of_state, kind="stable")[:EXACT]] for of_state in gains.T]
+
+
+def _gains(part: Floats, states: Sequence[State], weight: Floats, weights: Floats) -> Floats:
+    pool = standardized(part, weight).columns
+    return np.column_stack([one_step_gains(state, pool, weights) for state in states])

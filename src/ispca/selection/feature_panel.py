@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._array_types import Indices
-from .._checks import check_container, column_mask, known_names
+from .._checks import check_container, column_mask, known_names, read_new_data, read_training_data
+from ..containers import ColumnSource
 from .candidates import columns
 
 
@@ -105,6 +106,8 @@ class FeaturePanel(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _read(self, X: Any, reset: bool) -> Any:
         """Return a table whose width and names were checked, but not its values."""
         X = check_container(X)
+        if isinstance(X, ColumnSource):
+            return read_training_data(self, X, None, needs_target=False)[0] if reset else read_new_data(self, X)
         if hasattr(X, "columns"):
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, accept_sparse=["csr", "csc"], ensure_all_finite=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -102,7 +103,8 @@ class FoundPanels(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if chosen not in known:
             advice = suggestion(chosen, known) if known else "It has no features."
             raise ValueError(f"{feature!r} is not in the submodel of size {size}. {advice}")
-        return alternatives_table(self._exchange(size, known.index(chosen)), self._error(size), names)
+        found = self._exchanges(size, [known.index(chosen)])
+        return alternatives_table(found[0], self._error(size), names)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw how close submodels of each size come to the reference; see `ispca.plots.plot_panel`.
@@ -145,10 +147,10 @@ class FoundPanels(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         mask[self.panels_[self.n_features_]] = True
         return mask
 
-    def _exchange(self, size: int, place: int) -> Exchange:
-        """Return the exchanges of a feature in the submodel of a size."""
+    def _exchanges(self, size: int, places: Sequence[int]) -> list[Exchange]:
+        """Return the exchanges of some features in the submodel of a size."""
         never, width = self._searcher.settings.never, self.n_features_in_
-        return exchanges(self._values, self._found.clusters, self.panels_[size], place, never, width)
+        return exchanges(self._values, self._found.clusters, self.panels_[size], places, never, width)
 
     def _error(self, size: int) -> float:
         """Return the standard error of the difference from the reference; of training samples if not validated."""

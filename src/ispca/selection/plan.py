@@ -13,6 +13,8 @@ from .._array_types import Floats, Indices, Mask
 from .._checks import check_values, checked_offset, checked_weights, column_mask, known_names, read_training_data
 from .._messages import count, listing, suggestion
 from .._splits import Split, checked_groups, make_fold_splits
+from .._value_ranges import ColumnRanges, column_ranges, refuse_out_of_range
+from ..containers import ColumnSource
 from ..families.ordinal import ordinal_target
 from ..fitted_parts import take_apart
 from ..validation.fitting import check_fit_parameters
@@ -126,11 +128,21 @@ def read_settings(
         raise ValueError("No feature is left to choose from. Shorten never, or add numeric columns to X.")
     values = numeric_values(X)
     shown = np.arange(width) if names is None else np.asarray(names)
-    check_values(values if not excluded.any() else values[:, ~excluded], shown[~excluded], False, MISSING_ADVICE)
+    if isinstance(values, ColumnSource):
+        low, high, *bad = values.by_column(_ranges)[~excluded].T
+        ranges = ColumnRanges(low, high, *(often.astype(np.intp) for often in bad))
+        refuse_out_of_range(ranges, shown[~excluded], False, MISSING_ADVICE)
+    else:
+        candidates = values if not excluded.any() else values[:, ~excluded]
+        check_values(candidates, shown[~excluded], False, MISSING_ADVICE)
     settings = SearchSettings(
         min(int(max_features), n_allowed), wanted, np.flatnonzero(excluded), read_costs(costs, width, names)
     )
     return settings, values
+
+
+def _ranges(columns: Any) -> Floats:
+    return np.column_stack(column_ranges(columns))
 
 
 def _in_order(always: Any, width: int, names: Any) -> Indices:

@@ -171,8 +171,8 @@ class ProjectionSelector(FoundPanels):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The features.
+        X : array-like, sparse matrix, data frame or source of `ispca.containers`, of shape (n_samples, n_features)
+            The features. Of a source, only candidates are in memory; with n_jobs=1, one process reads it.
         y : array-like of shape (n_samples,), or events and times
             The target, as in `ispca.validation.compare`.
         groups : array-like of shape (n_samples,), optional
@@ -251,7 +251,7 @@ class ProjectionSelector(FoundPanels):
         """Set the suggested size, its explanation and the groups of its features."""
         self.n_features_, self.message_ = suggested
         size = self.n_features_
-        found = [self._exchange(size, place) for place in range(size)]
+        found = self._exchanges(size, range(size))
         error = self._error(size) if size else 0.0
         self.groups_ = groups_table(self.panels_[size], found, error, self._names())
 
