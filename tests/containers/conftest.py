@@ -75,6 +75,17 @@ def torch_tensor(X, folder):
     return pytest.importorskip("torch").from_numpy(X.copy())
 
 
+def torch_on_gpu(X, folder):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("there is no GPU that PyTorch can use")
+    return torch.from_numpy(X.copy()).to("cuda")
+
+
+def cupy_array(X, folder):
+    return pytest.importorskip("cupy").asarray(X)
+
+
 def strict_array(X, folder):
     return pytest.importorskip("array_api_strict").asarray(X)
 
@@ -119,6 +130,8 @@ MAKERS = {
     "CSR group of Zarr 2": sparse_zarr_group(2, sp.csr_matrix),
     "CSC group of Zarr 3": sparse_zarr_group(3, sp.csc_matrix),
     "torch": torch_tensor,
+    "torch on a GPU": torch_on_gpu,
+    "cupy": cupy_array,
     "array API": strict_array,
     "jax": jax_array,
     "Dask by features": dask_by_features,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ispca import ISPCA, SPCA
+from ispca.containers.array_api import on_host
 
 # Small enough that X is read in several blocks.
 BUDGET = 2**21
@@ -22,17 +23,15 @@ def problem(dtype=np.float64, n=60, n_features=2000, seed=0):
 def assert_same(estimator, X, contained, y, tolerance=1e-9, **fit):
     expected, found = (type(estimator)(**estimator.get_params()) for _ in range(2))
     Z = np.asarray(expected.fit_transform(X, y, **fit))
-    Z_found = np.asarray(found.set_params(memory_budget=BUDGET).fit_transform(contained, y, **fit))
+    Z_found = on_host(found.set_params(memory_budget=BUDGET).fit_transform(contained, y, **fit))
     assert found.n_supervised_ == expected.n_supervised_
     assert [step.features.tolist() for step in found.steps_ if step.accepted] == [
         step.features.tolist() for step in expected.steps_ if step.accepted
     ]
     scale = np.abs(Z).max()
     np.testing.assert_allclose(Z_found, Z, atol=tolerance * scale)
-    np.testing.assert_allclose(np.asarray(found.components_), expected.components_, atol=tolerance)
-    np.testing.assert_allclose(
-        np.asarray(found.transform(contained)), expected.transform(X), atol=tolerance * scale
-    )
+    np.testing.assert_allclose(on_host(found.components_), expected.components_, atol=tolerance)
+    np.testing.assert_allclose(on_host(found.transform(contained)), expected.transform(X), atol=tolerance * scale)
     return found
 
 
