@@ -52,7 +52,9 @@ def stored_name(name: str) -> str:
         known = ", ".join(item for item in SUFFIXES if not item.endswith(".gz"))
         raise UploadError(UNSUPPORTED, f"{shown} is not a table that can be read. Save it in one of: {known}.")
     letters = re.sub(r"[^A-Za-z0-9]+", "_", shown[: -len(suffix)]).strip("_")
-    return (letters[:LONGEST_NAME].rstrip("_") or "data") + suffix
+    # Windows takes names such as con.csv for devices.
+    safe = f"data_{letters}" if re.fullmatch("(?i)con|prn|aux|nul|com[0-9]|lpt[0-9]", letters) else letters
+    return (safe[:LONGEST_NAME].rstrip("_") or "data") + suffix
 
 
 async def receive(stream: AsyncIterable[bytes], name: str, settings: Settings, store: Store) -> Upload:
