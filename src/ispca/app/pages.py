@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.responses import Response
+from starlette.routing import Route
 
-from .store import Run, Store, Upload
+from .rendering import render
+from .store import Run, Store
 from .uploads import SUFFIXES
 
 STATES = {
@@ -29,35 +26,10 @@ UNKNOWN_UPLOAD = "This file is no longer on the server. Go back to the start and
 UNKNOWN_RUN = "There is no such run. It may have been deleted."
 
 
-def file_size(n_bytes: float) -> str:
-    """Return the size of a file in the unit that people use.
-
-    Examples
-    --------
-    >>> from ispca.app.pages import file_size
-    >>> file_size(812), file_size(36_065), file_size(4_950_424)
-    ('812 bytes', '36 kB', '5.0 MB')
-    """
-    if n_bytes < 1000:
-        return f"{n_bytes:,.0f} bytes" if n_bytes != 1 else "1 byte"
-    units = ("kB", "MB", "GB", "TB")
-    for unit in units:
-        n_bytes /= 1000
-        # 999.6 kB is 1.0 MB.
-        if n_bytes < 999.5 or unit == units[-1]:
-            break
-    return f"{n_bytes:.0f} {unit}" if unit == "kB" else f"{n_bytes:,.1f} {unit}"
-
-
 def time_of(seconds: float) -> dict[str, str]:
     """Return a moment for the ``datetime`` attribute and as text; the page shows it in the reader's time zone."""
     moment = datetime.fromtimestamp(seconds, UTC)
     return {"iso": moment.isoformat(timespec="seconds"), "text": f"{moment:%Y-%m-%d %H:%M} UTC"}
-
-
-def upload_entry(upload: Upload) -> dict[str, Any]:
-    """Return what pages show of an uploaded file."""
-    return {"id": upload.id, "name": upload.name, "size": file_size(upload.size)}
 
 
 def run_entry(run: Run) -> dict[str, Any]:
@@ -81,18 +53,24 @@ def home_values(store: Store) -> dict[str, Any]:
 
 def new_values(store: Store, matrix: str, sheet: str | None) -> dict[str, Any] | None:
     """Return what the preview page shows at first, or None if an upload is no longer there."""
-    uploads = [store.upload(id) for id in (matrix, sheet) if id]
-    if not uploads or None in uploads:
+    data = store.upload(matrix)
+    samples = store.upload(sheet) if sheet else None
+    if data is None or (sheet and samples is None):
         return None
-    entries = [upload_entry(upload) for upload in uploads if upload is not None]
-    name = entries[0]["name"]
-    suffix = next((suffix for suffix in sorted(SUFFIXES, key=len)[::-1] if name.lower().endswith(suffix)), "")
-    return {
-        "matrix": entries[0],
-        "sheet": entries[1] if sheet else None,
-        "run_name": name.removesuffix(name[len(name) - len(suffix) :]) or name,
-        "suffixes": SUFFIXES,
-    }
+    return {"matrix": data, "sheet": samples, "run_name": run_name(data.name), "suffixes": SUFFIXES}
+
+
+def run_name(file: str) -> str:
+    """Return the name that is suggested for an analysis: that of the file, without its suffix.
+
+    Examples
+    --------
+    >>> from ispca.app.pages import run_name
+    >>> run_name("Colon data.CSV.gz"), run_name(".csv")
+    ('Colon data', '.csv')
+    """
+    found = [len(suffix) for suffix in SUFFIXES if file.lower().endswith(suffix)]
+    return file[: len(file) - max(found, default=0)] or file
 
 
 def run_values(store: Store, id: str) -> dict[str, Any] | None:
@@ -104,50 +82,18 @@ def run_values(store: Store, id: str) -> dict[str, Any] | None:
     return {"run": run_entry(run), "parent": parent and run_entry(parent), "suffixes": SUFFIXES}
 
 
-@cache
-def templates() -> Environment:
-    """Return the templates; everything they show is escaped."""
-    loader = PackageLoader("ispca.app", "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
-
-def render(template: str, **values: Any) -> str:
-    """Return a page as text."""
-    return templates().get_template(template).render(**values)
-
-
-def login_page(message: str = "") -> str:
-    """Return the page that asks for the password; the message says what was wrong with the last one."""
-    return render("login.html", message=message)
-
-
-def refused_page() -> str:
-    """Return the page for browsers that did not open the address with the token."""
-    return render("refused.html")
-
-
-def error_page(status: int, message: str) -> str:
-    """Return a page that says what went wrong."""
-    return render("error.html", title="Page not found" if status == 404 else "This did not work", message=message)
-
-
-def page_routes(store: Store) -> list[BaseRoute]:
-    """Return the routes of all pages and of the files they load."""
+def page_routes(store: Store) -> list[Route]:
+    """Return the routes of all pages."""
 
     def home(request: Request) -> Response:
-        return HTMLResponse(render("home.html", **home_values(store)))
+        return render("home.html", **home_values(store))
 
     def new(request: Request) -> Response:
         values = new_values(store, request.query_params.get("matrix", ""), request.query_params.get("sheet"))
-        if values is None:
-            raise HTTPException(404, UNKNOWN_UPLOAD)
-        return HTMLResponse(render("new.html", **values))
+        return render("error.html", 404, message=UNKNOWN_UPLOAD) if values is None else render("new.html", **values)
 
     def run(request: Request) -> Response:
         values = run_values(store, request.path_params["id"])
-        if values is None:
-            raise HTTPException(404, UNKNOWN_RUN)
-        return HTMLResponse(render("run.html", **values))
+        return render("error.html", 404, message=UNKNOWN_RUN) if values is None else render("run.html", **values)
 
-    static = StaticFiles(packages=[("ispca.app", "static")])
-    return [Route("/", home), Route("/new", new), Route("/runs/{id}", run), Mount("/static", static)]
+    return [Route("/", home), Route("/new", new), Route("/runs/{id}", run)]

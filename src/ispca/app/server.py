@@ -57,7 +57,7 @@ def make_app(settings: Settings, store: Store, token: str) -> ASGIApp:
         finally:
             await processes.close()
 
-    routes = [*api.routes(), *page_routes(settings, store, api), Mount("/static", StaticFiles(directory=STATIC))]
+    routes = [*api.routes(), *page_routes(store), Mount("/static", StaticFiles(directory=STATIC))]
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_error, 500: _failure})
     return Guard(app, settings, token)
 

@@ -11,6 +11,8 @@ let found = null;
 let pending = null;
 let timer = null;
 let touched = false;
+// The options that the preview shows, or will show when it arrives.
+let shown = null;
 // The control that was changed last: an error that names no control is shown there.
 let changed = null;
 
@@ -49,9 +51,12 @@ function showProblem(problem, advice, option) {
   if (!beside) say(text);
 }
 
+const isStale = () => JSON.stringify(options()) !== shown;
+
 async function refresh() {
   clearTimeout(timer);
   pending?.abort();
+  shown = JSON.stringify(options());
   const mine = (pending = new AbortController());
   find("data").setAttribute("aria-busy", "true");
   try {
@@ -84,12 +89,18 @@ function change(event) {
   const typing = event.type === "input" && !["SELECT"].includes(control.tagName) && !["radio", "checkbox"].includes(control.type);
   // A select reports both events; the second one is enough.
   if (event.type === "input" && !typing) return undefined;
-  timer = setTimeout(refresh, typing ? TYPING_PAUSE : 0);
+  timer = setTimeout(() => isStale() && refresh(), typing ? TYPING_PAUSE : 0);
   return undefined;
 }
 
 async function start(event) {
   event.preventDefault();
+  if (isStale() || pending) await refresh();
+  if (found?.error) {
+    showProblem(found.error.problem, found.error.advice, found.error.option);
+    document.querySelector("[aria-invalid=true], #data-error:not([hidden])")?.scrollIntoView({ block: "center" });
+    return;
+  }
   const missing = unfinished(found, options());
   if (missing) {
     showError(...missing);
