@@ -4,11 +4,10 @@ const AWAY = "The server is not running. Start it again with ispca app, and open
 const RESTARTED = "The server was started again. Open the address that it printed.";
 
 export class ApiError extends Error {
-  constructor(status, message, advice = "", option = null) {
+  constructor(status, message, advice = "") {
     super(message);
     this.status = status;
     this.advice = advice;
-    this.option = option;
   }
 }
 
@@ -22,7 +21,7 @@ function failure(status, text) {
   if (status === 401 || status === 403) return new ApiError(status, body.error ?? RESTARTED);
   const message = typeof body.error === "string" ? body.error : body.error?.problem;
   const advice = body.advice ?? body.error?.advice ?? "";
-  return new ApiError(status, message ?? `The server could not answer (status ${status}). Try again.`, advice, body.option ?? body.error?.option);
+  return new ApiError(status, message ?? `The server could not answer (status ${status}). Try again.`, advice);
 }
 
 export async function request(method, path, body, signal) {

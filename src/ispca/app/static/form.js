@@ -93,7 +93,7 @@ export function options() {
   if (find("positive-field").hidden) delete chosen.positive;
   const covariates = checkedNames();
   if (covariates.length) chosen.covariates = covariates;
-  if (document.querySelector("input[name=transpose]:checked").value === "true") chosen.transpose = true;
+  if (find("transpose").checked) chosen.transpose = true;
   if (find("stack").checked) chosen.stack = true;
   return chosen;
 }
@@ -116,6 +116,13 @@ export function unfinished(found, chosen) {
 export function clearErrors() {
   for (const place of document.querySelectorAll("#form .error")) place.hidden = true;
   for (const control of document.querySelectorAll("#form [aria-invalid]")) control.removeAttribute("aria-invalid");
+}
+
+// The name of the control whose label an advice quotes, as in: Set “Missing values” to “leave out samples”.
+export function quotedControl(advice) {
+  const quoted = [...(advice ?? "").matchAll(/“([^”]+)”/g)].map((match) => match[1]);
+  const label = [...document.querySelectorAll("#form .field label")].find((each) => quoted.includes(each.textContent.trim()));
+  return label?.control?.name ?? null;
 }
 
 // Show an error beside its control; return whether there is such a control.

@@ -3,10 +3,10 @@ import { request } from "./api.js";
 import { confirmDelete } from "./confirm.js";
 import { find, localTimes, make, say, show } from "./dom.js";
 import { dropZone, sendFile } from "./files.js";
+import { STATES } from "./progress.js";
 
 const SHEET_WORDS = /sample|sheet|meta|pheno|clinic|design|annot|info|target|label|covar|patient/i;
 const MATRIX_ONLY = /\.(h5ad|npz|npy|svm|svmlight|libsvm)(\.gz)?$/i;
-const STATES = { queued: "Waiting", running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled", interrupted: "Interrupted" };
 const SECONDS_BETWEEN = 3;
 const lines = [];
 

@@ -1,10 +1,11 @@
 // The page before a run: each change is sent for a new preview, and the last one starts the run.
 import { request } from "./api.js";
 import { duration, find, say, show } from "./dom.js";
-import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, samples, showError, unfinished } from "./form.js";
+import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, quotedControl, samples, showError, unfinished } from "./form.js";
 import { showPreview } from "./preview.js";
 
 const TYPING_PAUSE = 500;
+const UNSURE = "The table has many more rows than columns. If a row is a feature, such as a gene, check this box.";
 const form = find("form");
 const files = { matrix: form.dataset.matrix, sheet: form.dataset.sheet ?? null };
 let found = null;
@@ -35,18 +36,17 @@ function follow() {
   if (!classes.includes(find("positive").value)) find("positive").value = "";
   fill(find("sheet_name"), [["", "The first sheet"], ...(found.sheets ?? []).map((name) => [name, name])]);
   if (!touched && found.target && !find("target").value) find("target").value = found.target.name;
-  if (!touched && found.orientation) document.querySelector(`input[name=transpose][value=${found.orientation.transpose}]`).checked = true;
-  const unsure = found.orientation && !found.orientation.certain;
-  find("transpose-hint").textContent = unsure ? "This is a guess: compare it with the table above." : "";
+  if (!touched && found.orientation) find("transpose").checked = found.orientation.transpose;
+  if (found.orientation && !found.orientation.certain) find("transpose-hint").textContent = UNSURE;
   fillChecks(columns, [find("target").value, find("time").value, find("event").value, find("id").value || found.id].filter(Boolean));
   find("estimate").textContent = found.seconds ? `Takes about ${duration(found.seconds)}.` : "";
   showPreview(found);
   arrange();
 }
 
-function showProblem(problem, advice, option) {
+function showProblem(problem, advice) {
   const text = [problem, advice].filter(Boolean).join(" ");
-  const beside = showError(option ?? changed, text);
+  const beside = showError(quotedControl(advice) ?? changed, text);
   show(find("data-error"), beside ? "" : text);
   if (!beside) say(text);
 }
@@ -64,12 +64,12 @@ async function refresh() {
     clearErrors();
     show(find("data-error"), "");
     follow();
-    if (found.error) showProblem(found.error.problem, found.error.advice, found.error.option);
+    if (found.error) showProblem(found.error.problem, found.error.advice);
     else say(`${samples(found)}, ${found.features.toLocaleString("en-US")} features.`);
   } catch (error) {
     if (error.name === "AbortError") return;
     clearErrors();
-    showProblem(error.message, error.advice, error.option);
+    showProblem(error.message, error.advice);
   }
   if (pending === mine) {
     pending = null;
@@ -97,7 +97,7 @@ async function start(event) {
   event.preventDefault();
   if (isStale() || pending) await refresh();
   if (found?.error) {
-    showProblem(found.error.problem, found.error.advice, found.error.option);
+    showProblem(found.error.problem, found.error.advice);
     document.querySelector("[aria-invalid=true], #data-error:not([hidden])")?.scrollIntoView({ block: "center" });
     return;
   }

@@ -22,13 +22,13 @@ function facts(found) {
 }
 
 function showCorner(found) {
-  const rows = found.corner ?? [];
+  const width = found.first_features?.length ?? 0;
+  const rows = (found.corner ?? []).slice(0, found.first_samples?.length).map((row) => row.slice(0, width));
   const place = find("corner");
-  place.hidden = rows.length === 0;
-  if (!rows.length) return;
-  const width = Math.max(...rows.map((row) => row.length));
-  const header = ["Sample", ...Array.from({ length: width }, (_, index) => found.first_features[index] ?? "…")];
-  const body = rows.map((row, index) => [found.first_samples[index] ?? "…", ...row.map((cell) => cell ?? "")]);
+  place.hidden = !rows.length || !width;
+  if (place.hidden) return;
+  const header = ["Sample", ...found.first_features];
+  const body = rows.map((row, index) => [found.first_samples[index], ...row]);
   const shown = `The first ${counted(rows.length, "sample")} and ${counted(width, "feature")}`;
   const focused = place.contains(document.activeElement);
   place.replaceChildren(table(shown, header, body, (index) => index > 0));
