@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -51,13 +53,22 @@ def home_values(store: Store) -> dict[str, Any]:
     return {"runs": [run_entry(run) for run in store.runs() if run.parent is None], "suffixes": SUFFIXES}
 
 
-def new_values(store: Store, matrix: str, sheet: str | None) -> dict[str, Any] | None:
-    """Return what the preview page shows at first, or None if an upload is no longer there."""
+def new_values(store: Store, matrix: str, sheet: str | None, like: str | None = None) -> dict[str, Any] | None:
+    """Return what the preview page shows at first, or None if an upload is no longer there.
+
+    The choices of the run ``like`` are made again.
+    """
     data = store.upload(matrix)
     samples = store.upload(sheet) if sheet else None
     if data is None or (sheet and samples is None):
         return None
-    return {"matrix": data, "sheet": samples, "run_name": run_name(data.name), "suffixes": SUFFIXES}
+    run = store.run(like) if like else None
+    return {
+        "matrix": data,
+        "sheet": samples,
+        "run_name": run.name if run else run_name(data.name),
+        "options": json.dumps(run.options if run else {}),
+    }
 
 
 def run_name(file: str) -> str:
@@ -79,7 +90,13 @@ def run_values(store: Store, id: str) -> dict[str, Any] | None:
     if run is None:
         return None
     parent = store.run(run.parent) if run.parent else None
-    return {"run": run_entry(run), "parent": parent and run_entry(parent), "suffixes": SUFFIXES}
+    roles = {role: run.uploads[role] for role in ("matrix", "sheet") if role in run.uploads}
+    return {
+        "run": run_entry(run),
+        "parent": parent and run_entry(parent),
+        "change": f"/new?{urlencode(roles | {'like': run.id})}" if run.kind == "fit" else None,
+        "suffixes": SUFFIXES,
+    }
 
 
 def page_routes(store: Store) -> list[Route]:
@@ -89,7 +106,8 @@ def page_routes(store: Store) -> list[Route]:
         return render("home.html", **home_values(store))
 
     def new(request: Request) -> Response:
-        values = new_values(store, request.query_params.get("matrix", ""), request.query_params.get("sheet"))
+        given = request.query_params
+        values = new_values(store, given.get("matrix", ""), given.get("sheet"), given.get("like"))
         return render("error.html", 404, message=UNKNOWN_UPLOAD) if values is None else render("new.html", **values)
 
     def run(request: Request) -> Response:

@@ -25,6 +25,8 @@ export function say(text) {
 
 export const count = (value) => Number(value).toLocaleString("en-US");
 
+export const short = (value, digits = 4) => Number(value).toLocaleString("en-US", { maximumSignificantDigits: digits });
+
 export function counted(value, noun, plural = `${noun}s`) {
   return `${count(value)} ${value === 1 ? noun : plural}`;
 }

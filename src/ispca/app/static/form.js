@@ -1,5 +1,5 @@
 // The form of options: its controls follow the preview, and its values become the options of a request.
-import { count, counted, find, make } from "./dom.js";
+import { count, counted, find, make, short } from "./dom.js";
 
 const WORDS = ["kind", "positive", "groups", "weights", "offset", "id", "on", "sheet_name", "missing", "transform", "method"];
 const NUMBERS = ["components", "cv", "draws", "seed"];
@@ -15,8 +15,8 @@ export function columnSummary(column) {
   if (column.kind !== "quantity" && values.length && distinct <= 4) {
     return values.map(([value, number]) => `${value} ${count(number)}`).join(", ") + missing;
   }
-  const kinds = { class: "classes", ordinal: "grades", count: "different counts", quantity: "different numbers" };
-  return `${count(distinct)} ${kinds[column.kind] ?? "different values"}${missing}`;
+  if (column.range) return `${short(column.range[0])} to ${short(column.range[1])}${missing}`;
+  return `${count(distinct)} ${column.kind === "class" ? "classes" : "different values"}${missing}`;
 }
 
 // Replace the options of a select only if they differ, so that an open list stays open; the choice is kept.
@@ -41,7 +41,10 @@ export function fillColumns(columns, more) {
 
 export function fillChecks(columns, taken) {
   const box = find("covariates");
-  const candidates = columns.filter((column) => !taken.includes(column.name));
+  // Numbers without a telling name are probably features: they come last.
+  const isLikely = (column) => column.kind !== "quantity" || column.score !== 0;
+  const free = columns.filter((column) => !taken.includes(column.name));
+  const candidates = [...free.filter(isLikely), ...free.filter((column) => !isLikely(column))];
   const signature = JSON.stringify(candidates);
   find("covariates-field").hidden = candidates.length === 0;
   if (box.dataset.signature === signature) return;
@@ -96,6 +99,25 @@ export function options() {
   if (find("transpose").checked) chosen.transpose = true;
   if (find("stack").checked) chosen.stack = true;
   return chosen;
+}
+
+function select(control, value) {
+  if (![...control.options].some((option) => option.value === value)) control.append(make("option", { value }, value));
+  control.value = value;
+}
+
+// Make the choices of an earlier run again.
+export function restore(earlier) {
+  for (const [name, value] of Object.entries(earlier)) {
+    const control = find(name);
+    if (name === "covariates") {
+      const boxes = value.map((each) => make("input", { type: "checkbox", name, value: each, checked: true }));
+      control.append(...boxes.map((box) => make("label", {}, box)));
+    } else if (control?.type === "checkbox") control.checked = value;
+    else if (NAMES.includes(name)) control.value = value.join("\n");
+    else if (control?.tagName === "SELECT") select(control, value);
+    else if (control) control.value = value;
+  }
 }
 
 // The first control that keeps the analysis from starting, with the sentence that says why.

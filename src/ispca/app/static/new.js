@@ -1,7 +1,7 @@
 // The page before a run: each change is sent for a new preview, and the last one starts the run.
 import { request } from "./api.js";
 import { duration, find, say, show } from "./dom.js";
-import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, quotedControl, samples, showError, unfinished } from "./form.js";
+import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, quotedControl, restore, samples, showError, unfinished } from "./form.js";
 import { showPreview } from "./preview.js";
 
 const TYPING_PAUSE = 500;
@@ -123,5 +123,8 @@ async function start(event) {
 form.addEventListener("input", change);
 form.addEventListener("change", change);
 form.addEventListener("submit", start);
+const earlier = JSON.parse(form.dataset.options);
+touched = Object.keys(earlier).length > 0;
+restore(earlier);
 arrange();
 refresh();

@@ -1,5 +1,5 @@
 // What was understood of the files: facts, the corner of the table, guesses, warnings, and the target.
-import { count, counted, find, make, table } from "./dom.js";
+import { count, counted, find, make, short, table } from "./dom.js";
 
 const KINDS = { class: "Classes", quantity: "A quantity", count: "A count", ordinal: "Ordered grades", survival: "Survival", text: "Text" };
 
@@ -47,8 +47,4 @@ function targetSummary(target) {
   }
   if (target.range) return `${kind} from ${short(target.range[0])} to ${short(target.range[1])}.${missing}`;
   return `${kind}.${missing}`;
-}
-
-function short(value) {
-  return typeof value === "number" ? value.toLocaleString("en-US", { maximumSignificantDigits: 4 }) : String(value);
 }

@@ -9,10 +9,14 @@ export function waitingText(run) {
   return run.stages?.length ? "" : "Reading the data …";
 }
 
+// Stages that count percents say so in their names.
+const PERCENT = / \(%\)$/;
+
 function stageText(stage) {
   if (stage.state === "done") return stage.seconds >= 1 ? duration(stage.seconds) : "";
   const parts = [];
-  if (stage.total > 1) parts.push(`${count(stage.done ?? 0)} of ${count(stage.total)}`);
+  if (PERCENT.test(stage.name)) parts.push(`${count(stage.done ?? 0)}%`);
+  else if (stage.total > 1) parts.push(`${count(stage.done ?? 0)} of ${count(stage.total)}`);
   if (typeof stage.left_seconds === "number") parts.push(`about ${duration(Math.max(1, stage.left_seconds))} left`);
   else if (stage.seconds >= 1) parts.push(`for ${duration(stage.seconds)}`);
   return parts.join(", ");
@@ -36,10 +40,10 @@ export function showStages(list, stages) {
     }
     const [head, bar] = list.children[index].children;
     const done = fraction(stage);
-    head.children[0].textContent = stage.name;
+    head.children[0].textContent = stage.name.replace(PERCENT, "");
     head.children[1].textContent = stage.state === "done" ? `✓ ${stageText(stage)}` : stageText(stage);
     head.children[1].className = stage.state === "done" ? "done-mark" : "soft";
-    bar.setAttribute("aria-label", stage.name);
+    bar.setAttribute("aria-label", head.children[0].textContent);
     if (done === null) bar.removeAttribute("value");
     else bar.value = done;
     bar.hidden = stage.state === "done";
@@ -50,5 +54,5 @@ export function showStages(list, stages) {
 export function spoken(run) {
   if (!isActive(run)) return `${STATES[run.state]}. ${run.verdict ?? run.message ?? ""}`;
   const running = run.stages?.findLast((stage) => stage.state === "running");
-  return running ? `${running.name} …` : waitingText(run);
+  return running ? `${running.name.replace(PERCENT, "")} …` : waitingText(run);
 }

@@ -1,5 +1,5 @@
 // Results of runs as elements: files to download, predictions, and a comparison of methods.
-import { count, counted, make, size, table } from "./dom.js";
+import { count, counted, make, short, size, table } from "./dom.js";
 
 const FILES = {
   "report.html": "The report, with all figures and the methods text, in one file",
@@ -34,7 +34,7 @@ export function fileList(run) {
 
 const cell = (value) => {
   if (value === null || value === undefined) return "";
-  return typeof value === "number" ? value.toLocaleString("en-US", { maximumSignificantDigits: 3 }) : String(value);
+  return typeof value === "number" ? short(value, 3) : String(value);
 };
 
 function predictions(run) {
