@@ -269,7 +269,9 @@ def _answering(function: Callable[[Request], Awaitable[Response]]) -> Callable[[
         except ClientDisconnect:
             return Response(status_code=400)
         except OSError as error:
-            return JSONResponse({"error": f"The server could not write its files ({error.strerror or error})."}, 507)
+            return JSONResponse(
+                {"error": f"The server could not write its files ({error.strerror or error})."}, 507
+            )
 
     return answer
 

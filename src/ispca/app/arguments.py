@@ -107,7 +107,16 @@ def predict_arguments(options: Mapping[str, Any], files: Mapping[str, Path]) -> 
     """Return the arguments of a prediction."""
     given, out = _values(options, NEW_DATA), Path(RESULTS) / PREDICTIONS
     data = _data(files)
-    return ["predict", "--json", f"--out={out}", *given, *_flags(options, FLAGS[:1]), *data[:-1], str(files["model"]), data[-1]]
+    return [
+        "predict",
+        "--json",
+        f"--out={out}",
+        *given,
+        *_flags(options, FLAGS[:1]),
+        *data[:-1],
+        str(files["model"]),
+        data[-1],
+    ]
 
 
 def _values(options: Mapping[str, Any], wanted: Mapping[str, tuple[str, Parse]]) -> list[str]:

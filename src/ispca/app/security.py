@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .settings import LOOPBACK, Settings
 from .rendering import render
+from .settings import LOOPBACK, Settings
 
 COOKIE = "ispca"
 POLICY = (
@@ -153,5 +153,3 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
-
-

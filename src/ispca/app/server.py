@@ -58,7 +58,9 @@ def make_app(settings: Settings, store: Store, token: str) -> ASGIApp:
             await processes.close()
 
     routes = [*api.routes(), *page_routes(settings, store, api), Mount("/static", StaticFiles(directory=STATIC))]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_error, 500: _failure})
+    app = Starlette(
+        routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_error, 500: _failure}
+    )
     return Guard(app, settings, token)
 
 

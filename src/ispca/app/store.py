@@ -78,10 +78,14 @@ class Store:
                 self._connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
         except sqlite3.DatabaseError as error:
             self._connection.close()
-            raise StoreError(f"{path} cannot be read ({error}). Move it away to start with an empty list.") from None
+            raise StoreError(
+                f"{path} cannot be read ({error}). Move it away to start with an empty list."
+            ) from None
         if version > VERSION:
             self._connection.close()
-            raise StoreError(f"{path} was written by a newer version of ispca. Install that version, or move it away.")
+            raise StoreError(
+                f"{path} was written by a newer version of ispca. Install that version, or move it away."
+            )
 
     def close(self) -> None:
         """Close the database."""
@@ -167,7 +171,13 @@ class Store:
         return bool(self._change(query, (RUNNING, time.time(), id, QUEUED)))
 
     def end(
-        self, id: str, state: str, *, exit_code: int | None = None, message: str | None = None, verdict: str | None = None
+        self,
+        id: str,
+        state: str,
+        *,
+        exit_code: int | None = None,
+        message: str | None = None,
+        verdict: str | None = None,
     ) -> None:
         """Record how a run ended."""
         query = "UPDATE runs SET state = ?, ended = ?, exit_code = ?, message = ?, verdict = ? WHERE id = ?"

@@ -80,7 +80,9 @@ async def _written(stream: AsyncIterable[bytes], path: Path, limit: int) -> int:
         async for part in stream:
             size += len(part)
             if size > limit:
-                raise UploadError(TOO_LARGE, f"The file is larger than {limit / 1e9:.3g} GB, the limit of this server.")
+                raise UploadError(
+                    TOO_LARGE, f"The file is larger than {limit / 1e9:.3g} GB, the limit of this server."
+                )
             if shutil.disk_usage(path.parent).free < SPARE_BYTES + len(part):
                 raise _full_disk()
             file.write(part)

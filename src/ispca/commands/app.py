@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     upload = "largest file that can be uploaded (default 4G)"
     limits.add_argument("--max-upload", type=memory_size, metavar="SIZE", help=upload)
     lab = parser.add_argument_group("lab server")
-    lab.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default 127.0.0.1)")
+    lab.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default 127.0.0.1)"
+    )
     password = "ask visitors for a password; without WORD, it is asked for here"
     lab.add_argument("--password", nargs="?", const="", metavar="WORD", help=password)
 
