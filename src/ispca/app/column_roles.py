@@ -1,4 +1,4 @@
-"""Which columns of a table may be the target, a covariate or a group: described for the page, likeliest target first."""
+"""Columns of a table that may be the target, a covariate or a group, the likeliest target first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_FEW = 50
 
 
 def candidates(table: Table) -> list[dict[str, Any]]:
-    """Return the columns that may describe the samples: those of the sheet or of text, then some of the features."""
+    """Return columns that may describe the samples: those of the sheet or of text, and some of the features."""
     described = [_described(name, values) for name, values in _columns(table)]
     return sorted(described, key=lambda column: -column["score"])[:MOST_COLUMNS]
 

@@ -60,19 +60,21 @@ VALUES = {
     "classification": "classes",
     "rows": "leave out samples",
     "columns": "leave out columns",
+    "mean": "replace by the column mean",
+    "True": "yes",
+    **dict.fromkeys(("COLUMN", "NAME", "FILE"), ""),
 }
-VALUES |= {"mean": "replace by the column mean", "True": "yes", "COLUMN": "", "NAME": "", "FILE": ""}
 
 
 def preview(matrix: Path, sheet: Path | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is understood of a matrix and its sample sheet with the options chosen so far.
+    r"""Return what is understood of a matrix and its sample sheet with the options chosen so far.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from ispca.app.preview import preview
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"
-    >>> _ = path.write_text("sample,g1,g2,state\\na,1,2,ill\\nb,3,5,well\\nc,2,4,ill\\nd,0,1,well\\n")
+    >>> _ = path.write_text("sample,g1,g2,state\na,1,2,ill\nb,3,5,well\nc,2,4,ill\nd,0,1,well\n")
     >>> found = preview(path, None, {})
     >>> found["samples"], found["features"], found["columns"][0]["name"]
     (4, 2, 'state')
@@ -108,6 +110,7 @@ def _read(matrix: Path, sheet: Path | None, given: dict[str, Any], **more: Any) 
 def _described(table: Table, matrix: Path, given: dict[str, Any]) -> dict[str, Any]:
     n_samples, n_features = table.X.shape
     columns = candidates(table)
+    certain, absent = not _looks_transposed(table, columns), table.missing
     return {
         "samples": n_samples,
         "features": n_features,
@@ -115,17 +118,10 @@ def _described(table: Table, matrix: Path, given: dict[str, Any]) -> dict[str, A
         "first_features": table.features[:N_FIRST].tolist(),
         "corner": _corner(table),
         "format": FORMATS.get(data_suffix(matrix), "sparse text"),
-        "orientation": {
-            "transpose": bool(given.get("transpose")),
-            "certain": not _looks_transposed(table, columns),
-        },
+        "orientation": {"transpose": bool(given.get("transpose")), "certain": certain},
         "columns": columns,
         "target": None,
-        "missing": {
-            "values": table.missing.values,
-            "columns": table.missing.columns,
-            "rows": table.missing.samples,
-        },
+        "missing": {"values": absent.values, "columns": absent.columns, "rows": absent.samples},
         "sheets": sheet_names(matrix) if data_suffix(matrix) == ".xlsx" else [],
         "notes": [note for note in table.notes if "replaced by the column mean" not in note],
         "warnings": [],
@@ -137,10 +133,8 @@ def _described(table: Table, matrix: Path, given: dict[str, Any]) -> dict[str, A
 def _corner(table: Table) -> list[list[str]]:
     rows, columns = CORNER
     part = table.X[:rows, :columns]
-    return [
-        [f"{value:.4g}" for value in row]
-        for row in np.asarray(part if isinstance(part, np.ndarray) else part.toarray())
-    ]
+    dense = part if isinstance(part, np.ndarray) else part.toarray()
+    return [[f"{value:.4g}" for value in row] for row in dense]
 
 
 def _looks_transposed(table: Table, columns: list[dict[str, Any]]) -> bool:

@@ -21,8 +21,9 @@ CREATE TABLE uploads (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL, size INTEGER NOT NULL, created REAL NOT NULL
 );
 CREATE TABLE runs (
-    id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL, parent TEXT, created REAL NOT NULL,
-    started REAL, ended REAL, exit_code INTEGER, message TEXT, verdict TEXT, options TEXT NOT NULL, uploads TEXT NOT NULL
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL, parent TEXT,
+    created REAL NOT NULL, started REAL, ended REAL, exit_code INTEGER, message TEXT, verdict TEXT,
+    options TEXT NOT NULL, uploads TEXT NOT NULL
 );
 """
 
