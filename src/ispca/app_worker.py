@@ -111,7 +111,7 @@ class StageFile:
 
     def hear(self, stage: Stage) -> None:
         """Write down the state of a stage."""
-        entry = {
+        entry: dict[str, Any] = {
             "name": stage.name,
             "state": "done" if stage.ended else "running",
             "seconds": round(stage.elapsed, 2),

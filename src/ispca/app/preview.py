@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,9 +153,9 @@ def _supervised(matrix: Path, sheet: Path | None, given: dict[str, Any]) -> Tabl
     timed = given.get("time") is not None and given.get("event") is not None
     if given.get("target") is None and not timed:
         return None
-    roles = {name: given.get(name) for name in ("groups", "weights", "offset")}
+    roles: dict[str, Any] = {name: given.get(name) for name in ("groups", "weights", "offset")}
     times = {name: given[name] for name in ("time", "event") if timed}
-    columns = replace(SampleColumns(covariates=tuple(given.get("covariates") or ())), **roles, **times)
+    columns = SampleColumns(covariates=tuple(given.get("covariates") or ()), **roles, **times)
     return read_table(
         matrix,
         samples=sheet,

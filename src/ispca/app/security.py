@@ -1,8 +1,8 @@
 """Who may talk to the server, and what a page may do: checked for every request before anything else happens.
 
-A page of another origin cannot read our answers, but it could send requests, and a name that it controls could point
-to this machine (DNS rebinding). So the Host must be ours, requests that change something must come from our own
-pages, and every request needs a secret cookie, which only the printed address or the password sets.
+A page of another origin cannot read our answers, but it could send requests, and a name that it controls could
+point to this machine (DNS rebinding). So the Host must be ours, requests that change something must come from our
+own pages, and every request needs a secret cookie, which only the printed address or the password sets.
 """
 
 from __future__ import annotations

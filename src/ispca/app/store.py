@@ -157,7 +157,8 @@ class Store:
 
     def _runs(self, condition: str, values: Sequence[Any] = ()) -> list[Run]:
         rows = self._rows(f"SELECT * FROM runs {condition}", values)
-        return [Run(*row[:-2], json.loads(row["options"]), json.loads(row["uploads"])) for row in rows]
+        values = [dict(row) for row in rows]
+        return [Run(**row | {name: json.loads(row[name]) for name in ("options", "uploads")}) for row in values]
 
     def queue(self, id: str) -> bool:
         """Let a run that has ended wait for its turn again; return whether it had ended."""
