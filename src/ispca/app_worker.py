@@ -111,7 +111,11 @@ class StageFile:
 
     def hear(self, stage: Stage) -> None:
         """Write down the state of a stage."""
-        entry = {"name": stage.name, "state": "done" if stage.ended else "running", "seconds": round(stage.elapsed, 2)}
+        entry: dict[str, Any] = {
+            "name": stage.name,
+            "state": "done" if stage.ended else "running",
+            "seconds": round(stage.elapsed, 2),
+        }
         entry |= {"done": stage.finished, "total": stage.total, "left_seconds": stage.left}
         with self._lock, suppress(OSError):
             self._stages[stage.name] = entry

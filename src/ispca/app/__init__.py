@@ -1,1 +1,1 @@
-"""The web page of ``ispca app``: a local server that runs the commands in worker processes and shows the results."""
+"""The web page of ``ispca app``: a local server that runs commands in worker processes and shows results."""

@@ -20,7 +20,7 @@ from .processes import PreviewError, Processes
 from .security import REPORT_POLICY
 from .settings import Settings
 from .store import ACTIVE, DONE, QUEUED, Run, Store, new_id
-from .uploads import UploadError, delete_unused, display_name, receive
+from .uploads import UploadError, delete_unused, display_name, receive, too_large
 
 LONGEST_BODY = 2**20
 LONGEST_RUN_NAME = 120
@@ -67,8 +67,7 @@ class Api:
         name = request.query_params.get("name", "")
         length = request.headers.get("content-length", "")
         if length.isdigit() and int(length) > self._settings.max_upload:
-            limit = self._settings.max_upload / 1e9
-            raise UploadError(413, f"The file is larger than {limit:.3g} GB, the limit of this server.")
+            raise too_large(self._settings.max_upload)
         upload = await receive(request.stream(), name, self._settings, self._store)
         return JSONResponse({"id": upload.id, "name": upload.name, "size": upload.size}, 201)
 
@@ -186,7 +185,7 @@ class Api:
         return run
 
     def _file(self, run: Run, name: str) -> Path:
-        """Return a file of a run; only names that the run has written are compared with, so no path gets through."""
+        """Return a file of a run; a name is only compared with those in its folder, so no path gets through."""
         folder = self._settings.run_folder(run.id)
         if run.state != DONE or name not in {file["name"] for file in run_results.files(folder)}:
             raise RequestError(404, "This run has no such file.")
@@ -269,7 +268,9 @@ def _answering(function: Callable[[Request], Awaitable[Response]]) -> Callable[[
         except ClientDisconnect:
             return Response(status_code=400)
         except OSError as error:
-            return JSONResponse({"error": f"The server could not write its files ({error.strerror or error})."}, 507)
+            return JSONResponse(
+                {"error": f"The server could not write its files ({error.strerror or error})."}, 507
+            )
 
     return answer
 

@@ -105,9 +105,9 @@ def compare_arguments(options: Mapping[str, Any], files: Mapping[str, Path]) -> 
 
 def predict_arguments(options: Mapping[str, Any], files: Mapping[str, Path]) -> list[str]:
     """Return the arguments of a prediction."""
-    given, out = _values(options, NEW_DATA), Path(RESULTS) / PREDICTIONS
-    data = _data(files)
-    return ["predict", "--json", f"--out={out}", *given, *_flags(options, FLAGS[:1]), *data[:-1], str(files["model"]), data[-1]]
+    given = [*_values(options, NEW_DATA), *_flags(options, FLAGS[:1])]
+    *sheet, data = _data(files)
+    return ["predict", "--json", f"--out={Path(RESULTS) / PREDICTIONS}", *given, *sheet, str(files["model"]), data]
 
 
 def _values(options: Mapping[str, Any], wanted: Mapping[str, tuple[str, Parse]]) -> list[str]:

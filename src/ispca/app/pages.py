@@ -108,7 +108,9 @@ def page_routes(store: Store) -> list[Route]:
     def new(request: Request) -> Response:
         given = request.query_params
         values = new_values(store, given.get("matrix", ""), given.get("sheet"), given.get("like"))
-        return render("error.html", 404, message=UNKNOWN_UPLOAD) if values is None else render("new.html", **values)
+        return (
+            render("error.html", 404, message=UNKNOWN_UPLOAD) if values is None else render("new.html", **values)
+        )
 
     def run(request: Request) -> Response:
         values = run_values(store, request.path_params["id"])

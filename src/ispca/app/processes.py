@@ -119,7 +119,7 @@ class Processes:
         self._store.end(run.id, FAILED, exit_code=code, message=message)
 
     def _sweep(self, id: str, keep_results: bool = False) -> None:
-        """Remove unfinished files of a run, and its earlier outcome; its input and what it can continue from stay."""
+        """Remove unfinished files of a run, and its earlier outcome; what it can continue from stays."""
         folder, outcome = self._settings.run_folder(id), () if keep_results else OUTCOME
         with suppress(OSError):
             for entry in os.scandir(folder):

@@ -7,7 +7,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-ENVIRONMENT = Environment(loader=PackageLoader("ispca.app", "templates"), autoescape=True, undefined=StrictUndefined)
+ENVIRONMENT = Environment(
+    loader=PackageLoader("ispca.app", "templates"), autoescape=True, undefined=StrictUndefined
+)
 
 
 def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:

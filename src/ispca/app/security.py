@@ -1,7 +1,7 @@
 """Who may talk to the server, and what a page may do: checked for every request before anything else happens.
 
-A page of another origin cannot read our answers, but it could send requests, and a name that it controls could be
-pointed at this machine (DNS rebinding). So the Host must be ours, requests that change something must come from our
+A page of another origin cannot read our answers, but it could send requests, and a name that it controls could
+point to this machine (DNS rebinding). So the Host must be ours, requests that change something must come from our
 own pages, and every request needs a secret cookie, which only the printed address or the password sets.
 """
 
@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .settings import LOOPBACK, Settings
 from .rendering import render
+from .settings import LOOPBACK, Settings
 
 COOKIE = "ispca"
 POLICY = (
@@ -153,5 +153,3 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
-
-

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_urlsafe
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -58,7 +59,8 @@ def make_app(settings: Settings, store: Store, token: str) -> ASGIApp:
             await processes.close()
 
     routes = [*api.routes(), *page_routes(store), Mount("/static", StaticFiles(directory=STATIC))]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_error, 500: _failure})
+    handlers: dict[Any, Any] = {HTTPException: _http_error, 500: _failure}
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(app, settings, token)
 
 

@@ -21,8 +21,9 @@ CREATE TABLE uploads (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL, size INTEGER NOT NULL, created REAL NOT NULL
 );
 CREATE TABLE runs (
-    id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL, parent TEXT, created REAL NOT NULL,
-    started REAL, ended REAL, exit_code INTEGER, message TEXT, verdict TEXT, options TEXT NOT NULL, uploads TEXT NOT NULL
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL, parent TEXT,
+    created REAL NOT NULL, started REAL, ended REAL, exit_code INTEGER, message TEXT, verdict TEXT,
+    options TEXT NOT NULL, uploads TEXT NOT NULL
 );
 """
 
@@ -78,10 +79,14 @@ class Store:
                 self._connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
         except sqlite3.DatabaseError as error:
             self._connection.close()
-            raise StoreError(f"{path} cannot be read ({error}). Move it away to start with an empty list.") from None
+            raise StoreError(
+                f"{path} cannot be read ({error}). Move it away to start with an empty list."
+            ) from None
         if version > VERSION:
             self._connection.close()
-            raise StoreError(f"{path} was written by a newer version of ispca. Install that version, or move it away.")
+            raise StoreError(
+                f"{path} was written by a newer version of ispca. Install that version, or move it away."
+            )
 
     def close(self) -> None:
         """Close the database."""
@@ -152,7 +157,8 @@ class Store:
 
     def _runs(self, condition: str, values: Sequence[Any] = ()) -> list[Run]:
         rows = self._rows(f"SELECT * FROM runs {condition}", values)
-        return [Run(*row[:-2], json.loads(row["options"]), json.loads(row["uploads"])) for row in rows]
+        values = [dict(row) for row in rows]
+        return [Run(**row | {name: json.loads(row[name]) for name in ("options", "uploads")}) for row in values]
 
     def queue(self, id: str) -> bool:
         """Let a run that has ended wait for its turn again; return whether it had ended."""
@@ -167,7 +173,13 @@ class Store:
         return bool(self._change(query, (RUNNING, time.time(), id, QUEUED)))
 
     def end(
-        self, id: str, state: str, *, exit_code: int | None = None, message: str | None = None, verdict: str | None = None
+        self,
+        id: str,
+        state: str,
+        *,
+        exit_code: int | None = None,
+        message: str | None = None,
+        verdict: str | None = None,
     ) -> None:
         """Record how a run ended."""
         query = "UPDATE runs SET state = ?, ended = ?, exit_code = ?, message = ?, verdict = ? WHERE id = ?"

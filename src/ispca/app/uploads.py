@@ -80,13 +80,18 @@ async def _written(stream: AsyncIterable[bytes], path: Path, limit: int) -> int:
         async for part in stream:
             size += len(part)
             if size > limit:
-                raise UploadError(TOO_LARGE, f"The file is larger than {limit / 1e9:.3g} GB, the limit of this server.")
+                raise too_large(limit)
             if shutil.disk_usage(path.parent).free < SPARE_BYTES + len(part):
                 raise _full_disk()
             file.write(part)
     if not size:
         raise UploadError(BAD_REQUEST, "The file is empty. Choose another one.")
     return size
+
+
+def too_large(limit: int) -> UploadError:
+    """Return the error for a file that exceeds the limit."""
+    return UploadError(TOO_LARGE, f"The file is larger than {limit / 1e9:.3g} GB, the limit of this server.")
 
 
 def _full_disk() -> UploadError:

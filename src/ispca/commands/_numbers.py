@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 
+
 def integer(least: int) -> Callable[[str], int]:
     """Return a parser of integers of at least this size."""
 

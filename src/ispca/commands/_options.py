@@ -50,8 +50,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--samples": dict(metavar="FILE", type=Path, help="sample sheet: one row per sample, with the target"),
     "--on": dict(metavar="COLUMN", help="column of the sample sheet with sample names"),
     "--id": dict(metavar="COLUMN", help="column with sample names"),
-    "--features": dict(metavar="NAME", nargs="+", action="extend", default=[], help="features to use, such as 'g*'"),
-    "--drop": dict(metavar="NAME", nargs="+", action="extend", default=[], help="columns that are not features, such as 'clin_*'"),
+    "--features": dict(
+        metavar="NAME", nargs="+", action="extend", default=[], help="features to use, such as 'g*'"
+    ),
+    "--drop": dict(
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns that are not features, such as 'clin_*'",
+    ),
     "--annotation": dict(metavar="FILE", type=Path, help="table that describes features, such as gene symbols"),
     "--label": dict(metavar="COLUMN", help="what to show beside feature names: 'Gene Symbol'"),
     "--positive": dict(metavar="CLASS", help="class to call positive"),

@@ -16,7 +16,7 @@ USAGE = "ispca app [--port N] [--folder DIR] [options]"
 EXAMPLE = """example:
   ispca app
 opens a page in your browser: drop a file, choose the target, read the report. Nothing
-leaves this machine. docs/app.md explains how a lab can share a server, and its limits."""
+leaves this machine. docs/app.md explains how a lab can share a server."""
 PURPOSE = "The web page"
 SHORTEST_PASSWORD = 8
 
@@ -24,18 +24,19 @@ SHORTEST_PASSWORD = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("--port", type=integer(0), default=0, metavar="N", help="port (default: a free one)")
-    folder = "where files and results are kept (default: your data folder)"
+    folder = "where results are kept (default: your data folder)"
     parser.add_argument("--folder", type=Path, metavar="DIR", help=folder)
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     limits = parser.add_argument_group("limits")
     limits.add_argument("--runs", type=integer(1), metavar="N", help="runs at the same time (default: cores / 4)")
-    memory = "memory of each process of a run: 500M, 2G (default: 3/4 of all)"
+    memory = "memory of each process: 500M, 2G (default 3/4 of all)"
     limits.add_argument("--memory", type=memory_size, metavar="SIZE", help=memory)
     upload = "largest file that can be uploaded (default 4G)"
     limits.add_argument("--max-upload", type=memory_size, metavar="SIZE", help=upload)
     lab = parser.add_argument_group("lab server")
-    lab.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default 127.0.0.1)")
-    password = "ask visitors for a password; without WORD, it is asked for here"
+    host = "address to listen on (default 127.0.0.1)"
+    lab.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=host)
+    password = "ask visitors for one; without WORD, choose it here"
     lab.add_argument("--password", nargs="?", const="", metavar="WORD", help=password)
 
 
