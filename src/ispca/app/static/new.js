@@ -38,7 +38,8 @@ function follow() {
   if (!touched && found.target && !find("target").value) find("target").value = found.target.name;
   if (!touched && found.orientation) find("transpose").checked = found.orientation.transpose;
   if (found.orientation && !found.orientation.certain) find("transpose-hint").textContent = UNSURE;
-  fillChecks(columns, [find("target").value, find("time").value, find("event").value, find("id").value || found.id].filter(Boolean));
+  const targets = find("kind").value === "survival" ? ["time", "event"] : ["target"];
+  fillChecks(columns, [...targets.map((name) => find(name).value), find("id").value || found.id]);
   find("estimate").textContent = found.seconds ? `Takes about ${duration(found.seconds)}.` : "";
   showPreview(found);
   arrange();
