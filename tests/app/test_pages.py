@@ -34,7 +34,12 @@ def client(store):
 
 
 def add(store, **changes):
-    values = {"kind": "fit", "name": HOSTILE, "options": {"target": HOSTILE}, "uploads": {"matrix": "a1", "sheet": "b2"}}
+    values = {
+        "kind": "fit",
+        "name": HOSTILE,
+        "options": {"target": HOSTILE},
+        "uploads": {"matrix": "a1", "sheet": "b2"},
+    }
     return store.add_run(**(values | changes))
 
 
@@ -95,6 +100,8 @@ def test_nothing_is_inline_and_nothing_comes_from_elsewhere():
         assert not re.search(r"https?://", text), path
         assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", text), path
         if path.suffix == ".html":
-            assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?! type=\"module\" src=\"/static/)", text), path
+            assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?! type=\"module\" src=\"/static/)", text), (
+                path
+            )
             loaded = re.findall(r'(?:src|href)="/static/([^"]+)"', text)
             assert all((STATIC / name).is_file() for name in loaded), path

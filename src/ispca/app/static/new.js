@@ -94,31 +94,40 @@ function change(event) {
   return undefined;
 }
 
-async function start(event) {
-  event.preventDefault();
+// Whether everything is chosen and can be used; the first problem is shown beside its control.
+async function isReady() {
   if (isStale() || pending) await refresh();
   if (found?.error) {
     showProblem(found.error.problem, found.error.advice);
     document.querySelector("[aria-invalid=true], #data-error:not([hidden])")?.scrollIntoView({ block: "center" });
-    return;
+    return false;
   }
   const missing = unfinished(found, options());
-  if (missing) {
-    showError(...missing);
-    find(missing[0]).focus();
-    return;
-  }
+  if (!missing) return true;
+  showError(...missing);
+  find(missing[0]).focus();
+  return false;
+}
+
+async function start(event) {
+  event.preventDefault();
   const button = find("start");
-  button.disabled = true;
+  if (button.ariaBusy === "true") return;
+  button.ariaBusy = "true";
+  button.textContent = "Checking …";
   show(find("start-error"), "");
   try {
-    const name = find("name").value.trim() || "Analysis";
-    const run = await request("POST", "/api/runs", { name, ...files, options: options() });
-    location.assign(`/runs/${run.id}`);
+    if (await isReady()) {
+      const name = find("name").value.trim() || "Analysis";
+      const run = await request("POST", "/api/runs", { name, ...files, options: options() });
+      location.assign(`/runs/${run.id}`);
+      return;
+    }
   } catch (error) {
     show(find("start-error"), [error.message, error.advice].filter(Boolean).join(" "));
-    button.disabled = false;
   }
+  button.ariaBusy = "false";
+  button.textContent = "Run";
 }
 
 form.addEventListener("input", change);
