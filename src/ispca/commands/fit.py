@@ -45,7 +45,8 @@ from ._large_data import (
     on_device,
     with_blocks,
 )
-from ._options import add_data_options, add_options, integer, read_supervised, sample_options
+from ._numbers import integer
+from ._options import add_data_options, add_options, read_supervised, sample_options
 from ._output import default_output, output_folder
 from ._stack import STACKS, left_out_of_stack, stack_candidates
 from ._test_samples import read_test
