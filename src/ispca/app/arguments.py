@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .labels import label
 from .run_results import RESULTS
 
 STORE, PREDICTIONS = "store", "predictions.csv"
@@ -125,7 +126,7 @@ def _checked(name: str, parse: Parse, value: Any) -> str:
     try:
         return parse(value)
     except OptionError as error:
-        raise OptionError(f"{name} {error}.") from None
+        raise OptionError(f"{label(name)} {error}.") from None
 
 
 def _lists(options: Mapping[str, Any]) -> list[str]:
@@ -133,7 +134,7 @@ def _lists(options: Mapping[str, Any]) -> list[str]:
     for name in LISTS:
         values = options.get(name) or []
         if not isinstance(values, list) or len(values) > MOST_VALUES:
-            raise OptionError(f"{name} must be a list of at most {MOST_VALUES:,} names.")
+            raise OptionError(f"{label(name)} must be a list of at most {MOST_VALUES:,} names.")
         checked = [_checked(name, _text, value) for value in values]
         if name == "covariates" and checked:
             checked = [_separated(checked)]
@@ -151,7 +152,7 @@ def _separated(names: list[str]) -> str:
 def _flags(options: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
     for name in names:
         if not isinstance(options.get(name) or False, bool):
-            raise OptionError(f"{name} must be true or false.")
+            raise OptionError(f"{label(name)} must be true or false.")
     return [f"--{name}" for name in names if options.get(name)]
 
 
