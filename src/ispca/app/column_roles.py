@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..families.target_kind import FEW_VALUES, guess_kind
 from ..readers import Table
+from ..readers.cells import are_numbers
 from ..readers.target import CENSORED, OBSERVED, labels_of, numbers_of
 
 MOST_COLUMNS, MOST_VALUES = 200, 8
@@ -21,6 +22,8 @@ MOST_FEW = 50
 MOST_CELLS = 5_000_000
 # Columns at the end of a table, where the target often is.
 N_LAST = 5
+# More distinct values than this are looked at as numbers first, which is faster.
+MANY_VALUES = 1000
 # A column with this score is suggested as the target.
 LIKELY = 3
 
@@ -101,52 +104,71 @@ def _few_values(X: np.ndarray) -> list[int]:
     return few
 
 
+class Content(NamedTuple):
+    """What a column contains: how often each label occurs, or the distinct numbers of a quantity."""
+
+    kind: str
+    often: Counter[str]
+    numbers: np.ndarray | None
+    n_values: int
+    n_present: int
+    n_missing: int
+
+
 def _described(name: str, values: Any, is_feature: bool) -> dict[str, Any]:
-    often = _counts(values)
-    missing = often.pop("", 0)
-    numbers = numbers_of(list(often))
-    kind = "text"
-    if numbers is not None:
-        kind = "class" if guess_kind(numbers)[0] == "classification" else "quantity"
-    elif len(often) <= max(FEW_VALUES, often.total() // 2):
-        kind = "class"
-    known = None if numbers is None or kind == "class" else numbers[np.isfinite(numbers)]
+    content = _content(values)
+    numbers = content.numbers
     return {
         "name": name,
-        "kind": kind,
-        "values": dict(often.most_common(MOST_VALUES)) if kind == "class" else {},
-        "range": None if known is None or not len(known) else [float(known.min()), float(known.max())],
-        "n_values": len(often),
-        "missing": missing,
-        "score": _score(name, kind, often, missing, is_feature),
-        "suggested": _usual_role(name, kind, often),
+        "kind": content.kind,
+        "values": dict(content.often.most_common(MOST_VALUES)) if content.kind == "class" else {},
+        "range": None if numbers is None else [float(numbers.min()), float(numbers.max())],
+        "n_values": content.n_values,
+        "missing": content.n_missing,
+        "score": _score(name, content, is_feature),
+        "suggested": _usual_role(name, content),
     }
 
 
-def _counts(values: Any) -> Counter[str]:
-    """Return how often each label occurs; that of missing values is empty."""
-    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-        distinct, numbers = np.unique(values, return_counts=True)
-        counted = zip(labels_of(distinct).tolist(), numbers.tolist(), strict=True)
-    else:
-        found = Counter(map(str, values))
-        counted = zip(labels_of(list(found)).tolist(), found.values(), strict=True)
+def _content(values: Any) -> Content:
+    if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
+        texts = Counter(map(str, values))
+        if len(texts) <= MANY_VALUES or not are_numbers(list(texts)):
+            return _labeled(list(texts), list(texts.values()))
+        values = np.array(list(map(str, values)), dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    distinct, counts = np.unique(finite, return_counts=True)
+    n_missing = len(values) - len(finite)
+    if len(distinct) and guess_kind(distinct)[0] == "regression":
+        return Content("quantity", Counter(), distinct, len(distinct), len(finite), n_missing)
+    return _labeled([*distinct.tolist(), ""], [*counts.tolist(), n_missing])
+
+
+def _labeled(items: list[Any], counts: list[int]) -> Content:
+    """Return the content of a column, given its distinct items and how often each occurs."""
     often: Counter[str] = Counter()
-    for label, number in counted:
-        often[label] += number
-    return often
+    for text, number in zip(labels_of(items).tolist(), counts, strict=True):
+        often[text] += number
+    n_missing = often.pop("", 0)
+    n_present, numbers = often.total(), numbers_of(list(often))
+    kind = "class" if len(often) <= max(FEW_VALUES, n_present // 2) else "text"
+    if numbers is not None:
+        numbers = numbers[np.isfinite(numbers)]
+        quantity = len(numbers) and guess_kind(numbers)[0] == "regression"
+        kind, numbers = ("quantity", numbers) if quantity else ("class", None)
+    return Content(kind, often, numbers, len(often), n_present, n_missing)
 
 
-def _score(name: str, kind: str, often: Counter[str], missing: int, is_feature: bool) -> int:
+def _score(name: str, content: Content, is_feature: bool) -> int:
     """Return how likely a column is the target."""
     score = LIKELY * bool(TARGET.search(name)) - 2 * bool(COVARIATE.search(name) or GROUP.search(name))
-    if len(often) < 2:
+    if content.n_values < 2:
         return score - 10
-    if kind == "class":
-        score += 2 + (len(often) == 2) - 2 * (min(often.values()) < 2) - is_feature
-    if kind == "text":
+    if content.kind == "class":
+        score += 2 + (content.n_values == 2) - 2 * (min(content.often.values()) < 2) - is_feature
+    if content.kind == "text":
         score -= 5
-    return score - 2 * (missing > often.total())
+    return score - 2 * (content.n_missing > content.n_present)
 
 
 def suggest_roles(columns: list[dict[str, Any]]) -> None:
@@ -164,16 +186,15 @@ def suggest_roles(columns: list[dict[str, Any]]) -> None:
         max(likely, key=lambda column: column["score"])["suggested"] = "target"
 
 
-def _usual_role(name: str, kind: str, often: Counter[str]) -> str | None:
+def _usual_role(name: str, content: Content) -> str | None:
     """Return the role of a column that its name and its values suggest, regardless of other columns."""
-    if len(often) < 2 or TARGET.search(name):
+    if content.n_values < 2 or TARGET.search(name):
         return None
-    if len(often) == often.total():
-        named = ID.search(name) or GROUP.search(name)
-        return "id" if kind == "text" or named else "covariate" if COVARIATE.search(name) else None
+    if content.n_values == content.n_present and (content.kind == "text" or ID.search(name) or GROUP.search(name)):
+        return "id"
     if GROUP.search(name):
-        return "group" if len(often) > 2 else None
-    return "covariate" if COVARIATE.search(name) and kind != "text" else None
+        return "group" if content.n_values > 2 else None
+    return "covariate" if COVARIATE.search(name) and content.kind != "text" else None
 
 
 def _is_time(column: dict[str, Any]) -> bool:
