@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -21,9 +22,8 @@ def workbook():
         for name in archive.namelist():
             content = archive.read(name)
             if name.endswith("sheet1.xml"):
-                content = content.replace(
-                    b"<sheetData/>", b"<sheetData>" + b"<row/>" * 11_000_000 + b"</sheetData>"
-                )
+                rows = b"<sheetData>" + b"<row/>" * 11_000_000 + b"</sheetData>"
+                content = re.sub(b"<sheetData>.*</sheetData>|<sheetData ?/>", rows, content)
             other.writestr(name, content)
     return new.getvalue()
 

@@ -40,7 +40,7 @@ TARGET = _words(
 )
 COVARIATE = _words(
     r"batch|gender|ethnic|smok|scanner|sequenc",
-    r"plate|date|center|centre|site|run|sex|age|array|lane|rin|bmi|race|id|name",
+    r"plate|date|cent(?:er|re)|site|run|sex|age|array|lane|rin|bmi|race|id|name",
 )
 GROUP = _words(r"patient|subject|donor|individual|participant|family|replicate", r"pair|mouse|animal|litter")
 ID = _words(r"barcode|accession", r"id|name")
