@@ -5,7 +5,6 @@ This runs in a worker process. The result is a plain dictionary that the page sh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from ..readers.excel import sheet_names
 from ..readers.files import data_suffix
 from ..readers.records import SampleColumns
 from .column_roles import candidates
+from .page_words import in_page_words
 
 KINDS = {
     "class": "classification",
@@ -43,26 +43,6 @@ N_FIRST, CORNER = 5, (6, 8)
 MOST_CHECKED = 20_000_000
 # Rough cost of an analysis with cross-validation: a constant, and what grows with the table.
 SECONDS, SECONDS_PER_VALUE, SECONDS_PER_SAMPLE = 5.0, 2.5e-6, 0.03
-# Words of the page for parameters that errors advise to change.
-CONTROLS = {
-    "missing": "Missing values",
-    "transpose": "Features are in rows",
-    "kind": "Kind of target",
-    "target": "Target",
-    "id": "Sample names",
-    "on": "Sample names in the sheet",
-    "sheet": "Excel sheet",
-    "samples": "Sample sheet",
-}
-VALUES = {
-    "regression": "quantity",
-    "classification": "classes",
-    "rows": "leave out samples",
-    "columns": "leave out columns",
-    "mean": "replace by the column mean",
-    "True": "yes",
-    **dict.fromkeys(("COLUMN", "NAME", "FILE"), ""),
-}
 
 
 def preview(matrix: Path, sheet: Path | None, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,23 +188,3 @@ def _warnings(table: Table) -> list[dict[str, str]]:
         groups=table.groups,
     )
     return [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
-
-
-def in_page_words(advice: str) -> str:
-    """Return advice about parameters of Python functions as advice about controls of the page.
-
-    Examples
-    --------
-    >>> from ispca.app.preview import in_page_words
-    >>> in_page_words("Pass missing='mean' to replace them by the column mean.")
-    'Set “Missing values” to “replace by the column mean” to replace them by the column mean.'
-    """
-
-    def control(match: re.Match[str]) -> str:
-        value = VALUES.get(match["value"], match["value"])
-        label = f"“{CONTROLS.get(match['name'], match['name'])}”"
-        return f"{label} to “{value}”" if value and match["verb"] != "Leave out" else label
-
-    pattern = r"(?P<verb>Pass|pass|Leave out|)(?P<space>\s*)(?P<name>\w+)='?(?P<value>[\w-]+)'?"
-    verbs = {"Pass": "Set", "pass": "set", "Leave out": "Clear", "": ""}
-    return re.sub(pattern, lambda match: verbs[match["verb"]] + match["space"] + control(match), advice)
