@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,9 @@ MOST_FEW = 50
 
 def candidates(table: Table) -> list[dict[str, Any]]:
     """Return columns that may describe the samples: those of the sheet or of text, and some of the features."""
-    described = [_described(name, values) for name, values in _columns(table)]
-    return sorted(described, key=lambda column: -column["score"])[:MOST_COLUMNS]
+    # The columns of the sheet come first, so that features do not crowd them out.
+    described = [_described(name, values) for name, values in islice(_columns(table), MOST_COLUMNS)]
+    return sorted(described, key=lambda column: -column["score"])
 
 
 def _columns(table: Table) -> Iterator[tuple[str, Any]]:

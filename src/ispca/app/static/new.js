@@ -38,7 +38,8 @@ function follow() {
   if (!touched && found.target && !find("target").value) find("target").value = found.target.name;
   if (!touched && found.orientation) find("transpose").checked = found.orientation.transpose;
   if (found.orientation && !found.orientation.certain) find("transpose-hint").textContent = UNSURE;
-  fillChecks(columns, [find("target").value, find("time").value, find("event").value, find("id").value || found.id].filter(Boolean));
+  const targets = find("kind").value === "survival" ? ["time", "event"] : ["target"];
+  fillChecks(columns, [...targets.map((name) => find(name).value), find("id").value || found.id]);
   find("estimate").textContent = found.seconds ? `Takes about ${duration(found.seconds)}.` : "";
   showPreview(found);
   arrange();
@@ -93,31 +94,40 @@ function change(event) {
   return undefined;
 }
 
-async function start(event) {
-  event.preventDefault();
+// Whether everything is chosen and can be used; the first problem is shown beside its control.
+async function isReady() {
   if (isStale() || pending) await refresh();
   if (found?.error) {
     showProblem(found.error.problem, found.error.advice);
     document.querySelector("[aria-invalid=true], #data-error:not([hidden])")?.scrollIntoView({ block: "center" });
-    return;
+    return false;
   }
   const missing = unfinished(found, options());
-  if (missing) {
-    showError(...missing);
-    find(missing[0]).focus();
-    return;
-  }
+  if (!missing) return true;
+  showError(...missing);
+  find(missing[0]).focus();
+  return false;
+}
+
+async function start(event) {
+  event.preventDefault();
   const button = find("start");
-  button.disabled = true;
+  if (button.ariaBusy === "true") return;
+  button.ariaBusy = "true";
+  button.textContent = "Checking …";
   show(find("start-error"), "");
   try {
-    const name = find("name").value.trim() || "Analysis";
-    const run = await request("POST", "/api/runs", { name, ...files, options: options() });
-    location.assign(`/runs/${run.id}`);
+    if (await isReady()) {
+      const name = find("name").value.trim() || "Analysis";
+      const run = await request("POST", "/api/runs", { name, ...files, options: options() });
+      location.assign(`/runs/${run.id}`);
+      return;
+    }
   } catch (error) {
     show(find("start-error"), [error.message, error.advice].filter(Boolean).join(" "));
-    button.disabled = false;
   }
+  button.ariaBusy = "false";
+  button.textContent = "Run";
 }
 
 form.addEventListener("input", change);

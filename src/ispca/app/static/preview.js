@@ -45,6 +45,9 @@ function targetSummary(target) {
     const more = classes.length > 8 ? ` and ${count(classes.length - 8)} more` : "";
     return `${kind}: ${named}${more}.${missing}`;
   }
+  if (target.kind === "survival" && target.range) {
+    return `${counted(target.events, "event")}; times from ${short(target.range[0])} to ${short(target.range[1])}.${missing}`;
+  }
   if (target.range) return `${kind} from ${short(target.range[0])} to ${short(target.range[1])}.${missing}`;
   return `${kind}.${missing}`;
 }
