@@ -20,7 +20,7 @@ from ._atomic import whole_file
 from ._messages import InputError
 from ._progress import Stage, listening
 from ._terminal import tell
-from .app.page_words import in_page_words
+from .app.labels import message_in_page_words
 from .app.preview import preview
 from .app.run_results import COMMAND, NOTES, PROGRESS, RESULT
 
@@ -76,11 +76,11 @@ def previewed(request: dict[str, Any]) -> dict[str, Any]:
     try:
         return preview(Path(wanted["matrix"]), sheet, wanted["options"])
     except InputError as error:
-        problem, advice = error.problem, in_page_words(error.advice)
+        problem, advice = error.problem, error.advice
     except MemoryError:
         problem, advice = NO_MEMORY.format(limit=request["memory"] / 1e9), ""
     except (ValueError, OSError, ImportError) as error:
-        problem, advice = in_page_words(" ".join(str(error).split())), ""
+        problem, advice = message_in_page_words(" ".join(str(error).split())), ""
     except Exception as error:
         # The last defense: readers turn all failures that they know into the errors above.
         problem, advice = (

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .labels import label
 from .run_results import RESULTS
 
 STORE, PREDICTIONS = "store", "predictions.csv"
@@ -29,6 +30,9 @@ class OptionError(ValueError):
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_VALUE or "\0" in value:
         raise OptionError(f"must be a text of at most {LONGEST_VALUE:,} characters")
+    if value == "--":
+        # The parser would drop it, even after an equals sign.
+        raise OptionError("must not be two dashes: rename the column")
     return value
 
 
@@ -125,33 +129,37 @@ def _checked(name: str, parse: Parse, value: Any) -> str:
     try:
         return parse(value)
     except OptionError as error:
-        raise OptionError(f"{name} {error}.") from None
+        raise OptionError(f"{label(name)} {error}.") from None
 
 
 def _lists(options: Mapping[str, Any]) -> list[str]:
     found = []
     for name in LISTS:
-        values = options.get(name) or []
+        values = [] if options.get(name) is None else options[name]
         if not isinstance(values, list) or len(values) > MOST_VALUES:
-            raise OptionError(f"{name} must be a list of at most {MOST_VALUES:,} names.")
+            raise OptionError(f"{label(name)} must be a list of at most {MOST_VALUES:,} names.")
         checked = [_checked(name, _text, value) for value in values]
         if name == "covariates" and checked:
-            checked = [_separated(checked)]
-        found += [f"--{name}={value}" for value in checked]
+            found.append(f"--{name}={_separated(checked)}")
+        else:
+            found += [f"--{name}={value}" for value in checked]
     return found
 
 
 def _separated(names: list[str]) -> str:
     """Return names separated by commas, quoted where they contain one."""
+    if any(name != name.strip() for name in names):
+        raise OptionError(f"{label('covariates')} must have no spaces around their names: rename the columns.")
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
+    # The default end of a line makes the writer quote every kind of line break.
+    csv.writer(text).writerow(names)
+    return text.getvalue().removesuffix("\r\n")
 
 
 def _flags(options: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
     for name in names:
-        if not isinstance(options.get(name) or False, bool):
-            raise OptionError(f"{name} must be true or false.")
+        if not isinstance(options.get(name, False), bool | None):
+            raise OptionError(f"{label(name)} must be true or false.")
     return [f"--{name}" for name in names if options.get(name)]
 
 

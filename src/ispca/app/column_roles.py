@@ -4,85 +4,207 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..families.target_kind import FEW_VALUES, guess_kind
 from ..readers import Table
-from ..readers.target import labels_of, numbers_of
+from ..readers.cells import are_numbers
+from ..readers.target import CENSORED, OBSERVED, labels_of, numbers_of
 
 MOST_COLUMNS, MOST_VALUES = 200, 8
-# Names that targets often have, and those of columns to adjust for.
-TARGET = re.compile(
-    r"target|class|label|outcome|diagnos|status|condition|respon|phenotyp|disease|tumou?r|cancer|tissue|grade|stage|"
-    r"relapse|recur|cell.?type|subtype|treatment|case|surviv|event|died|death",
-    re.IGNORECASE,
-)
-COVARIATE = re.compile(
-    r"batch|plate|date|cent(er|re)|site|scanner|run|sex|gender|^age\b|age$|id$|name", re.IGNORECASE
-)
 # More numeric columns of few values than this are the nature of the data, such as genotypes.
 MOST_FEW = 50
+# Values of features that are looked at, which bounds the time.
+MOST_CELLS = 5_000_000
+# Columns at the end of a table, where the target often is.
+N_LAST = 5
+# More distinct values than this are looked at as numbers first, which is faster.
+MANY_VALUES = 1000
+# A column with this score is suggested as the target.
+LIKELY = 3
+
+
+def _words(beginnings: str, whole: str) -> re.Pattern[str]:
+    """Return a pattern of the beginnings of words, and of whole words."""
+    return re.compile(rf"(?<![a-z])(?:{beginnings}|(?:{whole})s?(?![a-z]))", re.IGNORECASE)
+
+
+TARGET = _words(
+    r"target|outcome|diagnos|status|condition|respon|phenotyp|disease|tumou?r|cancer|tissue|relaps|recur|cell.?type|"
+    r"subtype|treatment|surviv|died|death|histolog|y\Z",
+    r"class|label|case|event|stage|grade",
+)
+COVARIATE = _words(
+    r"batch|gender|ethnic|smok|scanner|sequenc",
+    r"plate|date|center|centre|site|run|sex|age|array|lane|rin|bmi|race|id|name",
+)
+GROUP = _words(r"patient|subject|donor|individual|participant|family|replicate", r"pair|mouse|animal|litter")
+ID = _words(r"barcode|accession", r"id|name")
+ENDPOINT = r"os|pfs|dfs|rfs|efs|dss|dmfs"
+TIME = _words(r"follow.?up|duration|surviv", rf"time|month|day|week|year|fu|futime|{ENDPOINT}")
+EVENT = _words(
+    r"status|died|death|dead|deceased|censor|relaps|recur|progress|vital", rf"event|fustat|observed|{ENDPOINT}"
+)
+KNOWN = re.compile("|".join(each.pattern for each in (TARGET, COVARIATE, GROUP, TIME, EVENT)), re.IGNORECASE)
 
 
 def candidates(table: Table) -> list[dict[str, Any]]:
     """Return columns that may describe the samples: those of the sheet or of text, and some of the features."""
     # The columns of the sheet come first, so that features do not crowd them out.
-    described = [_described(name, values) for name, values in islice(_columns(table), MOST_COLUMNS)]
+    described = [_described(*column) for column in islice(_columns(table), MOST_COLUMNS)]
+    suggest_roles(described)
     return sorted(described, key=lambda column: -column["score"])
 
 
-def _columns(table: Table) -> Iterator[tuple[str, Any]]:
-    yield from table.sheet.items()
+def _columns(table: Table) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the name and values of each column, and whether it is a feature."""
+    for name, values in table.sheet.items():
+        yield name, values, False
     if not isinstance(table.X, np.ndarray):
         return
+    n_samples, n_features = table.X.shape
     few = _few_values(table.X)
-    leading = [j for j in range(min(MOST_COLUMNS, table.n_features)) if j not in set(few)]
-    named = [j for j, name in enumerate(table.features) if TARGET.search(str(name))][:MOST_FEW]
-    for j in dict.fromkeys([*named, *few, *leading]):
-        yield str(table.features[j]), table.X[:, j]
+    named = list(islice(_known_names(table.features), MOST_FEW))
+    last = range(max(0, n_features - N_LAST), n_features)
+    # Where a sheet describes the samples, other columns are features.
+    most = 0 if table.read_as.matched_on else min(n_features, MOST_CELLS // max(n_samples, 1))
+    chosen = dict.fromkeys([*named, *few, *(last if most else ()), *range(min(most, MOST_COLUMNS))])
+    for j in sorted(islice(chosen, max(0, MOST_COLUMNS - len(table.sheet)))):
+        yield str(table.features[j]), table.X[:, j], True
+
+
+def _known_names(names: Iterable[Any]) -> Iterator[int]:
+    """Yield the places of names that samples are described by."""
+    known: dict[str, bool] = {}
+    for j, name in enumerate(names):
+        # Names of features often differ in their numbers only, which saves most searches.
+        stem = str(name).rstrip("0123456789")
+        if stem not in known:
+            known[stem] = KNOWN.search(stem) is not None
+        if known[stem]:
+            yield j
 
 
 def _few_values(X: np.ndarray) -> list[int]:
     """Return the columns of few distinct integers, unless many are."""
     first = X[:: max(1, len(X) // 50)]
-    integers = np.flatnonzero((first == np.round(first)).all(axis=0))
-    few = [int(j) for j in integers[: 20 * MOST_FEW] if 2 <= len(np.unique(X[:, j])) <= FEW_VALUES]
-    return few if len(few) <= MOST_FEW else []
+    integers = np.flatnonzero(((first == np.round(first)) | np.isnan(first)).all(axis=0))
+    few: list[int] = []
+    for j in map(int, integers):
+        if len(np.unique(first[:, j])) <= FEW_VALUES + 1:
+            distinct = np.unique(X[:, j])
+            if 2 <= np.count_nonzero(np.isfinite(distinct)) <= FEW_VALUES:
+                few.append(j)
+        if len(few) > MOST_FEW or j > MOST_CELLS // len(X) + MOST_COLUMNS:
+            return [] if len(few) > MOST_FEW else few
+    return few
 
 
-def _described(name: str, values: Any) -> dict[str, Any]:
-    labels = labels_of(values)
-    present = labels[labels != ""]
-    often = Counter(present.tolist())
-    numbers = numbers_of(values)
-    kind = "text"
-    if numbers is not None:
-        kind = "class" if guess_kind(numbers)[0] == "classification" else "quantity"
-    elif len(often) <= max(FEW_VALUES, len(present) // 2):
-        kind = "class"
-    known = None if numbers is None or kind == "class" else numbers[np.isfinite(numbers)]
+class Content(NamedTuple):
+    """What a column contains: how often each label occurs, or the distinct numbers of a quantity."""
+
+    kind: str
+    often: Counter[str]
+    numbers: np.ndarray | None
+    n_values: int
+    n_present: int
+    n_missing: int
+
+
+def _described(name: str, values: Any, is_feature: bool) -> dict[str, Any]:
+    content = _content(values)
+    numbers = content.numbers
     return {
         "name": name,
-        "kind": kind,
-        "values": dict(often.most_common(MOST_VALUES)) if kind == "class" else {},
-        "range": None if known is None or not len(known) else [float(known.min()), float(known.max())],
-        "n_values": len(often),
-        "missing": len(labels) - len(present),
-        "score": _score(name, kind, often, len(labels)),
+        "kind": content.kind,
+        "values": dict(content.often.most_common(MOST_VALUES)) if content.kind == "class" else {},
+        "range": None if numbers is None else [float(numbers.min()), float(numbers.max())],
+        "n_values": content.n_values,
+        "missing": content.n_missing,
+        "score": _score(name, content, is_feature),
+        "suggested": _usual_role(name, content),
     }
 
 
-def _score(name: str, kind: str, often: Counter[str], n_samples: int) -> int:
+def _content(values: Any) -> Content:
+    if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
+        texts = Counter(map(str, values))
+        if len(texts) <= MANY_VALUES or not are_numbers(list(texts)):
+            return _labeled(list(texts), list(texts.values()))
+        values = np.array(list(map(str, values)), dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    distinct, counts = np.unique(finite, return_counts=True)
+    n_missing = len(values) - len(finite)
+    if len(distinct) and guess_kind(distinct)[0] == "regression":
+        return Content("quantity", Counter(), distinct, len(distinct), len(finite), n_missing)
+    return _labeled([*distinct.tolist(), ""], [*counts.tolist(), n_missing])
+
+
+def _labeled(items: list[Any], counts: list[int]) -> Content:
+    """Return the content of a column, given its distinct items and how often each occurs."""
+    often: Counter[str] = Counter()
+    for text, number in zip(labels_of(items).tolist(), counts, strict=True):
+        often[text] += number
+    n_missing = often.pop("", 0)
+    n_present, numbers = often.total(), numbers_of(list(often))
+    kind = "class" if len(often) <= max(FEW_VALUES, n_present // 2) else "text"
+    if numbers is not None:
+        numbers = numbers[np.isfinite(numbers)]
+        quantity = len(numbers) and guess_kind(numbers)[0] == "regression"
+        kind, numbers = ("quantity", numbers) if quantity else ("class", None)
+    return Content(kind, often, numbers, len(often), n_present, n_missing)
+
+
+def _score(name: str, content: Content, is_feature: bool) -> int:
     """Return how likely a column is the target."""
-    score = 3 * bool(TARGET.search(name)) - 2 * bool(COVARIATE.search(name))
-    if len(often) < 2:
+    score = LIKELY * bool(TARGET.search(name)) - 2 * bool(COVARIATE.search(name) or GROUP.search(name))
+    if content.n_values < 2:
         return score - 10
-    if kind == "class":
-        score += 2 + (len(often) == 2) - 2 * (min(often.values()) < 2)
-    if kind == "text":
+    if content.kind == "class":
+        score += 2 + (content.n_values == 2) - 2 * (min(content.often.values()) < 2) - is_feature
+    if content.kind == "text":
         score -= 5
-    return score - 2 * (2 * sum(often.values()) < n_samples)
+    return score - 2 * (content.n_missing > content.n_present)
+
+
+def suggest_roles(columns: list[dict[str, Any]]) -> None:
+    """Suggest the target, or time and event, among the columns that have no other role; most have none."""
+    free = [column for column in columns if column["suggested"] is None]
+    times = [column for column in free if _is_time(column)]
+    events = [column for column in free if _is_event(column)]
+    pairs = [(time, event) for time in times for event in events]
+    if pairs:
+        # Of several endpoints, the columns of one have a word in common, such as OS.time and OS.
+        time, event = max(pairs, key=lambda pair: len(_parts(pair[0]) & _parts(pair[1])))
+        time["suggested"], event["suggested"] = "time", "event"
+    likely = [column for column in free if column["score"] >= LIKELY and column["suggested"] is None]
+    if likely:
+        max(likely, key=lambda column: column["score"])["suggested"] = "target"
+
+
+def _usual_role(name: str, content: Content) -> str | None:
+    """Return the role of a column that its name and its values suggest, regardless of other columns."""
+    if content.n_values < 2 or TARGET.search(name):
+        return None
+    if content.n_values == content.n_present and (content.kind == "text" or ID.search(name) or GROUP.search(name)):
+        return "id"
+    if GROUP.search(name):
+        return "group" if content.n_values > 2 else None
+    return "covariate" if COVARIATE.search(name) and content.kind != "text" else None
+
+
+def _is_time(column: dict[str, Any]) -> bool:
+    return column["kind"] == "quantity" and column["range"][0] >= 0 and bool(TIME.search(column["name"]))
+
+
+def _is_event(column: dict[str, Any]) -> bool:
+    values = {str(value).lower() for value in column["values"]}
+    return len(values) == 2 and values <= {*OBSERVED, *CENSORED} and bool(EVENT.search(column["name"]))
+
+
+def _parts(column: dict[str, Any]) -> set[str]:
+    return set(re.findall("[a-z]+", column["name"].lower()))

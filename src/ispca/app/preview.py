@@ -5,29 +5,28 @@ This runs in a worker process. The result is a plain dictionary that the page sh
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._messages import InputError
-from ..data_checks import check_data
 from ..readers import Table, read_table
 from ..readers.excel import sheet_names
-from ..readers.files import data_suffix
-from ..readers.records import SampleColumns
+from ..readers.files import data_suffix, is_gzipped
+from ..readers.missing import KEEP
+from ..readers.npz import array_names
+from ..readers.records import SampleColumns, UnknownColumnError
+from .arguments import OptionError, fit_arguments
 from .column_roles import candidates
-from .page_words import in_page_words
+from .labels import in_page_words, label
+from .orientation_guess import features_seem_in_rows
+from .run_time import estimated_seconds
+from .target_preview import KINDS, described_target
 
-KINDS = {
-    "class": "classification",
-    "quantity": "regression",
-    "count": "count",
-    "ordinal": "ordinal",
-    "survival": "survival",
-}
-WORDS = {kind: word for word, kind in KINDS.items()}
 FORMATS = {
     ".csv": "CSV",
     ".tsv": "tab-separated text",
@@ -38,15 +37,17 @@ FORMATS = {
     ".npz": "NumPy archive",
     ".npy": "NumPy array",
 }
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 N_FIRST, CORNER = 5, (6, 8)
-# Checks of larger data take too long for a preview; the run makes them anyway.
-MOST_CHECKED = 20_000_000
-# Rough cost of an analysis with cross-validation: a constant, and what grows with the table.
-SECONDS, SECONDS_PER_VALUE, SECONDS_PER_SAMPLE = 5.0, 2.5e-6, 0.03
+# Columns of text that the readers do not keep unless asked to.
+MOST_TEXTS = 200
 
 
 def preview(matrix: Path, sheet: Path | None, options: Mapping[str, Any]) -> dict[str, Any]:
     r"""Return what is understood of a matrix and its sample sheet with the options chosen so far.
+
+    What keeps the files from being read is raised as an InputError, in the words of the page. What only keeps the
+    chosen options from being used is returned as ``error``, beside what is understood.
 
     Examples
     --------
@@ -58,80 +59,144 @@ def preview(matrix: Path, sheet: Path | None, options: Mapping[str, Any]) -> dic
     >>> found["samples"], found["features"], found["columns"][0]["name"]
     (4, 2, 'state')
     """
-    given = dict(options)
-    # Missing values are counted here, whatever will be done about them.
-    table = _read(matrix, sheet, given, missing="mean")
-    texts = tuple(name for name, why in table.left_out.items() if why.startswith("text"))
-    if texts:
-        optional = SampleColumns(optional=texts[:200])
-        table = _read(matrix, sheet, given, missing="mean", columns=optional)
-    found = _described(table, matrix, given)
     try:
-        chosen = _supervised(matrix, sheet, given)
+        fit_arguments(options, {"matrix": matrix})
+    except OptionError as error:
+        raise InputError(str(error)) from None
+    try:
+        table = _looked_at(matrix, sheet, options)
     except InputError as error:
-        return found | {"error": {"problem": error.problem, "advice": in_page_words(error.advice)}}
-    return found if chosen is None else found | _of_target(chosen)
+        if sheet is not None and _is_matrix_of(sheet, matrix):
+            raise InputError(*_swapped(matrix, sheet)) from None
+        raise _on_page(error) from None
+    found = _described(table, matrix, sheet, options)
+    try:
+        own = "y" if "y" in table.sheet and "y" in _own_columns(matrix) else None
+        chosen = _supervised(matrix, sheet, options, own)
+        return found if chosen is None else found | described_target(chosen, found, options)
+    except InputError as error:
+        shown = _on_page(error)
+        return found | {"error": {"problem": shown.problem, "advice": shown.advice}}
 
 
-def _read(matrix: Path, sheet: Path | None, given: dict[str, Any], **more: Any) -> Table:
+def _on_page(error: InputError) -> InputError:
+    """Return an error in the words of the page."""
+    problem = error.problem
+    if isinstance(error, UnknownColumnError):
+        problem = problem.replace(f"{error.name!r} ({error.role})", f"{error.name!r} ({label(error.role)})")
+    return InputError(problem, in_page_words(error.advice))
+
+
+def _looked_at(matrix: Path, sheet: Path | None, given: Mapping[str, Any]) -> Table:
+    """Return the table without a target, but with all columns that describe the samples."""
+    table = _unsupervised(matrix, sheet, given, _own_columns(matrix))
+    texts = [name for name, why in table.left_out.items() if why.startswith("text") and name not in table.sheet]
+    return _unsupervised(matrix, sheet, given, tuple(texts[:MOST_TEXTS])) if texts else table
+
+
+def _own_columns(matrix: Path) -> tuple[str, ...]:
+    """Return the columns of an archive of arrays or an svmlight file, which are read only if they are named."""
+    suffix = data_suffix(matrix)
+    if suffix == ".npz":
+        # The reader says what is wrong with a damaged archive.
+        with suppress(OSError, ValueError, zipfile.BadZipFile):
+            return tuple(array_names(matrix))
+    return ("y",) if suffix not in FORMATS else ()
+
+
+def _unsupervised(matrix: Path, sheet: Path | None, given: Mapping[str, Any], optional: tuple[str, ...]) -> Table:
     return read_table(
         matrix,
         samples=sheet,
         supervised=False,
-        id=given.get("id"),
-        on=given.get("on"),
-        sheet=given.get("sheet_name"),
-        transpose=bool(given.get("transpose")),
-        **more,
+        columns=SampleColumns(optional=optional),
+        missing=KEEP,
+        **_how_to_read(given),
     )
 
 
-def _described(table: Table, matrix: Path, given: dict[str, Any]) -> dict[str, Any]:
+def _how_to_read(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": given.get("id"),
+        "on": given.get("on"),
+        "sheet": given.get("sheet_name"),
+        "transpose": bool(given.get("transpose")),
+    }
+
+
+def _is_matrix_of(sheet: Path, matrix: Path, n_features: int = 0) -> bool:
+    """Return whether the sample sheet is a matrix with more features, whose samples the other file describes."""
+    with suppress(InputError, ImportError):
+        other = read_table(sheet, samples=matrix, supervised=False, missing=KEEP)
+        return other.n_features > max(n_features, len(other.sheet))
+    return False
+
+
+def _swapped(matrix: Path, sheet: Path) -> tuple[str, str]:
+    problem = f"The two files seem to be swapped: {sheet.name} contains the data, {matrix.name} the sample sheet."
+    return problem, "Go back, and swap them."
+
+
+def _described(table: Table, matrix: Path, sheet: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     n_samples, n_features = table.X.shape
     columns = candidates(table)
-    certain, absent = not _looks_transposed(table, columns), table.missing
+    absent, understood = table.missing, table.read_as
+    swapped = []
+    if sheet is not None and len(table.sheet) > 2 * n_features and _is_matrix_of(sheet, matrix, n_features):
+        swapped = [{"kind": "swapped", "sentence": " ".join(_swapped(matrix, sheet))}]
+    unsure = sheet is None and not understood.features_in_rows and features_seem_in_rows(table, columns)
     return {
         "samples": n_samples,
         "features": n_features,
         "first_samples": table.ids[:N_FIRST].tolist(),
         "first_features": table.features[:N_FIRST].tolist(),
         "corner": _corner(table),
-        "format": FORMATS.get(data_suffix(matrix), "sparse text"),
-        "orientation": {"transpose": bool(given.get("transpose")), "certain": certain},
+        "format": _format(table, matrix),
+        "orientation": {"transpose": understood.features_in_rows, "certain": not unsure},
+        "id": understood.ids_from,
+        "on": understood.matched_on,
         "columns": columns,
         "target": None,
         "missing": {"values": absent.values, "columns": absent.columns, "rows": absent.samples},
-        "sheets": sheet_names(matrix) if data_suffix(matrix) == ".xlsx" else [],
-        "notes": [note for note in table.notes if "replaced by the column mean" not in note],
-        "warnings": [],
-        "seconds": estimated_seconds(n_samples, n_features, int(given.get("cv") or 5)),
+        "sheets": next((sheet_names(file) for file in (matrix, sheet) if file and _is_excel(file)), []),
+        # Columns of text are candidates: they are left out only once something else is the target.
+        "notes": [note for note in table.notes if " of text left out" not in note],
+        "warnings": swapped,
+        "seconds": estimated_seconds(n_samples, n_features, given),
         "error": None,
     }
+
+
+def _is_excel(path: Path) -> bool:
+    return data_suffix(path) == ".xlsx"
+
+
+def _format(table: Table, matrix: Path) -> str:
+    suffix, understood = data_suffix(matrix), table.read_as
+    parts = [FORMATS.get(suffix, "svmlight")]
+    if understood.delimiter and not (suffix == ".tsv" and understood.delimiter == "\t"):
+        parts.append(f"{DELIMITERS[understood.delimiter]}-separated")
+    elif suffix == ".txt":
+        parts = ["GEO series matrix"]
+    if understood.decimal_comma:
+        parts.append("decimal commas")
+    if is_gzipped(matrix):
+        parts.append("gzipped")
+    return ", ".join(parts)
 
 
 def _corner(table: Table) -> list[list[str]]:
     rows, columns = CORNER
     part = table.X[:rows, :columns]
     dense = part if isinstance(part, np.ndarray) else part.toarray()
-    return [[f"{value:.4g}" for value in row] for row in dense]
+    return [["" if np.isnan(value) else f"{value:.4g}" for value in row] for row in dense]
 
 
-def _looks_transposed(table: Table, columns: list[dict[str, Any]]) -> bool:
-    """Return whether the features seem to be in rows: many more rows than columns, and nothing to predict."""
-    n_samples, n_features = table.X.shape
-    return n_samples > 500 and n_samples > 5 * n_features and not any(column["score"] > 2 for column in columns)
-
-
-def estimated_seconds(n_samples: int, n_features: int, n_folds: int) -> float:
-    """Return about how long an analysis takes."""
-    once = SECONDS_PER_VALUE * n_samples * n_features + SECONDS_PER_SAMPLE * n_samples
-    return round(SECONDS + once * (1 + n_folds) / 6, 1)
-
-
-def _supervised(matrix: Path, sheet: Path | None, given: dict[str, Any]) -> Table | None:
-    """Return the table as the run will read it, or None if no target is chosen yet."""
+def _supervised(matrix: Path, sheet: Path | None, given: Mapping[str, Any], own: str | None) -> Table | None:
+    """Return the table as the run will read it, or None if no target is chosen and the file has no ``own``."""
     timed = given.get("time") is not None and given.get("event") is not None
-    if given.get("target") is None and not timed:
+    target = given.get("target") or own
+    if not timed and (target is None or given.get("kind") == "survival"):
         return None
     roles: dict[str, Any] = {name: given.get(name) for name in ("groups", "weights", "offset")}
     times = {name: given[name] for name in ("time", "event") if timed}
@@ -139,52 +204,13 @@ def _supervised(matrix: Path, sheet: Path | None, given: dict[str, Any]) -> Tabl
     return read_table(
         matrix,
         samples=sheet,
-        target=None if timed else given.get("target"),
+        target=None if timed else target,
         columns=columns,
         kind=None if timed else KINDS.get(given.get("kind") or ""),
-        positive=given.get("positive"),
-        id=given.get("id"),
-        on=given.get("on"),
-        sheet=given.get("sheet_name"),
-        transpose=bool(given.get("transpose")),
+        positive=None if timed else given.get("positive"),
         features=tuple(given.get("features") or ()),
         drop=tuple(given.get("drop") or ()),
         missing=given.get("missing") or "error",
         transform=given.get("transform") or "none",
+        **_how_to_read(given),
     )
-
-
-def _of_target(table: Table) -> dict[str, Any]:
-    target, kind = np.asarray(table.target), str(table.kind)
-    described: dict[str, Any] = {"name": table.target_name, "kind": WORDS[kind], "classes": {}, "range": None}
-    if kind in ("classification", "ordinal"):
-        labels, counts = np.unique(target, return_counts=True)
-        described["classes"] = {str(label): int(often) for label, often in zip(labels, counts, strict=True)}
-    elif kind == "survival":
-        described["events"] = int(target["event"].sum())
-        described["range"] = [float(target["time"].min()), float(target["time"].max())]
-    else:
-        described["range"] = [float(target.min()), float(target.max())]
-    return {
-        "target": described,
-        "samples": table.X.shape[0],
-        "features": table.n_features,
-        "notes": table.notes,
-        "warnings": _warnings(table),
-    }
-
-
-def _warnings(table: Table) -> list[dict[str, str]]:
-    """Return what the checks of the data find, unless they would take too long."""
-    if table.in_blocks or table.X.shape[0] * table.X.shape[1] > MOST_CHECKED:
-        return []
-    findings = check_data(
-        table.X[:, : table.n_features],
-        table.target,
-        str(table.kind),
-        features=table.features[: table.n_features].tolist(),
-        ids=table.ids.tolist(),
-        sheet=table.sheet,
-        groups=table.groups,
-    )
-    return [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]

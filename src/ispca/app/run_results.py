@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._messages import count
-from .page_words import in_page_words
+from .labels import message_in_page_words
 
 # What a run writes into its folder.
 COMMAND, PROGRESS, NOTES, RESULT, RESULTS = "command.json", "progress.json", "notes.txt", "result.json", "results"
@@ -33,7 +33,7 @@ def notes(folder: Path) -> list[str]:
         lines = file.read(LONGEST_NOTES).splitlines()
     said = [line.removeprefix(PREFIX) for line in lines if line.startswith(PREFIX)]
     # The last ones: an error comes after all notes.
-    return [in_page_words(line) for line in said[-MOST_NOTES:]]
+    return [message_in_page_words(line) for line in said[-MOST_NOTES:]]
 
 
 def result(folder: Path) -> dict[str, Any] | None:

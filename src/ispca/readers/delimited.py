@@ -52,6 +52,7 @@ def _read(path: Path, request: Request, encoding: str) -> Raw:
         skipped.extend(filter(is_comment, comments))
         raw = assemble(dialect.header, dialect.sample, skipped.removed_from(found, layout), request, layout)
     raw.notes[:0] = skipped.note()
+    raw.read_as = raw.read_as._replace(delimiter=dialect.delimiter, decimal_comma=dialect.decimal_comma)
     if dialect.decimal_comma:
         raw.notes.insert(0, "Commas were read as decimal marks.")
     return raw

@@ -13,13 +13,15 @@ from ..containers.combined import AppendedColumns
 from .records import MissingCounts, Raw, TableError
 
 TREATMENTS = ("error", "mean", "columns", "rows")
+# Leaves missing values as they are: enough to look at a file, but not for a fit.
+KEEP = "keep"
 # Columns counted at a time, to avoid a mask as large as X.
 BLOCK_COLUMNS = 1024
 
 
 def check_treatment(missing: str) -> None:
     """Refuse an unknown treatment."""
-    if missing not in TREATMENTS:
+    if missing not in (*TREATMENTS, KEEP):
         raise TableError(f"missing must be one of {', '.join(map(repr, TREATMENTS))}, got {missing!r}.")
 
 
@@ -49,6 +51,8 @@ def treat_missing(
         return X, columns, kept
     where = [f"{raw.features[columns[j]]} ({bad[j]})" for j in np.flatnonzero(bad)]
     raw.missing = MissingCounts(total, len(where), len(_rows_with_missing(X)))
+    if missing == KEEP:
+        return X, columns, kept
     values = count(total, "missing or infinite value")
     if missing == "error":
         raise TableError(

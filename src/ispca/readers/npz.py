@@ -19,6 +19,8 @@ _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+# Arrays with a meaning of their own; all others that have one value per sample describe the samples.
+PARTS = {"X", "data", "indices", "indptr", "shape", "feature_names", "features", "classes", "ids"}
 
 
 def read_npz(path: Path, request: Request) -> Raw:
@@ -44,6 +46,13 @@ def read_npz(path: Path, request: Request) -> Raw:
         values = stored[column] if column != name else np.asarray(raw.target)
         raw.columns[column] = values.astype(str) if values.dtype.kind == "b" else values
     return raw
+
+
+def array_names(path: Path) -> list[str]:
+    """Return the names of the arrays of an .npz file that may describe its samples."""
+    with zipfile.ZipFile(path) as archive:
+        names = [info.filename[:-4] for info in zip_members(archive, path.name)]
+    return [name for name in names if name not in PARTS]
 
 
 def read_arrays(path: Path, limit: Limit) -> dict[str, np.ndarray]:

@@ -12,11 +12,11 @@ import numpy as np
 
 from .._messages import listing, shortened
 from .blocks import Block, Layout, parse
-from .cells import number
+from .cells import are_numbers, number
 from .dialect import SNIFFED_LINES
 from .limits import CELL, TEXT
 from .messy_cells import Tally, almost_number, features_in_words
-from .records import Raw, Request, TableError, unique_names, unknown_column
+from .records import Interpretation, Raw, Request, TableError, unique_names, unknown_column
 from .rows import Row, pieces
 
 # Characters parsed at a time.
@@ -32,20 +32,28 @@ def assemble(
     header: Sequence[str], sample: Iterable[Sequence[str]], rows: Iterable[Row], request: Request, layout: Layout
 ) -> Raw:
     """Parse rows into a table, a block at a time; a column with text in the first rows (``sample``) is text."""
-    comma = layout.decimal_comma
-    text = {
-        j
-        for fields in sample
-        for j, item in enumerate(fields[: layout.width])
-        if number(item.replace(",", ".") if comma else item) is None and almost_number(item, comma) is None
-    }
-    collector = collector_for(header, text, request, layout)
+    collector = collector_for(header, _text_columns(sample, layout), request, layout)
     n_rows = 0
     for part in pieces(rows, BLOCK_CHARACTERS):
         n_rows += len(part)
         request.limit.check_table(n_rows, layout.width)
         collector.add(parse(part, collector.layout))
     return collector.finish()
+
+
+def _text_columns(sample: Iterable[Sequence[str]], layout: Layout) -> set[int]:
+    """Return the columns that contain text in the first rows."""
+    comma = layout.decimal_comma
+    text: set[int] = set()
+    for fields in sample:
+        items = {j: item for j, item in enumerate(fields[: layout.width]) if j not in text}
+        if are_numbers(list(items.values())):
+            continue
+        for j, item in items.items():
+            decimal = item.replace(",", ".") if comma else item
+            if number(decimal) is None and almost_number(item, comma) is None:
+                text.add(j)
+    return text
 
 
 def collector_for(header: Sequence[str], text: set[int], request: Request, layout: Layout) -> Collector:
@@ -221,6 +229,7 @@ class SamplesInRows(Collector):
                     raw.sheet[name] = ids
                 return raw
             raw.ids = ids
+            raw.read_as = Interpretation(ids_from=self._header[self._id] or None)
             if guessed:
                 raw.notes.append(f"Sample names come from the first column, {name!r}.")
         return raw
@@ -311,6 +320,7 @@ class SamplesInColumns(Collector):
             [self._names[j] for j in samples],
             left_out={self._features[i]: why for i, why in left_out.items()},
             notes=self._tally.note(features_in_words(self._features), set(left_out) | asked),
+            read_as=Interpretation(features_in_rows=True, ids_from=request.id),
         )
         if self._annotation:
             names, _ = unique_names([self._names[j] for j in self._annotation])

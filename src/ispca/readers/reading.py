@@ -117,9 +117,9 @@ def read_table(
     kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
         Kind of target. By default, text and integers with at most ten distinct values are class labels, and other
         numbers are quantities; a time and an event are survival. Counts and ordered classes must be requested.
-    missing : {"error", "mean", "columns", "rows"}, default="error"
-        Treatment of missing values: raise an error, replace them by the column mean, or leave out the affected
-        columns or samples.
+    missing : {"error", "mean", "columns", "rows", "keep"}, default="error"
+        Treatment of missing values: raise an error, replace them by the column mean, leave out the affected
+        columns or samples, or keep them as NaN, which is for looking at a file only.
     transform : {"none", "log1p", "log2", "cpm-log", "binary"}, default="none"
         Transformation of the features, never of covariates: log(x + 1), log2(x + 1), log2(1 + counts per million),
         or 1 for positive values. With a fitted model (``known``), the caller applies it to the model's features.
@@ -284,6 +284,7 @@ def _table(
         sheet=_texts_at(raw.sheet, kept) | sheet,
         transform=transform,
         missing=raw.missing,
+        read_as=raw.read_as,
         **of_kept,
     )
 

@@ -107,6 +107,23 @@ class MissingCounts(NamedTuple):
 NOTHING_MISSING = MissingCounts(0, 0, 0)
 
 
+class Interpretation(NamedTuple):
+    """How a file was understood.
+
+    ``delimiter`` separates the fields of a text file, ``ids_from`` is the column of sample names, and
+    ``matched_on`` that of the sample sheet.
+    """
+
+    delimiter: str = ""
+    decimal_comma: bool = False
+    features_in_rows: bool = False
+    ids_from: str | None = None
+    matched_on: str | None = None
+
+
+PLAIN = Interpretation()
+
+
 @dataclass
 class Raw:
     """What a reader found. Values may be missing (NaN); ``left_out`` maps skipped columns to the reason.
@@ -127,6 +144,7 @@ class Raw:
     annotation: dict[str, list[str]] = field(default_factory=dict)
     label: str | None = None
     missing: MissingCounts = NOTHING_MISSING
+    read_as: Interpretation = PLAIN
 
 
 @dataclass(frozen=True)
@@ -136,7 +154,8 @@ class Table:
     Attributes
     ----------
     X : ndarray, csr_array or ColumnSource of shape (n_samples, n_features)
-        The values, all finite, or the file that they are in. The columns of the covariates come last.
+        The values, all finite unless missing ones are kept, or the file that they are in. The columns of the
+        covariates come last.
     features : ndarray of str
         Names of the columns of X, without duplicates.
     ids : ndarray of str
@@ -170,6 +189,8 @@ class Table:
         The class to call positive; it is shown last.
     missing : MissingCounts
         How many values of the features were missing in the file, except in columns without any value.
+    read_as : Interpretation
+        How the file was understood.
     """
 
     X: Any
@@ -190,6 +211,7 @@ class Table:
     transform: str = "none"
     positive: str | None = None
     missing: MissingCounts = NOTHING_MISSING
+    read_as: Interpretation = PLAIN
 
     @property
     def in_blocks(self) -> bool:

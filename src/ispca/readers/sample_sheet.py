@@ -78,7 +78,8 @@ def read_with_sheet(
         if error.role == "id":
             raise
         problem = f"Neither {ids.where} nor {request.limit.file} has a column {error.name!r} ({error.role})."
-        raise TableError(f"{problem} {suggestion(error.name, list(sheet))}") from None
+        problem = f"{problem} {suggestion(error.name, list(sheet))}"
+        raise UnknownColumnError(problem, error.name, error.role) from None
     _join(raw, sheet, ids, request.limit.file)
     _set_aside(raw, in_sheet, ids.where)
     raw.columns |= {name: raw.sheet[name] for name in columns.names if name in raw.sheet}
@@ -127,6 +128,7 @@ def _join(raw: Raw, sheet: dict[str, list[str]], ids: SheetIds, where: str) -> N
         raw.columns = {name: _taken(values, kept) for name, values in raw.columns.items()}
         raw.sheet = {name: [values[i] for i in kept] for name, values in raw.sheet.items()}
         raw.ids = [raw.ids[i] for i in kept]
+    raw.read_as = raw.read_as._replace(matched_on=column)
     places = [place[name] for name in raw.ids]
     raw.sheet |= {name: [values[i] for i in places] for name, values in sheet.items() if name != column}
 
