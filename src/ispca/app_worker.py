@@ -13,13 +13,14 @@ import sys
 import threading
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from . import cli
 from ._atomic import whole_file
 from ._messages import InputError
 from ._progress import Stage, listening
 from ._terminal import tell
+from .app.labels import message_in_page_words
 from .app.preview import preview
 from .app.run_results import COMMAND, NOTES, PROGRESS, RESULT
 
@@ -38,7 +39,7 @@ def main() -> int:
     if not line:
         return 0
     request = json.loads(line)
-    threading.Thread(target=leave_with, args=(sys.stdin,), daemon=True).start()
+    threading.Thread(target=leave_with, args=(sys.stdin.fileno(),), daemon=True).start()
     limit_memory(request["memory"])
     if "preview" in request:
         print(json.dumps(previewed(request), default=str), flush=True)
@@ -46,10 +47,12 @@ def main() -> int:
     return run(Path(request["run"]), request["memory"])
 
 
-def leave_with(stream: TextIO) -> None:
-    """End this process and those it has started as soon as the server has gone, which closes the stream."""
-    with suppress(OSError, ValueError):
-        stream.read()
+def leave_with(handle: int) -> None:
+    """End this process and those it has started as soon as the server has gone, which closes its end of a pipe."""
+    # Not through sys.stdin, which Python could not close at its end while a thread reads.
+    with suppress(OSError):
+        while os.read(handle, 1024):
+            pass
     if hasattr(os, "killpg"):
         with suppress(OSError):
             os.killpg(os.getpgid(0), signal.SIGKILL)
@@ -73,11 +76,18 @@ def previewed(request: dict[str, Any]) -> dict[str, Any]:
     try:
         return preview(Path(wanted["matrix"]), sheet, wanted["options"])
     except InputError as error:
-        return {"error": {"problem": error.problem, "advice": error.advice}}
+        problem, advice = error.problem, error.advice
     except MemoryError:
-        return {"error": {"problem": NO_MEMORY.format(limit=request["memory"] / 1e9), "advice": ""}}
+        problem, advice = NO_MEMORY.format(limit=request["memory"] / 1e9), ""
     except (ValueError, OSError, ImportError) as error:
-        return {"error": {"problem": " ".join(str(error).split()), "advice": ""}}
+        problem, advice = message_in_page_words(" ".join(str(error).split())), ""
+    except Exception as error:
+        # The last defense: readers turn all failures that they know into the errors above.
+        problem, advice = (
+            f"The file could not be read ({type(error).__name__}).",
+            "Save it again in another format.",
+        )
+    return {"error": {"problem": problem, "advice": advice}}
 
 
 def run(folder: Path, memory: int) -> int:
@@ -85,16 +95,14 @@ def run(folder: Path, memory: int) -> int:
     os.chdir(folder)
     arguments = json.loads(Path(COMMAND).read_text(encoding="utf-8"))["arguments"]
     with open(NOTES, "w", encoding="utf-8", errors="replace", buffering=1) as notes:
-        # Also what processes of this one print.
-        os.dup2(notes.fileno(), 2)
+        # Also what compiled parts and other processes print.
+        for handle in (1, 2):
+            os.dup2(notes.fileno(), handle)
         sys.stderr = notes
         output = io.StringIO()
-        try:
-            with redirect_stdout(output), listening(StageFile(folder / PROGRESS).hear):
-                code = cli.main(arguments)
-        except MemoryError:
-            code = cli.FAILURE
-        if code == cli.FAILURE and "MemoryError" in Path(NOTES).read_text(encoding="utf-8")[-2000:]:
+        with redirect_stdout(output), listening(StageFile(folder / PROGRESS).hear):
+            code = cli.main(arguments)
+        if code == cli.FAILURE and cli.NO_MEMORY in Path(NOTES).read_text(encoding="utf-8", errors="replace"):
             tell(f"ispca: {NO_MEMORY.format(limit=memory / 1e9)}")
         if code == cli.OK:
             with whole_file(folder / RESULT) as temporary:

@@ -29,6 +29,7 @@ COMMANDS = {
     "datasets": "list, describe or download data sets",
 }
 OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
+NO_MEMORY = "There is not enough memory. Leave out features or samples, or use a machine with more memory."
 EPILOG = """example:
   ispca fit expression.csv --target diagnosis --out results
   ispca predict results/model.ispca new.csv
@@ -135,5 +136,7 @@ def _message(error: Exception) -> str:
     """Return the message of an error in one line."""
     if isinstance(error, InputError):
         return f"{error.problem} {as_options(error.advice)}".strip()
+    if isinstance(error, MemoryError):
+        return NO_MEMORY
     words = str(error).split()
     return " ".join(words) if isinstance(error, (ValueError, OSError, ImportError)) and words else repr(error)

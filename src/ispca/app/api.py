@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -19,13 +20,16 @@ from .arguments import OptionError, compare_arguments, fit_arguments, predict_ar
 from .processes import PreviewError, Processes
 from .security import REPORT_POLICY
 from .settings import Settings
-from .store import ACTIVE, DONE, QUEUED, Run, Store, new_id
-from .uploads import UploadError, delete_unused, display_name, receive, too_large
+from .store import ACTIVE, DONE, QUEUED, Run, Store, StoreError, new_id
+from .uploads import UploadError, delete_unused, receive, too_large, visible
 
 LONGEST_BODY = 2**20
 LONGEST_RUN_NAME = 120
 MOST_WAITING = 100
 REPORT = "report.html"
+# Uploads that no run uses stay for an hour, because their page may be open.
+SECONDS_UNUSED = 3600.0
+T = TypeVar("T")
 # Roles of uploads in a request, and in the arguments of a command.
 ROLES = ("matrix", "sheet")
 
@@ -66,7 +70,7 @@ class Api:
         """Take a file."""
         name = request.query_params.get("name", "")
         length = request.headers.get("content-length", "")
-        if length.isdigit() and int(length) > self._settings.max_upload:
+        if length.isdecimal() and int(length) > self._settings.max_upload:
             raise too_large(self._settings.max_upload)
         upload = await receive(request.stream(), name, self._settings, self._store)
         return JSONResponse({"id": upload.id, "name": upload.name, "size": upload.size}, 201)
@@ -74,11 +78,12 @@ class Api:
     async def preview(self, request: Request) -> Response:
         """Show what is understood of uploaded files."""
         given = await _body(request)
-        uploads = self._uploads(given)
-        wanted: dict[str, Any] = {role: str(path) for role, path in self._files(uploads).items()}
-        wanted = {"sheet": None, "options": _dictionary(given, "options")} | wanted
+        files, options = self._files(self._uploads(given)), _dictionary(given, "options")
+        # Refuses unknown options and wrong values.
+        fit_arguments(options, files)
+        wanted = {"sheet": None, "options": options} | {role: str(path) for role, path in files.items()}
         try:
-            found = await self._processes.preview(wanted)
+            found = await _unless_left(request, self._processes.preview(wanted))
         except PreviewError as error:
             raise RequestError(422, str(error)) from None
         problem = found.get("error")
@@ -99,23 +104,23 @@ class Api:
         given = await _body(request)
         uploads, options = self._uploads(given), _dictionary(given, "options")
         matrix = self._store.upload(uploads["matrix"])
-        name = display_name(str(given.get("name") or (matrix.name if matrix else "")))[:LONGEST_RUN_NAME]
+        name = visible(str(given.get("name") or (matrix.name if matrix else "")))[:LONGEST_RUN_NAME] or "Analysis"
         return self._started("fit", name, options, uploads, fit_arguments)
 
     async def compare(self, request: Request) -> Response:
         """Start a comparison of methods on the data of a run."""
-        parent = self._run(request)
-        given = await _body(request)
+        given, parent = await _body(request), self._run(request)
+        if parent.kind != "fit":
+            raise RequestError(409, "Only an analysis can be compared with other methods.")
         options = parent.options | {"splits": given.get("splits", 10)}
         uploads = {role: id for role, id in parent.uploads.items() if self._store.upload(id)}
         return self._started("compare", f"Comparison: {parent.name}", options, uploads, compare_arguments, parent)
 
     async def predict(self, request: Request) -> Response:
         """Start predictions of new samples with the model of a run."""
-        parent = self._run(request)
+        given, parent = await _body(request), self._run(request)
         if parent.kind != "fit" or parent.state != DONE:
             raise RequestError(409, "This run has no model. Choose one that is done.")
-        given = await _body(request)
         uploads = self._uploads(given)
         matrix = self._store.upload(uploads["matrix"])
         name = f"Predictions: {matrix.name if matrix else ''}"
@@ -139,16 +144,16 @@ class Api:
     async def delete(self, request: Request) -> Response:
         """Delete a run, those that use its results, and uploads that none needs any more."""
         run = self._run(request)
-        for one in [*self._store.children(run.id), run]:
-            await self._processes.cancel(one.id)
+        family = [run, *self._store.children(run.id)]
+        # The records go first, and at once: nobody can start anything that needs the files.
+        for one in family:
             self._store.delete_run(one.id)
+        for one in family:
+            await self._processes.cancel(one.id)
             atomic.remove(self._settings.run_folder(one.id))
-        # Files that were just uploaded may belong to a run that somebody is about to start.
-        delete_unused(self._settings, self._store, older_than=3600.0)
-        for id in run.uploads.values():
-            if id in {upload.id for upload in self._store.unused_uploads()}:
-                self._store.delete_upload(id)
-                atomic.remove(self._settings.upload_folder(id))
+        delete_unused(self._settings, self._store, {id for one in family for id in one.uploads.values()})
+        # Other files may belong to a run that somebody is about to start.
+        delete_unused(self._settings, self._store, older_than=SECONDS_UNUSED)
         return Response(status_code=204)
 
     async def report(self, request: Request) -> Response:
@@ -164,7 +169,7 @@ class Api:
     def details(self, run: Run) -> dict[str, Any]:
         """Return a run with its progress and results."""
         folder = self._settings.run_folder(run.id)
-        waiting = [other.id for other in reversed(self._store.runs()) if other.state == QUEUED]
+        waiting = self._store.waiting()
         return self._brief(run) | {
             "stages": [] if run.state == QUEUED else run_results.stages(folder),
             "notes": run_results.notes(folder),
@@ -267,12 +272,28 @@ def _answering(function: Callable[[Request], Awaitable[Response]]) -> Callable[[
             return JSONResponse({"error": str(error)}, 400)
         except ClientDisconnect:
             return Response(status_code=400)
+        except StoreError as error:
+            return JSONResponse({"error": str(error)}, 507)
         except OSError as error:
             return JSONResponse(
                 {"error": f"The server could not write its files ({error.strerror or error})."}, 507
             )
 
     return answer
+
+
+async def _unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of some work, which is stopped if the client leaves; the body has been read before."""
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.wait([working, leaving])
 
 
 async def _body(request: Request) -> dict[str, Any]:

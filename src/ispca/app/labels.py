@@ -39,6 +39,14 @@ VALUES = {
     ("missing", "columns"): "Leave out columns that have some",
     ("missing", "rows"): "Leave out samples that have some",
 }
+SWITCHES = ("transpose", "stack")
+# Words of the command line for kinds of targets.
+KINDS = {"class": "classification", "quantity": "regression"}
+# Only what is certainly a value of an option, not the next word of a sentence.
+_CERTAIN = "|".join(
+    (*KINDS, *(value for _, value in VALUES), "ordinal", "survival", "none", "cpm-log", "log1p", "log2")
+)
+_OPTION = re.compile(rf"(?<![\w-])--(?P<name>[a-z]+)(?: (?P<value>(?:{_CERTAIN}|[0-9]+|[A-Z]{{2,}})\b))?")
 _PARAMETER = re.compile(r"(?P<before>Pass |pass |Leave out |or |\(|)(?P<name>\w+)='?(?P<value>[\w-]+)'?")
 
 
@@ -88,3 +96,24 @@ def _control(match: re.Match[str]) -> str:
     if before in ("Pass ", "pass "):
         return f"{'Set' if capital else 'set'} {named} to {shown}"
     return f"{before}{shown}" if before == "or " else f"{before}{named}: {shown}"
+
+
+def message_in_page_words(message: str) -> str:
+    """Return a message of the command line, which names its options, in the words of the page.
+
+    Examples
+    --------
+    >>> from ispca.app.labels import message_in_page_words
+    >>> message_in_page_words("x.csv contains 2 missing values. Pass --missing mean, or --missing rows.")
+    'x.csv contains 2 missing values. Set “Missing values” to “Replace by the column mean”, or “Leave out samples \
+that have some”.'
+    """
+
+    def parameter(match: re.Match[str]) -> str:
+        name, value = match["name"], match["value"]
+        if value is None and name not in SWITCHES:
+            return label(name)
+        return f"{name}='{KINDS.get(value, value) if name == 'kind' else value or True}'"
+
+    advice = _OPTION.sub(parameter, message)
+    return in_page_words(advice) or advice

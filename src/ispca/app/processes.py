@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import _atomic as atomic
+from .._terminal import tell
 from .run_results import OUTCOME, error_text, verdict_text
 from .settings import Settings
-from .store import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Run, Store
+from .store import ACTIVE, CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Run, Store, StoreError
 
 PREVIEWS_AT_ONCE = 2
 PREVIEW_SECONDS = 120.0
@@ -24,8 +25,14 @@ PREVIEW_SECONDS = 120.0
 SECONDS_TO_LEAVE = 3.0
 # Answers of a preview are small; a hostile file must not fill the memory of the server.
 LONGEST_ANSWER = 32 * 2**20
-KILLED = "The run was stopped by the system, probably because the memory of the machine ran out."
-RESTARTED = "The server stopped during this run."
+KILLED = (
+    "The run was stopped by the system, probably because it needs more memory than its limit ({limit:.1f} GB) or "
+    "than this machine has. Leave out features that are not needed, or use a machine with more memory."
+)
+RESTARTED = "The server stopped during this run. Run it again."
+TOO_SLOW = "Reading the file takes too long for a preview. Try a smaller file."
+TOO_LONG = "The names in the file are too long to show."
+STOPPED = "Reading the file was stopped, probably because it needs too much memory."
 
 
 class PreviewError(RuntimeError):
@@ -43,7 +50,6 @@ class Processes:
         self._slots = asyncio.Semaphore(settings.max_runs)
         self._previews = asyncio.Semaphore(PREVIEWS_AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._cancelled: set[str] = set()
         self._spare: asyncio.Task[Process] | None = None
 
     def recover(self) -> None:
@@ -63,36 +69,39 @@ class Processes:
     async def cancel(self, id: str) -> None:
         """Stop a run, or take it out of the queue, and wait until it has ended."""
         task = self._tasks.get(id)
-        if task is None or task.done():
-            return
-        self._cancelled.add(id)
-        task.cancel()
-        await asyncio.wait([task])
+        first = task is None or not task.cancelling()
+        if task is not None:
+            # Once: a second cancellation would not wait for the end of the process.
+            if first:
+                task.cancel()
+            await asyncio.wait([task])
+        run = self._store.run(id)
+        if first and run is not None and run.state in ACTIVE:
+            self._tasks.pop(id, None)
+            self._store.end(id, CANCELLED)
 
-    async def close(self) -> None:
-        """Stop all processes; their runs count as interrupted, and those in the queue wait for the next start."""
-        tasks = [task for task in self._tasks.values() if not task.done()]
+    async def close(self) -> int:
+        """Stop all processes, and return how many runs this interrupts; queued ones wait for the next start."""
+        tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
         if self._spare is not None:
-            with suppress(Exception):
-                await _stop(await self._spare)
+            await _end(self._spare)
+        interrupted = [run.id for run in self._store.runs() if run.state == RUNNING]
+        for id in interrupted:
+            self._store.end(id, INTERRUPTED, message=RESTARTED)
+        return len(interrupted)
 
     async def _run(self, id: str) -> None:
         try:
             async with self._slots:
                 if self._store.start(id):
                     await self._carry_out(id)
-        except asyncio.CancelledError:
-            state = self._store.run(id)
-            if id in self._cancelled:
-                self._store.end(id, CANCELLED)
-            elif state is not None and state.state == RUNNING:
-                self._store.end(id, INTERRUPTED, message=RESTARTED)
+        except StoreError as error:
+            tell(f"ispca: {error}")
         finally:
-            self._cancelled.discard(id)
             self._tasks.pop(id, None)
 
     async def _carry_out(self, id: str) -> None:
@@ -115,8 +124,8 @@ class Processes:
         if code == 0:
             self._store.end(run.id, DONE, exit_code=code, verdict=verdict_text(run.kind, folder))
             return
-        message = KILLED if code < 0 else error_text(folder)
-        self._store.end(run.id, FAILED, exit_code=code, message=message)
+        killed = KILLED.format(limit=self._settings.run_memory / 1e9)
+        self._store.end(run.id, FAILED, exit_code=code, message=killed if code < 0 else error_text(folder))
 
     def _sweep(self, id: str, keep_results: bool = False) -> None:
         """Remove unfinished files of a run, and its earlier outcome; what it can continue from stays."""
@@ -127,7 +136,7 @@ class Processes:
                     atomic.remove(Path(entry.path))
 
     async def preview(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return what a worker understands of files; it is stopped if the caller leaves."""
+        """Return what a worker understands of files; it is stopped if the task is cancelled."""
         async with self._previews, self._worker() as process:
             assert process.stdout is not None
             try:
@@ -135,26 +144,32 @@ class Processes:
                 async with asyncio.timeout(PREVIEW_SECONDS):
                     answer = await process.stdout.readline()
             except TimeoutError:
-                raise PreviewError("Reading the file takes too long for a preview. Try a smaller file.") from None
+                raise PreviewError(TOO_SLOW) from None
             except ValueError:
-                raise PreviewError("The file has names that are too long to show.") from None
-            if not answer:
-                raise PreviewError("Reading the file was stopped, probably because it needs too much memory.")
+                raise PreviewError(TOO_LONG) from None
+            except ConnectionError:
+                raise PreviewError(STOPPED) from None
+        if not answer:
+            raise PreviewError(STOPPED)
         found: dict[str, Any] = json.loads(answer)
         return found
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[Process]:
         """Yield a worker that waits for its request, and stop it afterwards."""
-        spare, self._spare = self._spare, None
-        process = await (spare or self._launch())
-        if process.returncode is not None:
-            process = await self._launch()
+        launching = self._next_worker()
         try:
-            self._spare = asyncio.ensure_future(self._launch())
+            process = await asyncio.shield(launching)
+            if self._spare is None:
+                self._spare = asyncio.ensure_future(self._launch())
             yield process
         finally:
-            await asyncio.shield(_stop(process))
+            await asyncio.shield(_end(launching))
+
+    def _next_worker(self) -> asyncio.Task[Process]:
+        spare, self._spare = self._spare, None
+        lost = spare is not None and spare.done() and (spare.exception() or spare.result().returncode is not None)
+        return asyncio.ensure_future(self._launch()) if spare is None or lost else spare
 
     async def _launch(self) -> Process:
         return await asyncio.create_subprocess_exec(
@@ -170,6 +185,12 @@ class Processes:
         assert process.stdin is not None
         process.stdin.write(json.dumps(request | {"memory": self._settings.run_memory}).encode() + b"\n")
         await process.stdin.drain()
+
+
+async def _end(launching: asyncio.Task[Process]) -> None:
+    """End a process that may just be starting."""
+    with suppress(OSError):
+        await _stop(await launching)
 
 
 async def _stop(process: Process) -> None:

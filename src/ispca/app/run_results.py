@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._messages import count
+from .labels import message_in_page_words
 
 # What a run writes into its folder.
 COMMAND, PROGRESS, NOTES, RESULT, RESULTS = "command.json", "progress.json", "notes.txt", "result.json", "results"
@@ -30,7 +31,9 @@ def notes(folder: Path) -> list[str]:
     lines: list[str] = []
     with suppress(OSError), open(folder / NOTES, encoding="utf-8", errors="replace") as file:
         lines = file.read(LONGEST_NOTES).splitlines()
-    return [line.removeprefix(PREFIX) for line in lines if line.startswith(PREFIX)][:MOST_NOTES]
+    said = [line.removeprefix(PREFIX) for line in lines if line.startswith(PREFIX)]
+    # The last ones: an error comes after all notes.
+    return [message_in_page_words(line) for line in said[-MOST_NOTES:]]
 
 
 def result(folder: Path) -> dict[str, Any] | None:
@@ -75,5 +78,6 @@ def verdict_text(kind: str, folder: Path) -> str | None:
 
 def _json(path: Path) -> Any:
     with suppress(OSError, ValueError):
-        return json.loads(path.read_text(encoding="utf-8"))
+        # What JSON does not have, such as NaN, becomes null.
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda name: None)
     return None

@@ -8,9 +8,9 @@ own pages, and every request needs a secret cookie, which only the printed addre
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from collections import deque
-from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
 from urllib.parse import parse_qs
 
@@ -22,7 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from .rendering import render
 from .settings import LOOPBACK, Settings
 
-COOKIE = "ispca"
+# A name or an address with its port, and nothing that could pass for a path.
+HOST = re.compile(r"(?P<name>[\w.-]+|\[[0-9a-f:.]+\])(:(?P<port>[0-9]+))?", re.ASCII | re.IGNORECASE)
+USUAL_PORT = "80"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -52,6 +54,8 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings, token: str) -> None:
         self._app, self._settings, self._token = app, settings, token
         self._session = token_urlsafe(32)
+        # Browsers send cookies to all ports of a machine, and another server of ours may run there.
+        self._cookie = f"ispca-{settings.port}"
         self._failures: deque[float] = deque(maxlen=MOST_FAILURES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,37 +69,43 @@ class Guard:
 
     async def _answer(self, request: Request) -> Response | None:
         """Return the answer to a request that must not reach the application."""
-        host = request.headers.get("host", "")
+        # Not request.url, which a hostile Host could give another path.
+        host, path, password = request.headers.get("host", ""), request.scope["path"], self._settings.password
         if not self._is_own_host(host):
             return _refusal(request, 421, "This address does not belong to the server.")
         if request.method not in SAFE_METHODS and not _is_own_page(request.headers, host):
             return _refusal(request, 403, "The request came from another page.")
-        if request.url.path == "/" and (given := request.query_params.get("token")) is not None:
-            if self._settings.password is None and _equal(given, self._token):
+        if path == "/" and (given := request.query_params.get("token")) is not None:
+            if password is None and _equal(given, self._token):
                 return self._admitted()
             return _refusal(request, 403)
-        if request.url.path == "/login" and self._settings.password is not None:
+        if path == "/login" and password is not None:
             return await self._login(request)
-        if _equal(_cookie(request.headers), self._session) or request.url.path.startswith("/static/"):
+        if path.startswith("/static/") or _equal(request.cookies.get(self._cookie, ""), self._session):
             return None
-        if self._settings.password is not None and request.method == "GET" and not _is_api(request):
+        if password is not None and request.method == "GET" and not _is_api(request):
             return RedirectResponse("/login", 303)
         return _refusal(request, 403)
 
     def _is_own_host(self, host: str) -> bool:
-        if not self._settings.is_local:
+        found = HOST.fullmatch(host)
+        if found is None or not self._settings.is_local:
             # The names of a machine in its network are not known here; the password protects the server.
-            return bool(host)
-        name, _, port = host.rpartition(":")
-        return port == str(self._settings.port) and name.strip("[]").lower() in LOOPBACK
+            return found is not None
+        name = found["name"].strip("[]").lower()
+        return (found["port"] or USUAL_PORT) == str(self._settings.port) and name in {
+            *LOOPBACK,
+            self._settings.host,
+        }
 
     async def _login(self, request: Request) -> Response:
-        if request.method == "GET":
+        if request.method != "POST":
             return render("login.html", error=None)
+        form = parse_qs((await _body(request, LONGEST_FORM)).decode("utf-8", "replace"))
+        # Nothing is awaited from here on, so that many attempts at once count one by one.
         now = time.monotonic()
         if len(self._failures) == MOST_FAILURES and now - self._failures[0] < FAILURE_SECONDS:
             return render("login.html", 429, error="Too many attempts. Wait a minute, then try again.")
-        form = parse_qs((await _body(request, LONGEST_FORM)).decode("utf-8", "replace"))
         if _equal(form.get("password", [""])[0], str(self._settings.password)):
             return self._admitted()
         self._failures.append(now)
@@ -103,7 +113,7 @@ class Guard:
 
     def _admitted(self) -> Response:
         answer = RedirectResponse("/", 303)
-        answer.set_cookie(COOKIE, self._session, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict", path="/")
         return answer
 
 
@@ -112,20 +122,12 @@ def _is_own_page(headers: Headers, host: str) -> bool:
     return origin in (f"http://{host}", f"https://{host}") and site in (None, "same-origin", "none")
 
 
-def _cookie(headers: Headers) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return "" if found is None else found.value
-
-
 def _equal(given: str, expected: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8", "surrogatepass"))
 
 
 def _is_api(request: Request) -> bool:
-    return request.url.path.startswith("/api/")
+    return bool(request.scope["path"].startswith("/api/"))
 
 
 async def _body(request: Request, limit: int) -> bytes:

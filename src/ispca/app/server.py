@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import socket
+import threading
 import webbrowser
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_urlsafe
@@ -22,6 +25,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from .. import _atomic as atomic
+from .._messages import count
 from .._terminal import tell
 from .api import Api
 from .pages import page_routes
@@ -29,8 +33,8 @@ from .processes import Processes
 from .rendering import render
 from .security import Guard
 from .settings import Settings
-from .store import Store
-from .uploads import delete_unused
+from .store import Store, StoreError
+from .uploads import delete_unrecorded, delete_unused
 
 STATIC = Path(__file__).parent / "static"
 LOCK, DATABASE = "server.lock", "ispca.sqlite"
@@ -38,6 +42,9 @@ LOCK, DATABASE = "server.lock", "ispca.sqlite"
 SECONDS_UNUSED = 86_400.0
 # Connections that wait for their turn; a browser opens few, and a thousand must not harm.
 BACKLOG = 2048
+# Requests that are being answered when the server is stopped.
+SECONDS_TO_ANSWER = 2
+FAREWELL = "ispca app: stopped; {} interrupted, to be run again from the page, which keeps all results."
 
 
 class ServerError(RuntimeError):
@@ -51,12 +58,13 @@ def make_app(settings: Settings, store: Store, token: str) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        delete_unused(settings, store, SECONDS_UNUSED)
+        delete_unused(settings, store, older_than=SECONDS_UNUSED)
+        delete_unrecorded(settings, store)
         processes.recover()
         try:
             yield
         finally:
-            await processes.close()
+            tell(FAREWELL.format(count(await processes.close(), "run")))
 
     routes = [*api.routes(), *page_routes(store), Mount("/static", StaticFiles(directory=STATIC))]
     handlers: dict[Any, Any] = {HTTPException: _http_error, 500: _failure}
@@ -75,66 +83,78 @@ def _failure(request: Request, error: Exception) -> Response:
 
 
 def _error(request: Request, status: int, message: str) -> Response:
-    if request.url.path.startswith("/api/"):
+    if request.scope["path"].startswith("/api/"):
         return JSONResponse({"error": message}, status)
     return render("error.html", status, message=message)
 
 
 def serve(settings: Settings, open_browser: bool = True) -> None:
     """Run the server until it is interrupted."""
-    _make_folder(settings.folder)
+    # What people upload is nobody else's business.
+    os.umask(0o077)
     try:
-        with atomic.lock(settings.folder / LOCK):
-            listening = _listen(settings)
+        for name in ("runs", "uploads"):
+            (settings.folder / name).mkdir(parents=True, exist_ok=True)
+        with atomic.lock(settings.folder / LOCK), _listen(settings) as listening:
             settings = replace(settings, port=listening.getsockname()[1])
-            store = Store(settings.folder / DATABASE)
-            try:
+            with closing(Store(settings.folder / DATABASE)) as store:
                 asyncio.run(_serve(settings, store, listening, open_browser))
-            finally:
-                store.close()
     except atomic.LockedError:
         raise ServerError(
             f"ispca app is already running with {settings.folder}. Use its page, or choose another folder."
         ) from None
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # What people upload is nobody else's business.
-        with suppress(OSError):
-            folder.chmod(0o700)
-        (folder / "runs").mkdir(exist_ok=True)
-        (folder / "uploads").mkdir(exist_ok=True)
+    except StoreError as error:
+        raise ServerError(str(error)) from None
     except OSError as error:
-        raise ServerError(f"Cannot write to {folder} ({error.strerror}). Choose another folder.") from None
+        raise ServerError(
+            f"Cannot write to {settings.folder} ({error.strerror or error}). Choose another folder."
+        ) from None
 
 
 def _listen(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listening = socket.socket(family)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
     try:
+        # On Windows, this option would let two servers share a port.
+        if os.name != "nt":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((settings.host, settings.port))
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        place = f"{settings.host}, port {settings.port or 'any'}"
+        place = f"{settings.host}, port {settings.port}" if settings.port else settings.host
         raise ServerError(f"Cannot listen on {place} ({error.strerror}). Choose another one.") from None
     return listening
+
+
+class _Server(uvicorn.Server):
+    """Ends on Ctrl-C or SIGTERM like any other end; uvicorn would send itself the signal again."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 async def _serve(settings: Settings, store: Store, listening: socket.socket, open_browser: bool) -> None:
     token = token_urlsafe(24)
     config = uvicorn.Config(
-        make_app(settings, store, token), log_level="warning", access_log=False, server_header=False, ws="none"
+        make_app(settings, store, token),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=SECONDS_TO_ANSWER,
     )
-    server = uvicorn.Server(config)
+    server = _Server(config)
     announcing = asyncio.ensure_future(_announce(server, settings, token, open_browser))
-    with suppress(KeyboardInterrupt):
-        await server.serve(sockets=[listening])
+    await server.serve(sockets=[listening])
     announcing.cancel()
-    tell("ispca: stopped. Runs that were going on are marked as interrupted; start them again from the page.")
+    if not server.started:
+        raise ServerError("The server could not start (see above).")
 
 
 async def _announce(server: uvicorn.Server, settings: Settings, token: str, open_browser: bool) -> None:
@@ -144,13 +164,14 @@ async def _announce(server: uvicorn.Server, settings: Settings, token: str, open
     print(f"ispca app: {address}", flush=True)
     tell("Open this address in a browser. Press Ctrl+C to stop.")
     if open_browser:
-        await asyncio.to_thread(webbrowser.open, address)
+        # Some browsers do not return before they are closed.
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def page_address(settings: Settings, token: str) -> str:
     """Return the address to open; it contains the secret unless there is a password."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    if host == "0.0.0.0":
+    if host in ("0.0.0.0", "[::]"):
         host = socket.gethostname()
     base = f"http://{host}:{settings.port}/"
     return base if settings.password is not None else f"{base}?token={token}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import sys
 from contextlib import suppress
@@ -40,6 +41,23 @@ def usual_runs() -> int:
     return max(1, (os.cpu_count() or 1) // 4)
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can connect to an address.
+
+    Examples
+    --------
+    >>> from ispca.app.settings import is_loopback
+    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host in LOOPBACK:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the server may do.
@@ -76,7 +94,7 @@ class Settings:
     @property
     def is_local(self) -> bool:
         """Whether only this machine can connect."""
-        return self.host in LOOPBACK
+        return is_loopback(self.host)
 
     def run_folder(self, run: str) -> Path:
         """Return the folder of a run."""

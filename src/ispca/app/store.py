@@ -29,7 +29,7 @@ CREATE TABLE runs (
 
 
 class StoreError(RuntimeError):
-    """The database cannot be used."""
+    """The database cannot be used, for example because the disk is full."""
 
 
 class Upload(NamedTuple):
@@ -70,7 +70,17 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        try:
+            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreError(f"Could not open {path} ({error}).") from None
+        try:
+            self._check(path)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _check(self, path: Path) -> None:
         self._connection.row_factory = sqlite3.Row
         try:
             self._connection.execute("PRAGMA journal_mode = WAL")
@@ -78,14 +88,12 @@ class Store:
             if version == 0:
                 self._connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
         except sqlite3.DatabaseError as error:
-            self._connection.close()
             raise StoreError(
-                f"{path} cannot be read ({error}). Move it away to start with an empty list."
+                f"{path} cannot be used ({error}). Move it away to start with an empty list."
             ) from None
         if version > VERSION:
-            self._connection.close()
             raise StoreError(
-                f"{path} was written by a newer version of ispca. Install that version, or move it away."
+                f"{path} was written by a newer version of ispca. Install that version, or move the file away."
             )
 
     def close(self) -> None:
@@ -95,7 +103,10 @@ class Store:
     @contextmanager
     def _cursor(self) -> Iterator[sqlite3.Cursor]:
         with self._lock:
-            yield self._connection.cursor()
+            try:
+                yield self._connection.cursor()
+            except sqlite3.Error as error:
+                raise StoreError(f"The list of runs cannot be changed ({error}).") from None
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         with self._cursor() as cursor:
@@ -150,6 +161,21 @@ class Store:
     def runs(self) -> list[Run]:
         """Return all runs, newest first."""
         return self._runs("ORDER BY created DESC, rowid DESC")
+
+    def waiting(self) -> list[str]:
+        """Return the names of the runs that wait for their turn, the next one first."""
+        return [
+            row["id"]
+            for row in self._rows("SELECT id FROM runs WHERE state = ? ORDER BY created, rowid", (QUEUED,))
+        ]
+
+    def upload_ids(self) -> set[str]:
+        """Return the names of all uploads."""
+        return {row["id"] for row in self._rows("SELECT id FROM uploads")}
+
+    def run_ids(self) -> set[str]:
+        """Return the names of all runs."""
+        return {row["id"] for row in self._rows("SELECT id FROM runs")}
 
     def children(self, id: str) -> list[Run]:
         """Return the runs that use the results of a run, oldest first."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import shutil
 import time
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Collection
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from .. import _atomic as atomic
@@ -17,7 +18,9 @@ SUFFIXES = (
     *(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".xlsx", ".h5ad", ".npz", ".npy"),
     *(".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz"),
 )
-LONGEST_NAME = 60
+LONGEST_NAME, LONGEST_SHOWN = 60, 200
+# Control characters, lone surrogates, and marks that change the direction of writing.
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # What must stay free on the disk: results need some, and a full disk harms other programs.
 SPARE_BYTES = 100 * 2**20
 TOO_LARGE, UNSUPPORTED, DISK_FULL, BAD_REQUEST = 413, 415, 507, 400
@@ -31,10 +34,18 @@ class UploadError(ValueError):
         self.status = status
 
 
+def visible(text: str) -> str:
+    """Return a text without characters that control how it is shown, such as line breaks."""
+    return UNSAFE.sub("", text)
+
+
 def display_name(name: str) -> str:
     """Return the last part of a client's file name, for people to read; it is never used as a path."""
-    last = PurePosixPath(PureWindowsPath(name).name).name
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", "", last)[:200] or "data"
+    last = visible(PurePosixPath(PureWindowsPath(name).name).name)
+    # The end of a long name tells what kind of file it is.
+    return (
+        last if len(last) <= LONGEST_SHOWN else f"{last[: LONGEST_SHOWN // 2]}…{last[-LONGEST_SHOWN // 2 + 1 :]}"
+    ) or "data"
 
 
 def stored_name(name: str) -> str:
@@ -98,8 +109,19 @@ def _full_disk() -> UploadError:
     return UploadError(DISK_FULL, "The disk is full. Delete earlier runs or other files, then try again.")
 
 
-def delete_unused(settings: Settings, store: Store, older_than: float = 0.0) -> None:
-    """Delete uploads that no run uses."""
+def delete_unused(
+    settings: Settings, store: Store, among: Collection[str] | None = None, older_than: float = 0.0
+) -> None:
+    """Delete uploads that no run uses: of some, or of all, those that are older than some seconds."""
     for upload in store.unused_uploads(older_than):
-        store.delete_upload(upload.id)
-        atomic.remove(settings.upload_folder(upload.id))
+        if among is None or upload.id in among:
+            store.delete_upload(upload.id)
+            atomic.remove(settings.upload_folder(upload.id))
+
+
+def delete_unrecorded(settings: Settings, store: Store) -> None:
+    """Delete the folders of uploads and runs that a killed server has left without a record."""
+    for folder, known in (("uploads", store.upload_ids()), ("runs", store.run_ids())):
+        for entry in os.scandir(settings.folder / folder):
+            if entry.name not in known:
+                atomic.remove(Path(entry.path))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import getpass
-import ipaddress
 from pathlib import Path
 
 from .._extras import load_extra
-from ..app.settings import LOOPBACK, Settings, default_folder, usual_runs
+from ..app.settings import Settings, default_folder, is_loopback, usual_runs
 from . import UsageError
 from ._numbers import integer, memory_size
 
@@ -19,6 +18,7 @@ opens a page in your browser: drop a file, choose the target, read the report. N
 leaves this machine. docs/app.md explains how a lab can share a server."""
 PURPOSE = "The web page"
 SHORTEST_PASSWORD = 8
+LARGEST_PORT = 65_535
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start the server."""
-    password = args.password
-    if password == "":
-        password = getpass.getpass("Password for visitors: ")
+    if args.port > LARGEST_PORT:
+        raise UsageError(f"--port must be an integer from 0 to {LARGEST_PORT:,}, got {args.port}.")
+    password = chosen_password() if args.password == "" else args.password
     if password is not None and len(password) < SHORTEST_PASSWORD:
         raise UsageError(f"The password needs at least {SHORTEST_PASSWORD} characters.")
     if not is_loopback(args.host) and password is None:
@@ -68,11 +68,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can connect to an address."""
-    if host in LOOPBACK:
-        return True
+def chosen_password() -> str:
+    """Return the password that the user types, which is empty where nobody can."""
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+        return getpass.getpass("Password for visitors: ")
+    except EOFError:
+        return ""
