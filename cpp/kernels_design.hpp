@@ -8,14 +8,14 @@ using ispca::Design;
 using ispca::kRowBlock;
 using std::size_t;
 
-template <int kColumns, class Real>
+template <size_t kColumns, class Real>
 void add_columns(size_t rows, const Real* columns, const double* coefficients, Real* predictor) {
   Real b[kColumns];
-  for (int c = 0; c < kColumns; ++c) b[c] = static_cast<Real>(coefficients[c]);
+  for (size_t c = 0; c < kColumns; ++c) b[c] = static_cast<Real>(coefficients[c]);
 #pragma omp simd
   for (size_t i = 0; i < rows; ++i) {
     Real sum = predictor[i];
-    for (int c = 0; c < kColumns; ++c) sum += b[c] * columns[c * rows + i];
+    for (size_t c = 0; c < kColumns; ++c) sum += b[c] * columns[c * rows + i];
     predictor[i] = sum;
   }
 }
@@ -61,17 +61,17 @@ Real dot(size_t rows, const Real* x, const Real* r) {
 }
 
 // Partial sums stay apart until the last tile: adding up the lanes of a register costs more than filling it.
-template <int kColumns, class Real>
+template <size_t kColumns, class Real>
 void project_columns(size_t rows, const Real* columns, const Real* residual, Real* partial) {
   using Pack = Lanes<Real>;
   constexpr size_t kWidth = kLanes<Real>;
   Pack sums[kColumns];
-  for (int c = 0; c < kColumns; ++c) sums[c] = load(partial + c * kRowBlock);
+  for (size_t c = 0; c < kColumns; ++c) sums[c] = load(partial + c * kRowBlock);
   for (size_t i = 0; i < rows; i += kWidth) {
     const Pack r = load(residual + i);
-    for (int c = 0; c < kColumns; ++c) sums[c] += load(columns + c * rows + i) * r;
+    for (size_t c = 0; c < kColumns; ++c) sums[c] += load(columns + c * rows + i) * r;
   }
-  for (int c = 0; c < kColumns; ++c) store_lanes<Real>(sums[c], partial + c * kRowBlock);
+  for (size_t c = 0; c < kColumns; ++c) store_lanes<Real>(sums[c], partial + c * kRowBlock);
 }
 
 template <class Real>

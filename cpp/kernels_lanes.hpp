@@ -5,7 +5,7 @@
 
 namespace {
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 #if defined(__AVX512F__)
 constexpr int kRegisterBytes = 64;
 #elif defined(__AVX__)

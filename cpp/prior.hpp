@@ -70,7 +70,7 @@ class CoefficientPrior {
   virtual std::unique_ptr<ScaleUpdates> updates(const Problem& problem) const = 0;  // for the blocked sampler
 
  protected:
-  CoefficientPrior(const char* name, bool local_scales) : name(name), local_scales(local_scales) {}
+  CoefficientPrior(const char* prior, bool has_local_scales) : name(prior), local_scales(has_local_scales) {}
 };
 
 // The priors, each defined in its file.

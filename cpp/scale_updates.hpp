@@ -10,7 +10,7 @@ namespace ispca {
 // The state of the blocked sampler, laid out as in Layout with all coefficients, also the fixed ones, in the place of
 // z. The only extra parameter is log sigma.
 struct CentredState {
-  CentredState(const Problem& problem, std::vector<double> values) : layout(problem), values(std::move(values)) {}
+  CentredState(const Problem& problem, std::vector<double> start) : layout(problem), values(std::move(start)) {}
   Layout layout;
   std::vector<double> values;
   double* intercept() { return values.data(); }
