@@ -12,7 +12,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser test-oldest test-versions wheel lint docs bench paper fuzz fuzz-files fuzz-threads clean
+.PHONY: demo test test-browser test-oldest test-versions wheel lint lint-release docs bench paper fuzz fuzz-files fuzz-threads clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
@@ -63,6 +63,18 @@ lint: $(VENV)/lint-tools
 	$(BIN)/cmake -S . -B build/lint -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DPython_EXECUTABLE=$(abspath $(BIN))/python \
 	    -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > /dev/null
 	ls cpp/*.cpp | xargs -n 3 -P 2 $(BIN)/clang-tidy -p build/lint --quiet
+	$(MAKE) lint-release
+
+# What a release needs and no test runs: version and changelog, workflows, wheels to build, container, conda recipe.
+lint-release: $(VENV)/lint-tools
+	$(BIN)/python .ci/check_release.py
+	$(BIN)/yamllint --strict .github .yamllint.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet --persona pedantic .github
+	for platform in linux macos windows; do \
+	    $(BIN)/cibuildwheel --print-build-identifiers --platform $$platform --archs all > /dev/null || exit 1; \
+	done
+	$(BIN)/hadolint Dockerfile
 
 # Warnings are errors; nothing is fetched by the build or by the pages. Examples run again only when they have changed.
 docs: $(VENV)/documenting
