@@ -12,7 +12,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser test-oldest test-versions wheel lint lint-release docs bench paper fuzz fuzz-files fuzz-threads clean
+.PHONY: demo test test-browser test-newest test-oldest test-versions wheel lint lint-release docs bench paper fuzz fuzz-files fuzz-threads clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
@@ -38,6 +38,13 @@ test-oldest: wheel
 	$(BIN)/python -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet -c constraints-oldest.txt "$$(ls dist/*.whl)[test]"
 	$(subst $(BIN),$(OLDEST)/bin,$(PYTEST)) $(VERSION_SENSITIVE)
+
+# The newest version of every library and build tool, without constraints.txt: make test-newest PYTHON=python3.13
+NEWEST := .venv-newest
+test-newest:
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	$(subst $(BIN),$(NEWEST)/bin,$(PYTEST)) $(VERSION_SENSITIVE) --pyargs ispca
 
 # Shares the compiled files of the editable installation, so that it takes seconds.
 wheel: $(VENV)/installed
