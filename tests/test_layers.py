@@ -38,8 +38,10 @@ LAYERS = (
     {"selection"},
     {"report"},
     {"persistence"},
+    {"app"},
     {"anndata", "commands", "demo"},
     {"cli"},
+    {"app_worker"},
     {"__init__", "__main__"},
 )
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ispca import _progress
-from ispca._progress import clock, duration, expecting, line, progress, silence
+from ispca._progress import clock, duration, expecting, line, listening, progress, silence, waiting
 
 
 class Terminal(io.StringIO):
@@ -122,3 +122,26 @@ def test_silence_elsewhere(monkeypatch, stream):
     with progress("Comparing", 4, lambda: 1 / 0):
         pass
     assert stream is None or stream.getvalue() == ""
+
+
+def test_a_listener_hears_every_stage_from_start_to_end(monkeypatch):
+    monkeypatch.setattr(_progress, "SECONDS_BETWEEN", 0.01)
+    heard, done = [], 0
+    with listening(heard.append):
+        with waiting("Finding components"):
+            pass
+        with expecting(10.0), progress("Cross-validating", 4, lambda: done):
+            done = 2
+            time.sleep(0.05)
+    with progress("Not heard", 4, lambda: 0):
+        pass
+    assert [(stage.name, stage.ended) for stage in heard[:2]] == [
+        ("Finding components", False),
+        ("Finding components", True),
+    ]
+    first, *others, last = heard[2:]
+    assert 9 < first.left <= 10
+    assert (last.finished, last.total, last.ended) == (2, 4, True)
+    assert others
+    assert others[-1].left < 1
+    assert not others[-1].ended

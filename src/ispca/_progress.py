@@ -8,16 +8,40 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from typing import NamedTuple
 
 from ._terminal import encodable, printable, tell
 
+Listener = Callable[["Stage"], None]
 WIDTH = 30
 SECONDS_BEFORE = 1.0
 SECONDS_BETWEEN = 0.5
 # Tasks that are expected to take less get no line in a log.
 SECONDS_WORTH_A_LINE = 5.0
 _expected: ContextVar[float | None] = ContextVar("expected", default=None)
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _silent = threading.Event()
+
+
+class Stage(NamedTuple):
+    """A task in progress: its name, how much is done of it if that is known, and the seconds so far and left."""
+
+    name: str
+    elapsed: float
+    finished: int | None = None
+    total: int | None = None
+    left: float | None = None
+    ended: bool = False
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Call a function with each stage inside the block, from its start to its end, instead of showing a line."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager
@@ -48,23 +72,30 @@ def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextM
 
     In a log, one line says how long it will take, if that is known from `expecting`.
     """
-    expected = _expected.get()
-    if total == 0 or not shown():
+    expected, listener = _expected.get(), _listener.get()
+    if total == 0 or not (shown() or listener):
         if total and not _silent.is_set() and expected is not None and expected >= SECONDS_WORTH_A_LINE:
             tell(f"ispca: {what} takes about {duration(expected)}.")
         return nullcontext()
     start, already = time.monotonic(), done()
 
+    def stage(ended: bool) -> Stage:
+        finished, elapsed = done(), time.monotonic() - start
+        left = left_seconds(finished, total, finished - already, elapsed, expected)
+        return Stage(what, elapsed, finished, total, left, ended)
+
     def text() -> str:
         finished = done()
         return line(what, finished, total, finished - already, time.monotonic() - start, expected)
 
-    return _repeated(text)
+    return _told(listener, stage) if listener else _repeated(text)
 
 
 def waiting(what: str) -> AbstractContextManager[None]:
     """Show the elapsed time of a task of unknown length."""
-    start = time.monotonic()
+    start, listener = time.monotonic(), _listener.get()
+    if listener:
+        return _told(listener, lambda ended: Stage(what, time.monotonic() - start, ended=ended))
     if not shown():
         return nullcontext()
     return _repeated(lambda: f"{what} ... {clock(time.monotonic() - start)}".ljust(79))
@@ -76,9 +107,18 @@ def shown() -> bool:
 
 
 @contextmanager
+def _told(listener: Listener, stage: Callable[[bool], Stage]) -> Iterator[None]:
+    """Tell a listener the state of a stage at its start, repeatedly, and at its end."""
+    listener(stage(False))
+    with _watched(lambda: listener(stage(False)), SECONDS_BETWEEN):
+        yield
+    listener(stage(True))
+
+
+@contextmanager
 def _repeated(text: Callable[[], str]) -> Iterator[None]:
     """Update a line from one second after the start until the block ends."""
-    stream, stop, start = sys.stderr, threading.Event(), time.monotonic()
+    stream, start = sys.stderr, time.monotonic()
 
     def show() -> None:
         now = printable(text()).replace("\n", " ")
@@ -86,17 +126,32 @@ def _repeated(text: Callable[[], str]) -> Iterator[None]:
             stream.write("\r" + encodable(now, stream))
             stream.flush()
 
-    def watch() -> None:
-        pause = SECONDS_BEFORE
-        while not stop.wait(pause):
+    try:
+        with _watched(show, SECONDS_BEFORE):
+            yield
+    finally:
+        if time.monotonic() - start >= SECONDS_BEFORE:
             show()
+            with suppress(OSError, ValueError):
+                stream.write("\n")
+
+
+@contextmanager
+def _watched(report: Callable[[], None], before: float) -> Iterator[None]:
+    """Call a function again and again in another thread until the block ends, first after some seconds."""
+    stop = threading.Event()
+
+    def watch() -> None:
+        pause = before
+        while not stop.wait(pause):
+            report()
             pause = SECONDS_BETWEEN
 
     watcher = threading.Thread(target=watch, daemon=True)
     try:
         watcher.start()
     except RuntimeError:
-        # If no more threads are allowed, the work continues without a progress line.
+        # If no more threads are allowed, the work continues without reports.
         yield
         return
     try:
@@ -104,21 +159,23 @@ def _repeated(text: Callable[[], str]) -> Iterator[None]:
     finally:
         stop.set()
         watcher.join()
-        if time.monotonic() - start >= SECONDS_BEFORE:
-            show()
-            with suppress(OSError, ValueError):
-                stream.write("\n")
+
+
+def left_seconds(finished: int, total: int, newly: int, elapsed: float, expected: float | None) -> float | None:
+    """Return the remaining seconds.
+
+    They are estimated from the progress so far, or from the ``expected`` seconds until something is done.
+    """
+    if newly:
+        return elapsed * (total - finished) / newly
+    return None if expected is None or elapsed >= expected else expected - elapsed
 
 
 def line(what: str, finished: int, total: int, newly: int, elapsed: float, expected: float | None = None) -> str:
-    """Return the line: a bar, a count, and the remaining time.
-
-    It is estimated from the progress so far, or from the ``expected`` seconds until something is done.
-    """
-    filled = WIDTH * finished // total
-    left = "" if expected is None or elapsed >= expected else f", about {clock(expected - elapsed)} left"
-    if newly:
-        left = f", {clock(elapsed * (total - finished) / newly)} left"
+    """Return the line: a bar, a count, and the remaining time."""
+    filled, seconds, left = WIDTH * finished // total, left_seconds(finished, total, newly, elapsed, expected), ""
+    if seconds is not None:
+        left = f", {'' if newly else 'about '}{clock(seconds)} left"
     if finished == total:
         left = f", {clock(elapsed)}"
     return f"{what} [{'#' * filled}{' ' * (WIDTH - filled)}] {finished}/{total}{left}".ljust(79)

@@ -25,6 +25,7 @@ COMMANDS = {
     "predict": "predict the target of new samples with a model written by ispca fit",
     "select": "find the few features that predict as well as a model written by ispca fit",
     "compare": "compare methods on held-out samples of DATA in random splits",
+    "app": "use ispca in a browser, on this machine",
     "datasets": "list, describe or download data sets",
 }
 OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
+import csv
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,56 +22,19 @@ from ..readers.target import numbers_of
 from ..readers.transforms import TRANSFORMS
 from . import UsageError
 from ._console import KIND_WORDS
-
-
-def integer(least: int) -> Callable[[str], int]:
-    """Return a parser of integers of at least this size."""
-
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be an integer of at least {least}, got {text!r}")
-        return value
-
-    return parse
-
-
-MEMORY_UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-
-
-def memory_size(text: str) -> int:
-    """Parse a size such as 500M or 2G; return bytes.
-
-    Examples
-    --------
-    >>> from ispca.commands._options import memory_size
-    >>> memory_size("500M"), memory_size("1.5G")
-    (500000000, 1500000000)
-    """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kMGT])B?", text)
-    size = 0 if found is None else int(float(found[1]) * MEMORY_UNITS[found[2]])
-    if not 0 < size < 10**15:
-        raise argparse.ArgumentTypeError(f"must be a size such as 500M or 2G, got {text!r}")
-    return size
-
-
-def positive(text: str, unit: str, most: float) -> float:
-    """Parse a positive number of a unit."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= most:
-        raise argparse.ArgumentTypeError(f"must be a positive number of {unit}, got {text!r}")
-    return value
+from ._numbers import integer, memory_size
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Parse names separated by commas."""
-    found = tuple(name.strip() for name in text.split(","))
+    """Parse names separated by commas; a name that contains one is quoted.
+
+    Examples
+    --------
+    >>> from ispca.commands._options import names
+    >>> names('age, sex,"dose, mg"')
+    ('age', 'sex', 'dose, mg')
+    """
+    found = tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), [""]))
     if not all(found):
         raise argparse.ArgumentTypeError(f"must be names separated by commas, got {text!r}")
     return found
@@ -87,8 +50,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--samples": dict(metavar="FILE", type=Path, help="sample sheet: one row per sample, with the target"),
     "--on": dict(metavar="COLUMN", help="column of the sample sheet with sample names"),
     "--id": dict(metavar="COLUMN", help="column with sample names"),
-    "--features": dict(metavar="NAME", nargs="+", default=[], help="features to use, such as 'g*'"),
-    "--drop": dict(metavar="NAME", nargs="+", default=[], help="columns that are not features, such as 'clin_*'"),
+    "--features": dict(
+        metavar="NAME", nargs="+", action="extend", default=[], help="features to use, such as 'g*'"
+    ),
+    "--drop": dict(
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns that are not features, such as 'clin_*'",
+    ),
     "--annotation": dict(metavar="FILE", type=Path, help="table that describes features, such as gene symbols"),
     "--label": dict(metavar="COLUMN", help="what to show beside feature names: 'Gene Symbol'"),
     "--positive": dict(metavar="CLASS", help="class to call positive"),

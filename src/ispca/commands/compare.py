@@ -21,12 +21,11 @@ from . import UsageError
 from ._console import KIND_WORDS, Console, finite
 from ._findings import check_table
 from ._held_out_file import HELD_OUT, write_split_predictions
+from ._numbers import integer, positive
 from ._options import (
     add_data_options,
     add_options,
     check_splits,
-    integer,
-    positive,
     read_supervised,
     sample_options,
 )

@@ -44,7 +44,8 @@ from ._findings import check_table
 from ._fit_files import FILES, REPORTS, Results, write_files, written_files
 from ._fit_summary import summary_text, summary_values
 from ._large_data import DEVICES, block_memory, bring_back, check_device, check_large, on_device, with_blocks
-from ._options import add_data_options, add_options, integer, read_supervised, sample_options
+from ._numbers import integer
+from ._options import add_data_options, add_options, read_supervised, sample_options
 from ._output import default_output, output_folder
 from ._test_samples import read_test
 

@@ -26,7 +26,8 @@ from ._class_order import positive_class
 from ._console import KIND_WORDS, Console
 from ._feature_labels import describe_features
 from ._new_samples import described, load_predictor, matched, model_file
-from ._options import add_options, check_splits, integer, names, reading, sample_options
+from ._numbers import integer
+from ._options import add_options, check_splits, names, reading, sample_options
 from ._output import output_folder
 from ._panel_files import FILES, LIBRARY, MODEL, NO_REPORT, REPORT, write_files, written_files
 from ._panel_summary import summary_text, summary_values

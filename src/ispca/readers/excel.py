@@ -60,6 +60,16 @@ def read_excel(path: Path, request: Request) -> Raw:
     return raw
 
 
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the sheets of an Excel file."""
+    openpyxl = load_extra(f"Reading {path.name}", "openpyxl")
+    book = openpyxl.load_workbook(path, read_only=True, keep_links=False)
+    try:
+        return [sheet.title for sheet in book.worksheets]
+    finally:
+        book.close()
+
+
 def _quoted(names: Iterable[str]) -> str:
     return listing(map(repr, names))
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from .._messages import count, listing
 from ..containers import ColumnSource
 from ..containers.combined import AppendedColumns
-from .records import Raw, TableError
+from .records import MissingCounts, Raw, TableError
 
 TREATMENTS = ("error", "mean", "columns", "rows")
 # Columns counted at a time, to avoid a mask as large as X.
@@ -48,6 +48,7 @@ def treat_missing(
     if total == 0:
         return X, columns, kept
     where = [f"{raw.features[columns[j]]} ({bad[j]})" for j in np.flatnonzero(bad)]
+    raw.missing = MissingCounts(total, len(where), len(_rows_with_missing(X)))
     values = count(total, "missing or infinite value")
     if missing == "error":
         raise TableError(

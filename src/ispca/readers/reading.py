@@ -283,6 +283,7 @@ def _table(
         annotation=_texts_at(raw.annotation, columns[:n_features]),
         sheet=_texts_at(raw.sheet, kept) | sheet,
         transform=transform,
+        missing=raw.missing,
         **of_kept,
     )
 

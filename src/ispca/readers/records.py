@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -96,6 +96,17 @@ class Request:
         return self.transpose or (self.sheet_ids is not None and self.sheet_ids.name_most_of(header))
 
 
+class MissingCounts(NamedTuple):
+    """How many values of the features are missing, and in how many columns and samples."""
+
+    values: int
+    columns: int
+    samples: int
+
+
+NOTHING_MISSING = MissingCounts(0, 0, 0)
+
+
 @dataclass
 class Raw:
     """What a reader found. Values may be missing (NaN); ``left_out`` maps skipped columns to the reason.
@@ -115,6 +126,7 @@ class Raw:
     sheet: dict[str, list[str]] = field(default_factory=dict)
     annotation: dict[str, list[str]] = field(default_factory=dict)
     label: str | None = None
+    missing: MissingCounts = NOTHING_MISSING
 
 
 @dataclass(frozen=True)
@@ -156,6 +168,8 @@ class Table:
         The transformation that was applied to the features, "none" if there was none.
     positive : str or None
         The class to call positive; it is shown last.
+    missing : MissingCounts
+        How many values of the features were missing in the file, except in columns without any value.
     """
 
     X: Any
@@ -175,6 +189,7 @@ class Table:
     sheet: dict[str, np.ndarray] = field(default_factory=dict)
     transform: str = "none"
     positive: str | None = None
+    missing: MissingCounts = NOTHING_MISSING
 
     @property
     def in_blocks(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def permutation_norms(design: Design, state: Deflation, columns: Floats, exchang
         values -= weights @ values / weights.sum()
         squares[block] = np.einsum("ij,ij->j", values, values)
     squares[state.inverse_norms == 0] = 0.0
-    return state._replace(remaining=squares * variance * exchange.length**2)
+    return replace(state, remaining=squares * variance * exchange.length**2)
 
 
 def null_maxima(

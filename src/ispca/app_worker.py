@@ -1,0 +1,128 @@
+"""The worker process of ``ispca app``: preview a file or run one command, and leave when the server is gone.
+
+It reads one request, a line of JSON, from standard input, which the server keeps open for as long as it lives.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sys
+import threading
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+from . import cli
+from ._atomic import whole_file
+from ._messages import InputError
+from ._progress import Stage, listening
+from ._terminal import tell
+from .app.preview import preview
+from .app.run_results import COMMAND, NOTES, PROGRESS, RESULT
+
+NO_MEMORY = (
+    "The memory limit of a run ({limit:.1f} GB) does not suffice. Leave out features that are not needed, "
+    "close other programs, or use a machine with more memory."
+)
+
+
+def main() -> int:
+    """Wait for the request, and carry it out."""
+    # Imported before the request comes, so that it need not wait for that.
+    for command in ("fit", "compare", "predict"):
+        cli.command_module(command)
+    line = sys.stdin.readline()
+    if not line:
+        return 0
+    request = json.loads(line)
+    threading.Thread(target=leave_with, args=(sys.stdin,), daemon=True).start()
+    limit_memory(request["memory"])
+    if "preview" in request:
+        print(json.dumps(previewed(request), default=str), flush=True)
+        return 0
+    return run(Path(request["run"]), request["memory"])
+
+
+def leave_with(stream: TextIO) -> None:
+    """End this process and those it has started as soon as the server has gone, which closes the stream."""
+    with suppress(OSError, ValueError):
+        stream.read()
+    if hasattr(os, "killpg"):
+        with suppress(OSError):
+            os.killpg(os.getpgid(0), signal.SIGKILL)
+    os._exit(1)
+
+
+def limit_memory(size: int) -> None:
+    """Limit the memory of this process and of each that it starts, where the system can."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        # Linux counts what is really taken as data; elsewhere only the address space can be limited.
+        kind = resource.RLIMIT_DATA if sys.platform.startswith("linux") else resource.RLIMIT_AS
+        resource.setrlimit(kind, (size, size))
+
+
+def previewed(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the preview of files, or what is wrong with them."""
+    wanted = request["preview"]
+    sheet = None if wanted["sheet"] is None else Path(wanted["sheet"])
+    try:
+        return preview(Path(wanted["matrix"]), sheet, wanted["options"])
+    except InputError as error:
+        return {"error": {"problem": error.problem, "advice": error.advice}}
+    except MemoryError:
+        return {"error": {"problem": NO_MEMORY.format(limit=request["memory"] / 1e9), "advice": ""}}
+    except (ValueError, OSError, ImportError) as error:
+        return {"error": {"problem": " ".join(str(error).split()), "advice": ""}}
+
+
+def run(folder: Path, memory: int) -> int:
+    """Run the command of a folder there: its progress, notes and result become files."""
+    os.chdir(folder)
+    arguments = json.loads(Path(COMMAND).read_text(encoding="utf-8"))["arguments"]
+    with open(NOTES, "w", encoding="utf-8", errors="replace", buffering=1) as notes:
+        # Also what processes of this one print.
+        os.dup2(notes.fileno(), 2)
+        sys.stderr = notes
+        output = io.StringIO()
+        try:
+            with redirect_stdout(output), listening(StageFile(folder / PROGRESS).hear):
+                code = cli.main(arguments)
+        except MemoryError:
+            code = cli.FAILURE
+        if code == cli.FAILURE and "MemoryError" in Path(NOTES).read_text(encoding="utf-8")[-2000:]:
+            tell(f"ispca: {NO_MEMORY.format(limit=memory / 1e9)}")
+        if code == cli.OK:
+            with whole_file(folder / RESULT) as temporary:
+                temporary.write_text(output.getvalue(), encoding="utf-8")
+        return code
+
+
+class StageFile:
+    """The stages of a run, newest last, in a file that is replaced at every change."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._stages: dict[str, dict[str, Any]] = {}
+
+    def hear(self, stage: Stage) -> None:
+        """Write down the state of a stage."""
+        entry: dict[str, Any] = {
+            "name": stage.name,
+            "state": "done" if stage.ended else "running",
+            "seconds": round(stage.elapsed, 2),
+        }
+        entry |= {"done": stage.finished, "total": stage.total, "left_seconds": stage.left}
+        with self._lock, suppress(OSError):
+            self._stages[stage.name] = entry
+            temporary = self._path.with_suffix(".part")
+            temporary.write_text(json.dumps({"stages": list(self._stages.values())}), encoding="utf-8")
+            os.replace(temporary, self._path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
