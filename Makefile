@@ -75,7 +75,7 @@ lint: $(VENV)/lint-tools
 # What a release needs and no test runs: version and changelog, workflows, wheels to build, container, conda recipe.
 lint-release: $(VENV)/lint-tools
 	$(BIN)/python .ci/check_release.py
-	$(BIN)/yamllint --strict .github .yamllint.yml
+	$(BIN)/yamllint --strict .github packaging .yamllint.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet --persona pedantic .github
 	for platform in linux macos windows; do \
