@@ -12,7 +12,8 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser test-oldest test-versions test-wheels wheels lint docs bench paper fuzz fuzz-files fuzz-threads clean
+.PHONY: demo test test-browser test-newest test-oldest test-versions test-wheels wheels lint lint-release docs bench \
+    paper fuzz fuzz-files fuzz-threads clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
@@ -41,6 +42,13 @@ test-oldest: wheels
 	$(OLDEST)/bin/python -m pip install --quiet --no-index --find-links dist --no-deps ispca
 	$(OLDEST)/bin/python -m pip install --quiet -c constraints-oldest.txt 'ispca[test]'
 	$(subst $(BIN),$(OLDEST)/bin,$(PYTEST)) $(VERSION_SENSITIVE)
+
+# The newest version of every library and build tool, without constraints.txt: make test-newest PYTHON=python3.13
+NEWEST := .venv-newest
+test-newest:
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	$(subst $(BIN),$(NEWEST)/bin,$(PYTEST)) $(VERSION_SENSITIVE) --pyargs ispca
 
 # The source distribution, and from it the repaired wheels: one for Python 3.11, and one for all later Pythons, built by
 # the first of them. Always from scratch, because unpacked files are not newer than what was compiled before.
@@ -82,6 +90,18 @@ lint: $(VENV)/lint-tools
 	$(BIN)/cmake -S . -B build/lint -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DPython_EXECUTABLE=$(abspath $(BIN))/python \
 	    -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > /dev/null
 	ls cpp/*.cpp | xargs -n 3 -P 2 $(BIN)/clang-tidy -p build/lint --quiet
+	$(MAKE) lint-release
+
+# What a release needs and no test runs: version and changelog, workflows, wheels to build, container, conda recipe.
+lint-release: $(VENV)/lint-tools
+	$(BIN)/python .ci/check_release.py
+	$(BIN)/yamllint --strict .github packaging .yamllint.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet --persona pedantic .github
+	for platform in linux macos windows; do \
+	    $(BIN)/cibuildwheel --print-build-identifiers --platform $$platform --archs all > /dev/null || exit 1; \
+	done
+	$(BIN)/hadolint Dockerfile
 
 # Warnings are errors; nothing is fetched by the build or by the pages. Examples run again only when they have changed.
 docs: $(VENV)/documenting

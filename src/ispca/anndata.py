@@ -122,7 +122,9 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool) -> Any:
             raise ValueError("adata.X is None. Pass layer.")
         return adata.X
     if layer not in adata.layers:
-        raise ValueError(f"adata has no layer {layer!r}. Its layers are {', '.join(adata.layers) or 'none'}.")
+        # From anndata 0.13 on, X is a layer without a name.
+        names = ", ".join(name for name in adata.layers if name is not None)
+        raise ValueError(f"adata has no layer {layer!r}. Its layers are {names or 'none'}.")
     return adata.layers[layer]
 
 
