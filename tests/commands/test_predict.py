@@ -61,6 +61,10 @@ def test_the_order_of_columns_does_not_matter(fitted, table_of, tmp_path, capsys
     turned = list(zip(*rows(), strict=True))
     assert main([*command, str(write(tmp_path / "c.csv", turned)), "--transpose"]) == 0
     assert capsys.readouterr().out == expected
+    assert main([*command, str(tmp_path / "c.csv")]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == expected
+    assert "Features of c.csv are in rows." in captured.err
 
 
 def test_one_new_sample_without_labels(fitted, table_of, tmp_path, capsys):
@@ -84,9 +88,9 @@ def test_missing_features_are_named(fitted, table_of, tmp_path, one_line):
     text[1][6] = "high"
     assert main([*command, str(write(tmp_path / "text.csv", text))]) == 3
     assert "1 feature of the model is not numeric in text.csv: gene2" in one_line()
-    turned = list(zip(*rows(), strict=True))
-    assert main([*command, str(write(tmp_path / "turned.csv", turned))]) == 3
-    assert "--transpose" in one_line()
+    other = [[row[0], *(f"x{name}" if i == 0 else name for name in row[4:])] for i, row in enumerate(rows())]
+    assert main([*command, str(write(tmp_path / "other.csv", other))]) == 3
+    assert "lacks 30 of the 30 features of the model: gene0," in one_line()
 
 
 def test_missing_values(fitted, table_of, tmp_path, capsys):

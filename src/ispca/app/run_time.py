@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-# Seconds of one core, measured with runs of `ispca fit` on 50 to 2,000 samples and 500 to 30,000 features: a
+# Seconds of one core, measured with runs of `ispca fit` on 50 to 1,000 samples and 1,500 to 30,000 features: a
 # constant, what grows with the table, and what grows with the samples, as more components are found.
 START, PER_VALUE, PER_SAMPLE = 3.0, 1.1e-6, 1.9e-3
 # What survival times and further classes add; those also double the rest.
@@ -19,7 +19,7 @@ MOST_CORES = 2
 def estimated_seconds(
     n_samples: int, n_features: int, given: Mapping[str, Any], kind: str | None = None, n_classes: int = 0
 ) -> float:
-    """Return about how long an analysis takes with the options chosen so far, within a factor of about two.
+    """Return about how long an analysis takes with the options chosen so far, within a factor of two for up to 1,000 samples.
 
     Examples
     --------

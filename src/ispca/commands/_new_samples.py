@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,12 +122,38 @@ def read_new(
     args: argparse.Namespace, names: tuple[str, ...], description: Description, targets: tuple[str, ...]
 ) -> Table:
     """Read new samples for a model, or leave them in a file that is too large; the target is read if it exists."""
+    if args.transpose or args.samples is not None or not names:
+        return _read_side(args, names, description, targets, args.transpose)
+    problem = None
+    try:
+        table = _read_side(args, names, description, targets, False)
+        if set(table.features) & set(names):
+            return table
+    except TableError as error:
+        problem = error
+    # Rows may be features, as in the file that the model was fitted to.
+    with suppress(TableError):
+        other = _read_side(args, names, description, targets, True)
+        if 2 * len(set(other.features) & set(names)) >= len(names):
+            return replace(other, notes=[f"Features of {args.data.name} are in rows.", *other.notes])
+    if problem is not None:
+        raise problem
+    return table
+
+
+def _read_side(
+    args: argparse.Namespace,
+    names: tuple[str, ...],
+    description: Description,
+    targets: tuple[str, ...],
+    transpose: bool,
+) -> Table:
     optional = tuple(name for name in targets if name not in names)
     with reading(args.data) as update:
         return read_table(
             args.data,
             id=args.id,
-            transpose=args.transpose,
+            transpose=transpose,
             known=names,
             columns=replace(description.columns, optional=optional),
             categories=description.categories,
@@ -208,9 +235,7 @@ def _check_absent(
     """Say that features are replaced, or refuse it if they carry much weight or nothing can replace them."""
     lacks = f"{args.data.name} lacks {len(absent):,} of the {len(names):,} features of the model"
     if weights is None or len(absent) == len(names):
-        rows = not args.transpose and len(absent) == len(names)
-        advice = "If features are in rows, pass --transpose." if rows else ""
-        raise TableError(f"{lacks}: {listing(names[j] for j in absent)}.", advice)
+        raise TableError(f"{lacks}: {listing(names[j] for j in absent)}.")
     lost = weights[absent].sum()
     heaviest = absent[np.argsort(-weights[absent], kind="stable")]
     listed = listing(f"{names[j]} ({weights[j]:.1%})" for j in heaviest)
