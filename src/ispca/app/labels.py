@@ -47,7 +47,8 @@ _CERTAIN = "|".join(
     (*KINDS, *(value for _, value in VALUES), "ordinal", "survival", "none", "cpm-log", "log1p", "log2")
 )
 _OPTION = re.compile(
-    rf"(?P<verb>[Pp]ass |Leave out |(?<![\w-]))--(?P<name>[a-z]+)(?: (?P<value>(?:{_CERTAIN}|[0-9]+|[A-Z]{{2,}})\b))?"
+    r"(?P<verb>[Pp]ass |Leave out |(?<![\w-]))--(?P<name>[a-z]+)"
+    rf"(?: (?P<value>(?:{_CERTAIN}|[0-9]+|[A-Z]{{2,}})\b))?"
 )
 _PARAMETER = re.compile(r"(?P<before>Pass |pass |Leave out |or |\(|)(?P<name>\w+)='?(?P<value>[\w-]+)'?")
 
