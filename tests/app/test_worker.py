@@ -73,8 +73,9 @@ def test_unexpected_failures_become_a_sentence(tmp_path, monkeypatch):
     assert found["error"]["problem"] == "The file could not be read (ZeroDivisionError)."
 
 
-def worker(request, **popen):
-    process = subprocess.Popen([sys.executable, "-m", "ispca.app_worker"], stdin=-1, stdout=-1, **popen)
+def worker(request):
+    command = [sys.executable, "-m", "ispca.app_worker"]
+    process = subprocess.Popen(command, stdin=-1, stdout=-1, start_new_session=True)
     process.stdin.write(json.dumps(request).encode() + b"\n")
     process.stdin.flush()
     return process
@@ -87,8 +88,9 @@ def test_a_bomb_stays_within_the_memory_limit(tmp_path):
     path.write_bytes(gzip.compress(line * 500, 1))
     assert path.stat().st_size < 2e6
     process = worker({"preview": {"matrix": str(path), "sheet": None, "options": {}}, "memory": LIMIT})
-    answer, _ = process.communicate(timeout=120)
-    assert process.returncode < 0 or "memory" in json.loads(answer)["error"]["problem"]
+    # Its standard input stays open until it has answered, as that of the server does.
+    answer = process.stdout.read()
+    assert process.wait(120) < 0 or "memory" in json.loads(answer)["error"]["problem"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory limit of Linux")
@@ -96,9 +98,9 @@ def test_a_run_without_enough_memory_ends_with_one_sentence(tmp_path):
     np.savez(tmp_path / "x.npz", X=np.random.default_rng(0).normal(size=(300, 100_000)), y=np.arange(300) % 2)
     (tmp_path / "command.json").write_text(json.dumps({"arguments": ["fit", "--json", "--out=results", "x.npz"]}))
     process = worker({"run": str(tmp_path), "memory": LIMIT})
-    process.communicate(timeout=120)
+    code = process.wait(120)
     said = (tmp_path / "notes.txt").read_text().splitlines()
-    assert process.returncode in (1, 3)
+    assert code in (1, 3)
     assert "memory" in said[-1]
     assert "Traceback" not in " ".join(said)
     assert not (tmp_path / "results").exists()
@@ -111,7 +113,7 @@ def test_it_leaves_with_its_server(tmp_path):
     (tmp_path / "x.csv").write_bytes(rows)
     arguments = ["fit", "--json", "--out=results", "--target=state", "--draws=50000", "x.csv"]
     (tmp_path / "command.json").write_text(json.dumps({"arguments": arguments}))
-    process = worker({"run": str(tmp_path), "memory": 4 * 10**9}, start_new_session=True)
+    process = worker({"run": str(tmp_path), "memory": 4 * 10**9})
     wait_for(
         lambda: (
             "ampling" in (tmp_path / "progress.json").read_text() if (tmp_path / "progress.json").exists() else 0
