@@ -217,6 +217,7 @@ def test_a_wrong_guess_is_corrected_beside_its_control(open_app, files):
     expect(error).to_contain_text("missing", timeout=PATIENCE)
     missing = page.get_by_label("Missing values", exact=True)
     assert missing.get_attribute("aria-invalid") == "true"
+    expect(page.locator("#data-error").get_by_role("link", name="Missing values")).to_be_visible()
     missing.focus()
     missing.select_option("mean")
     expect(error).to_be_hidden(timeout=PATIENCE)

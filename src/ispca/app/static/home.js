@@ -83,7 +83,7 @@ async function refresh() {
   if (active() && !document.hidden) {
     try {
       const answer = await request("GET", "/api/runs");
-      const runs = new Map((answer.runs ?? answer).map((run) => [run.id, run]));
+      const runs = new Map(answer.map((run) => [run.id, run]));
       for (const item of find("runs").querySelectorAll("li")) {
         if (runs.has(item.dataset.run)) update(item, runs.get(item.dataset.run));
       }

@@ -1,6 +1,6 @@
 // The page before a run: each change is sent for a new preview, and the last one starts the run.
 import { request } from "./api.js";
-import { duration, find, say, show } from "./dom.js";
+import { duration, find, make, say, show } from "./dom.js";
 import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, quotedControl, restore, samples, showError, unfinished } from "./form.js";
 import { showPreview } from "./preview.js";
 
@@ -45,11 +45,16 @@ function follow() {
   arrange();
 }
 
+// Beside the control that can help, which may be far below; then the top of the page leads there.
 function showProblem(problem, advice) {
   const text = [problem, advice].filter(Boolean).join(" ");
-  const beside = showError(quotedControl(advice) ?? changed, text);
-  show(find("data-error"), beside ? "" : text);
-  if (!beside) say(text);
+  const name = quotedControl(advice) ?? changed;
+  const place = find("data-error");
+  if (showError(name, text)) {
+    const label = find(name).labels?.[0]?.textContent.trim() ?? find(`${name}-field`).querySelector("legend").textContent;
+    place.replaceChildren("One choice needs your attention: ", make("a", { href: `#${name}` }, label), ".");
+    place.hidden = false;
+  } else show(place, text);
 }
 
 const isStale = () => JSON.stringify(options()) !== shown;
@@ -99,7 +104,7 @@ async function isReady() {
   if (isStale() || pending) await refresh();
   if (found?.error) {
     showProblem(found.error.problem, found.error.advice);
-    document.querySelector("[aria-invalid=true], #data-error:not([hidden])")?.scrollIntoView({ block: "center" });
+    (form.querySelector("[aria-invalid=true]") ?? find("data-error")).scrollIntoView({ block: "center" });
     return false;
   }
   const missing = unfinished(found, options());

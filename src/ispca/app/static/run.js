@@ -40,6 +40,7 @@ function enter(run) {
   for (const name of ["report", "predict", "compare"]) if (find(name)) find(name).hidden = !done;
   const hasReport = done && run.files.some((file) => file.name === "report.html");
   find("parts").hidden = !done || kind !== "fit";
+  if (find("reuse")) find("reuse").hidden = !done;
   if (find("report")) {
     find("report").hidden = !hasReport;
     if (hasReport) find("report-frame").src = `/runs/${id}/report`;
