@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ispca.readers import TableError, read_table
+from ispca.readers.cells import USUAL_MISSING
 
 PLAIN = "sample,g1,g2,state\na,1,2.5,ill\nb,3,5,well\nc,2,4e0,ill\nd,0,-1,well\n"
 X = np.array([[1, 2.5], [3, 5], [2, 4], [0, -1]])
@@ -306,3 +307,15 @@ def test_what_the_csv_module_writes_is_read_exactly(tmp_path_factory, names, row
     assert found.features.tolist() == names
     assert found.target.tolist() == labels
     assert found.ids.tolist() == [f"s{i}" for i in range(len(values))]
+
+
+@pytest.mark.parametrize("text", USUAL_MISSING)
+def test_missing_values_beside_each_other_are_read_at_once(tmp_path, monkeypatch, text):
+    path = tmp_path / "data.csv"
+    rows = [f"s{i},{text},{text},{text},{i}.5,{text},1,{text}\n" for i in range(4)]
+    path.write_text("id,a,b,c,d,e,f,g\n" + "".join(rows) + "s4,1,2,3,4,5,6,7\n")
+    monkeypatch.setattr("ispca.readers.blocks._add_fields", None)
+    table = read_table(path, supervised=False, missing="keep")
+    assert np.isnan(table.X).sum(axis=0).tolist() == [4, 4, 4, 0, 4, 0, 4]
+    assert table.missing == (20, 5, 4)
+    np.testing.assert_array_equal(table.X[4], np.arange(1.0, 8.0))

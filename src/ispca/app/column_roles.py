@@ -12,7 +12,7 @@ import numpy as np
 
 from ..families.target_kind import FEW_VALUES, guess_kind
 from ..readers import Table
-from ..readers.cells import are_numbers
+from ..readers.cells import plain_numbers
 from ..readers.target import CENSORED, OBSERVED, labels_of, numbers_of
 
 MOST_COLUMNS, MOST_VALUES = 200, 8
@@ -40,7 +40,7 @@ TARGET = _words(
 )
 COVARIATE = _words(
     r"batch|gender|ethnic|smok|scanner|sequenc",
-    r"plate|date|center|centre|site|run|sex|age|array|lane|rin|bmi|race|id|name",
+    r"plate|date|cent(?:er|re)|site|run|sex|age|array|lane|rin|bmi|race|id|name",
 )
 GROUP = _words(r"patient|subject|donor|individual|participant|family|replicate", r"pair|mouse|animal|litter")
 ID = _words(r"barcode|accession", r"id|name")
@@ -133,7 +133,7 @@ def _described(name: str, values: Any, is_feature: bool) -> dict[str, Any]:
 def _content(values: Any) -> Content:
     if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
         texts = Counter(map(str, values))
-        if len(texts) <= MANY_VALUES or not are_numbers(list(texts)):
+        if len(texts) <= MANY_VALUES or plain_numbers(list(texts)) is None:
             return _labeled(list(texts), list(texts.values()))
         values = np.array(list(map(str, values)), dtype=np.float64)
     finite = values[np.isfinite(values)]

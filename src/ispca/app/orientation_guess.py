@@ -20,7 +20,7 @@ FEATURE_COLUMN = re.compile(
     re.IGNORECASE,
 )
 N_NAMES = 50
-# A table of samples seldom has so many rows, and so many more rows than columns.
+# More rows than this, and more of them per column, are unusual for samples.
 MANY_ROWS, ROWS_PER_COLUMN = 500, 5
 
 

@@ -10,7 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
-from .cells import number
+from .cells import USUAL_MISSING, number
 from .records import TableError
 from .rows import Row, pieces
 
@@ -75,19 +75,39 @@ def _parse_at_once(lines: list[str], block: Block, layout: Layout) -> bool:
     if layout.numbers:
         plain = [line.replace(",", ".") for line in lines] if layout.decimal_comma else lines
         columns = layout.numbers if layout.texts else None
-        try:
-            # This accepts the same numbers as number(), but no missing values.
-            block.numbers[start : start + len(lines)] = np.loadtxt(
-                plain, delimiter=delimiter, comments=None, usecols=columns, ndmin=2, encoding=None
-            )
-        except ValueError:
+        found = _loaded(plain, delimiter, columns)
+        if found is None:
+            found = _loaded([_with_nan(line, delimiter) for line in plain], delimiter, columns)
+        if found is None:
             return False
+        block.numbers[start : start + len(lines)] = found
     left, right = layout.cuts
     for line in lines:
         head = _without_end(line).split(delimiter, left)
         tail = head[-1].rsplit(delimiter, right)
         block.texts.append([head[j] if j < left else tail[j - layout.width] for j in layout.texts])
     return True
+
+
+def _loaded(lines: list[str], delimiter: str, columns: list[int] | None) -> np.ndarray | None:
+    """Return the numbers of lines, or None if something is not a number."""
+    try:
+        # This accepts the same numbers as number(), but no missing values.
+        return np.loadtxt(lines, delimiter=delimiter, comments=None, usecols=columns, ndmin=2, encoding=None)
+    except ValueError:
+        return None
+
+
+def _with_nan(line: str, delimiter: str) -> str:
+    """Return a line in which the usual spellings of missing values are nan."""
+    line = f"{delimiter}{_without_end(line)}{delimiter}"
+    for text in USUAL_MISSING:
+        field = f"{delimiter}{text}{delimiter}"
+        if field in line:
+            # Neighbors share a delimiter, so every other one is replaced at a time.
+            nan = f"{delimiter}nan{delimiter}"
+            line = line.replace(field, nan).replace(field, nan)
+    return line[1:-1]
 
 
 def _without_end(line: str) -> str:

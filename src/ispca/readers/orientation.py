@@ -12,7 +12,7 @@ import numpy as np
 
 from .._messages import listing, shortened
 from .blocks import Block, Layout, parse
-from .cells import are_numbers, number
+from .cells import USUAL_MISSING, number, plain_numbers
 from .dialect import SNIFFED_LINES
 from .limits import CELL, TEXT
 from .messy_cells import Tally, almost_number, features_in_words
@@ -45,9 +45,10 @@ def _text_columns(sample: Iterable[Sequence[str]], layout: Layout) -> set[int]:
     """Return the columns that contain text in the first rows."""
     comma = layout.decimal_comma
     text: set[int] = set()
+    missing = frozenset(USUAL_MISSING)
     for fields in sample:
-        items = {j: item for j, item in enumerate(fields[: layout.width]) if j not in text}
-        if are_numbers(list(items.values())):
+        items = {j: item for j, item in enumerate(fields[: layout.width]) if j not in text and item not in missing}
+        if plain_numbers(list(items.values())) is not None:
             continue
         for j, item in items.items():
             decimal = item.replace(",", ".") if comma else item
