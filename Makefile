@@ -12,11 +12,15 @@ ifneq ($(wildcard ../shared/data),)
 export ISPCA_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-browser test-newest test-oldest test-versions test-wheels wheels lint lint-release docs bench \
+.PHONY: demo app test test-browser test-newest test-oldest test-versions test-wheels wheels lint lint-release docs bench \
     paper fuzz fuzz-files fuzz-threads clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ispca.demo
+
+# The whole road in a browser, with only what it needs; ARGS="--port 8000 --no-browser" for more.
+app: $(VENV)/app
+	$(BIN)/python -m ispca app $(ARGS)
 
 test: $(VENV)/test-extras
 	$(PYTEST) tests paper --pyargs ispca
@@ -137,6 +141,11 @@ $(VENV)/dependencies: $(VENV)/build-tools pyproject.toml
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 $(VENV)/installed: $(VENV)/dependencies $(wildcard cpp/*) CMakeLists.txt $(FOLDERS)
 	$(PIP) install $(BUILD) --no-deps -e .
+	touch $@
+
+# What the page needs, without the libraries of the tests.
+$(VENV)/app: $(VENV)/build-tools pyproject.toml $(wildcard cpp/*) CMakeLists.txt $(FOLDERS)
+	$(PIP) install $(BUILD) -c constraints.txt -e '.[app,plots]'
 	touch $@
 
 # By name, not by path: the package is there already, only the tools are added.

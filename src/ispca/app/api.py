@@ -79,8 +79,6 @@ class Api:
         """Show what is understood of uploaded files."""
         given = await _body(request)
         files, options = self._files(self._uploads(given)), _dictionary(given, "options")
-        # Refuses unknown options and wrong values.
-        fit_arguments(options, files)
         wanted = {"sheet": None, "options": options} | {role: str(path) for role, path in files.items()}
         try:
             found = await _unless_left(request, self._processes.preview(wanted))

@@ -46,7 +46,10 @@ KINDS = {"class": "classification", "quantity": "regression"}
 _CERTAIN = "|".join(
     (*KINDS, *(value for _, value in VALUES), "ordinal", "survival", "none", "cpm-log", "log1p", "log2")
 )
-_OPTION = re.compile(rf"(?<![\w-])--(?P<name>[a-z]+)(?: (?P<value>(?:{_CERTAIN}|[0-9]+|[A-Z]{{2,}})\b))?")
+_OPTION = re.compile(
+    r"(?P<verb>[Pp]ass |Leave out |(?<![\w-]))--(?P<name>[a-z]+)"
+    rf"(?: (?P<value>(?:{_CERTAIN}|[0-9]+|[A-Z]{{2,}})\b))?"
+)
 _PARAMETER = re.compile(r"(?P<before>Pass |pass |Leave out |or |\(|)(?P<name>\w+)='?(?P<value>[\w-]+)'?")
 
 
@@ -111,9 +114,9 @@ that have some”.'
 
     def parameter(match: re.Match[str]) -> str:
         name, value = match["name"], match["value"]
-        if value is None and name not in SWITCHES:
-            return label(name)
-        return f"{name}='{KINDS.get(value, value) if name == 'kind' else value or True}'"
+        if value is None and not (name in SWITCHES and match["verb"]):
+            return match["verb"] + label(name)
+        return f"{match['verb']}{name}='{KINDS.get(value, value) if name == 'kind' else value or True}'"
 
     advice = _OPTION.sub(parameter, message)
     return in_page_words(advice) or advice

@@ -19,10 +19,12 @@ from .run_results import OUTCOME, error_text, verdict_text
 from .settings import Settings
 from .store import ACTIVE, CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Run, Store, StoreError
 
+WORKER = (sys.executable, "-m", "ispca.app_worker")
 PREVIEWS_AT_ONCE = 2
 PREVIEW_SECONDS = 120.0
 # Between asking a process to stop and stopping it.
 SECONDS_TO_LEAVE = 3.0
+SECONDS_BETWEEN_LOOKS = 0.05
 # Answers of a preview are small; a hostile file must not fill the memory of the server.
 LONGEST_ANSWER = 32 * 2**20
 KILLED = (
@@ -110,7 +112,7 @@ class Processes:
         try:
             async with self._worker() as process:
                 await self._send(process, {"run": str(folder)})
-                code = await process.wait()
+                code = await _exit_code(process)
         except OSError as error:
             self._store.end(id, FAILED, message=f"The run could not start ({error.strerror or error}).")
             return
@@ -173,7 +175,7 @@ class Processes:
 
     async def _launch(self) -> Process:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "ispca.app_worker"),
+            *WORKER,
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
@@ -198,13 +200,20 @@ async def _stop(process: Process) -> None:
     if process.returncode is None:
         _signal(process, "SIGINT")
         try:
-            await asyncio.wait_for(process.wait(), SECONDS_TO_LEAVE)
+            await asyncio.wait_for(_exit_code(process), SECONDS_TO_LEAVE)
         except TimeoutError:
             _signal(process, "SIGKILL")
-            await process.wait()
+            await _exit_code(process)
     _signal(process, "SIGKILL")
     if process.stdin is not None:
         process.stdin.close()
+
+
+async def _exit_code(process: Process) -> int:
+    """Wait until a process has ended; its own ``wait`` would also wait for those that it has started."""
+    while process.returncode is None:
+        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+    return process.returncode
 
 
 def _signal(process: Process, name: str) -> None:

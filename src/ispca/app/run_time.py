@@ -19,7 +19,7 @@ MOST_CORES = 2
 def estimated_seconds(
     n_samples: int, n_features: int, given: Mapping[str, Any], kind: str | None = None, n_classes: int = 0
 ) -> float:
-    """Return about how long an analysis takes with the options chosen so far, within a factor of two for up to 1,000 samples.
+    """Return about how long an analysis takes with the options chosen so far.
 
     Examples
     --------

@@ -44,7 +44,6 @@ SECONDS_UNUSED = 86_400.0
 BACKLOG = 2048
 # Requests that are being answered when the server is stopped.
 SECONDS_TO_ANSWER = 2
-FAREWELL = "ispca app: stopped; {} interrupted, to be run again from the page, which keeps all results."
 
 
 class ServerError(RuntimeError):
@@ -64,12 +63,18 @@ def make_app(settings: Settings, store: Store, token: str) -> ASGIApp:
         try:
             yield
         finally:
-            tell(FAREWELL.format(count(await processes.close(), "run")))
+            tell(_farewell(await processes.close()))
 
     routes = [*api.routes(), *page_routes(store), Mount("/static", StaticFiles(directory=STATIC))]
     handlers: dict[Any, Any] = {HTTPException: _http_error, 500: _failure}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(app, settings, token)
+
+
+def _farewell(interrupted: int) -> str:
+    if not interrupted:
+        return "ispca app: stopped; no run was interrupted."
+    return f"ispca app: stopped; {count(interrupted, 'run')} interrupted. Start again to run it from the page."
 
 
 def _http_error(request: Request, error: Exception) -> Response:
