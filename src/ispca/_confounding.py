@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ._array_types import Floats, Mask
-from ._messages import listing
+from ._messages import InputError, listing
 from ._warnings import notify
 
 # A covariate that explains a larger fraction of the target's variation (R^2) leaves too little to find.
@@ -62,6 +63,17 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -
             what = ("the class" if two else f"class {labels.tolist()[worst]!r}") if classes else "the target"
             notify(_nearly(names, what, float(explained[worst])))
             return
+
+
+def confounding_warnings(covariates: Mapping[str, Floats], y: Any, classes: bool, place: str) -> list[str]:
+    """Check the covariates of a table; return the warnings, and name the place where covariates are chosen."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            check_confounding(covariates, y, classes)
+        except ValueError as error:
+            raise InputError(str(error).replace("from adjust", f"from {place}")) from None
+    return [str(warning.message) for warning in caught]
 
 
 def explained_fractions(columns: Floats, target: Floats) -> Floats:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .._confounding import check_confounding
-from .._messages import InputError
+from .._confounding import confounding_warnings
 from ..data_checks import check_data
 from ..readers import Table
 from .labels import label
@@ -63,13 +61,9 @@ def _confounded(table: Table) -> list[dict[str, str]]:
     """Refuse covariates that determine the target, as the run does; return a warning if they nearly do."""
     if not table.covariates or table.kind == "survival" or table.in_blocks:
         return []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            check_confounding(table.covariate_columns(), table.target, table.kind == "classification")
-        except ValueError as error:
-            raise InputError(str(error).replace("from adjust", f"from {label('covariates')}")) from None
-    return [{"kind": "confounding", "sentence": str(warning.message)} for warning in caught]
+    columns, classes = table.covariate_columns(), table.kind == "classification"
+    found = confounding_warnings(columns, table.target, classes, label("covariates"))
+    return [{"kind": "confounding", "sentence": sentence} for sentence in found]
 
 
 def _findings(table: Table, given: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._confounding import check_confounding
+from .._confounding import confounding_warnings
 from .._progress import progress
 from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS
@@ -202,13 +201,8 @@ def check_covariates(table: Table) -> list[str]:
     """Refuse covariates that determine the target; return a warning if they nearly do."""
     if not table.covariates or table.kind == "survival":
         return []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            check_confounding(table.covariate_columns(), table.target, table.kind == "classification")
-        except ValueError as error:
-            raise TableError(str(error).replace("from adjust", "from --covariates")) from None
-    return [str(warning.message) for warning in caught]
+    columns, classes = table.covariate_columns(), table.kind == "classification"
+    return confounding_warnings(columns, table.target, classes, "--covariates")
 
 
 def sample_options(table: Table) -> dict[str, Any]:

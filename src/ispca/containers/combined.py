@@ -12,7 +12,21 @@ from .._array_types import Floats, Indices
 from .source import Block, ColumnSource
 
 
-class ChosenColumns(ColumnSource):
+class DerivedSource(ColumnSource):
+    """A source that reads another one, by blocks of the same width."""
+
+    source: ColumnSource
+
+    @property
+    def bytes_per_column(self) -> float:
+        return self.source.bytes_per_column * self.dtype.itemsize / np.dtype(self.source.dtype).itemsize
+
+    @property
+    def chunk_width(self) -> int:
+        return self.source.chunk_width
+
+
+class ChosenColumns(DerivedSource):
     """Some columns of another source, in any order; ascending ones are read fastest."""
 
     def __init__(self, source: ColumnSource, columns: Indices) -> None:
@@ -20,19 +34,11 @@ class ChosenColumns(ColumnSource):
         self.shape, self.dtype, self.sparse = (len(source), len(columns)), source.dtype, source.sparse
         self.names, self.label = None if source.names is None else source.names[columns], source.label
 
-    @property
-    def bytes_per_column(self) -> float:
-        return self.source.bytes_per_column
-
-    @property
-    def chunk_width(self) -> int:
-        return self.source.chunk_width
-
     def load(self, columns: Block) -> Any:
         return _read(self.source, self.chosen[columns])
 
 
-class AppendedColumns(ColumnSource):
+class AppendedColumns(DerivedSource):
     """A source with further columns, which are in memory, behind its own; integers become floating-point numbers.
 
     With ``double``, all of them have double precision; otherwise, the further columns have that of the source.
@@ -49,14 +55,6 @@ class AppendedColumns(ColumnSource):
         self.dtype = np.result_type(source.dtype, np.float64 if double else np.float32)
         self.appended = appended
 
-    @property
-    def bytes_per_column(self) -> float:
-        return self.source.bytes_per_column * self.dtype.itemsize / np.dtype(self.source.dtype).itemsize
-
-    @property
-    def chunk_width(self) -> int:
-        return self.source.chunk_width
-
     def load(self, columns: Block) -> Any:
         indices, n_own = np.arange(self.shape[1])[columns], self.source.shape[1]
         own = indices[indices < n_own]
@@ -70,7 +68,7 @@ class AppendedColumns(ColumnSource):
         return sp.hstack([found, others], format="csc") if self.sparse else np.concatenate([found, others], axis=1)
 
 
-class MatchedColumns(ColumnSource):
+class MatchedColumns(DerivedSource):
     """Columns of another source in any order, and constants for those that it lacks, in double precision.
 
     Attributes
@@ -85,14 +83,6 @@ class MatchedColumns(ColumnSource):
         self.source, self.places, self.constants, self.names = source, places, constants, names
         self.shape, self.sparse, self.label = (len(source), len(places)), source.sparse, source.label
         self.dtype = np.dtype(np.float64)
-
-    @property
-    def bytes_per_column(self) -> float:
-        return self.source.bytes_per_column * self.dtype.itemsize / np.dtype(self.source.dtype).itemsize
-
-    @property
-    def chunk_width(self) -> int:
-        return self.source.chunk_width
 
     def load(self, columns: Block) -> Any:
         places, constants = self.places[columns], self.constants[columns]
@@ -110,21 +100,13 @@ class MatchedColumns(ColumnSource):
         return block
 
 
-class MappedSource(ColumnSource):
+class MappedSource(DerivedSource):
     """A source whose blocks go through a function that returns floating-point numbers of the same shape."""
 
     def __init__(self, source: ColumnSource, function: Callable[[Any], Any]) -> None:
         self.source, self.function = source, function
         self.shape, self.sparse, self.names, self.label = source.shape, source.sparse, source.names, source.label
         self.dtype = np.dtype(np.float64)
-
-    @property
-    def bytes_per_column(self) -> float:
-        return self.source.bytes_per_column * self.dtype.itemsize / np.dtype(self.source.dtype).itemsize
-
-    @property
-    def chunk_width(self) -> int:
-        return self.source.chunk_width
 
     def load(self, columns: Block) -> Any:
         return self.function(self.source.read(columns))
