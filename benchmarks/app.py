@@ -1,7 +1,7 @@
 """``ispca app``: seconds until it is up, of the first page, of the preview of 50 MB, and the rate of uploads.
 
-``python -m benchmarks.app``. The aims on two quiet cores: up in 2 s, the first page in 0.3 s after that, the preview
-in 5 s. Start and first page are the median of five servers.
+``python -m benchmarks.app``. The aims on two quiet cores: up in 2 s, the first page in 0.3 s after that, the
+preview in 5 s. Start and first page are the median of five servers.
 """
 
 from __future__ import annotations
