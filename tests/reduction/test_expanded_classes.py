@@ -110,7 +110,8 @@ def test_a_test_with_little_memory_takes_one_pass(target):
     model = ISPCA(n_supervised=1, random_state=0, memory_budget=LITTLE).fit(tested, y)
     assert (model.n_supervised_, model.steps_[0].n_permutations >= 900) == (1, True)
     ISPCA(n_supervised=1, alpha=None, memory_budget=LITTLE).fit(untested, y)
-    assert tested.passes == untested.passes + 1
+    # Searches that differ by rounding may read a few other candidates.
+    assert tested.passes - untested.passes == pytest.approx(1, abs=0.2)
 
 
 def test_responses_that_fit_into_memory_are_not_coded():
