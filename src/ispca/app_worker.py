@@ -72,9 +72,9 @@ def limit_memory(size: int) -> None:
 def previewed(request: dict[str, Any]) -> dict[str, Any]:
     """Return the preview of files, or what is wrong with them."""
     wanted = request["preview"]
-    sheet = None if wanted["sheet"] is None else Path(wanted["sheet"])
+    beside = [wanted.get(role) and Path(wanted[role]) for role in ("sheet", "annotation")]
     try:
-        return preview(Path(wanted["matrix"]), sheet, wanted["options"])
+        return preview(Path(wanted["matrix"]), beside[0], wanted["options"], beside[1])
     except InputError as error:
         problem, advice = error.problem, error.advice
     except MemoryError:

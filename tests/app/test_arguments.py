@@ -163,7 +163,15 @@ def _actions():
 def test_a_comparison_is_resumed_and_a_prediction_uses_the_model():
     compared = make_parser("compare").parse_args(compare_arguments({"target": "-y", "splits": 3}, FILES))
     assert (compared.target, compared.splits, str(compared.resume)) == ("-y", 3, "store")
-    files = FILES | {"model": Path("/runs/1/results"), "sheet": Path("s.csv")}
+    files = FILES | {"model": Path("/runs/1/results"), "sheet": Path("s.csv"), "annotation": Path("a.csv")}
     predicted = make_parser("predict").parse_args(predict_arguments({"id": "--x", "transpose": True}, files))
     assert (predicted.id, predicted.transpose, predicted.data) == ("--x", True, Path("x.csv"))
     assert str(predicted.out).endswith("predictions.csv")
+    assert predicted.samples == Path("s.csv")
+
+
+@pytest.mark.parametrize(("command", "arguments"), [("fit", fit_arguments), ("compare", compare_arguments)])
+def test_an_annotation_labels_the_features(command, arguments):
+    written = arguments({"label": "-symbol"}, FILES | {"annotation": Path("-genes.csv")})
+    parsed = make_parser(command).parse_args(written)
+    assert (parsed.annotation, parsed.label, parsed.data) == (Path("-genes.csv"), "-symbol", Path("x.csv"))

@@ -54,4 +54,4 @@ def test_no_advice_of_the_readers_shows_a_parameter():
 
 
 def test_an_option_without_a_control_keeps_its_name():
-    assert (label("sheet"), label("annotation")) == ("“Excel sheet”", "annotation")
+    assert (label("sheet"), label("splits")) == ("“Excel sheet”", "splits")

@@ -66,7 +66,7 @@ def test_names_are_escaped_on_every_page(store, client):
 def test_choices_of_an_earlier_run_are_offered_again(store, client):
     run = add(store, name="before", options={"target": "tissue", "cv": 3})
     link = pages.run_values(store, run.id)["change"]
-    values = pages.new_values(store, "a1", "b2", run.id)
+    values = pages.new_values(store, {"matrix": "a1", "sheet": "b2"}, run.id)
     assert json.loads(values["options"]) == {"target": "tissue", "cv": 3}
     assert values["run_name"] == "before"
     assert 'value="before"' in client.get(link).text

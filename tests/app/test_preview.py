@@ -20,8 +20,9 @@ def study(tmp_path, monkeypatch):
     return Study()
 
 
-def shown(folder, matrix, sheet=None, **options):
-    found = preview(folder / matrix, None if sheet is None else folder / sheet, options)
+def shown(folder, matrix, sheet=None, annotation=None, **options):
+    beside = [None if name is None else folder / name for name in (sheet, annotation)]
+    found = preview(folder / matrix, beside[0], options, beside[1])
     json.dumps(found, allow_nan=False)
     return found
 
@@ -135,6 +136,27 @@ def test_files_that_do_not_match_name_the_controls(study, tmp_path):
     with pytest.raises(InputError, match=r"“Sample names in the sheet”.*“Sample names”") as caught:
         shown(tmp_path, "table.csv", "sheet.csv")
     assert "=" not in caught.value.advice
+
+
+def test_an_annotation_offers_its_columns_as_labels(study, tmp_path):
+    study.write_table("table.csv")
+    features = study.rows()[0][2:]
+    write("genes.csv", [["probe", "chromosome", "symbol"], *([name, "7", f"S{name}"] for name in features)])
+    assert shown(tmp_path, "table.csv")["labels"] == []
+    found = shown(tmp_path, "table.csv", annotation="genes.csv", target="tissue", label="symbol")
+    assert (found["labels"], found["error"]) == (["symbol", "chromosome"], None)
+    assert any("annotated by column 'probe' of genes.csv" in note for note in found["notes"])
+    wrong = shown(tmp_path, "table.csv", annotation="genes.csv", target="tissue", label="sybmol")
+    assert "'sybmol' (“Shown beside feature names”)" in wrong["error"]["problem"]
+
+
+def test_an_annotation_of_other_features_leaves_the_rest_understood(study, tmp_path):
+    study.write_table("table.csv")
+    write("genes.csv", [["probe", "symbol"], ["elsewhere", "X"]])
+    found = shown(tmp_path, "table.csv", annotation="genes.csv", target="tissue")
+    assert "No feature of table.csv" in found["error"]["problem"]
+    assert "“Table that describes the features”" in found["error"]["advice"]
+    assert size(found) == (N, D)
 
 
 def test_excel_sheets_are_listed_and_can_be_chosen(study, tmp_path):

@@ -1,7 +1,10 @@
-"""A report in a real browser: Debian's Chromium, driven by Playwright. ``make test-browser`` installs both."""
+"""Reports and the web page in Debian's Chromium, driven by Playwright. ``make test-browser`` installs both."""
 
 import os
+import re
 import shutil
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -84,3 +87,99 @@ def open_page(browser, report):
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory):
+    """Files as users have them, with hostile names: a table, new samples, a matrix with a sheet, an annotation."""
+    import app_pages
+
+    folder = tmp_path_factory.mktemp("files")
+    data = make_expression(n_samples=40, n_features=60, signal=3.0, random_state=0)
+    genes = [app_pages.HOSTILE, *(f"gene {j}" for j in range(1, 60))]
+    samples = [f"s{i}" for i in range(40)]
+    values = np.round(data.data, 3).tolist()
+    classes = [app_pages.HOSTILE if label == data.target[0] else "normal" for label in data.target]
+    labeled = [[name, label, *row] for name, label, row in zip(samples, classes, values, strict=True)]
+    gaps = [
+        [name, *row[:-1], "NA" if i % 9 == 0 else row[-1]]
+        for i, (name, row) in enumerate(zip(samples, values, strict=True))
+    ]
+    sheet = [[name, label, 30 + i % 40] for i, (name, label) in enumerate(zip(samples, classes, strict=True))]
+    by_gene = [[gene, *row] for gene, row in zip(genes, np.transpose(values[:12]).tolist(), strict=True)]
+    tables = {
+        "table": ("tissue data.csv", ["sample", "diagnosis", *genes], labeled),
+        "new": ("new.csv", ["sample", *genes], [[f"new {i}", *row] for i, row in enumerate(values[:12])]),
+        "matrix": ("a.csv", ["sample", *genes], gaps),
+        "sheet": ("clinical.csv", ["sample", "diagnosis", "age"], sheet),
+        "genes in rows": ("genes in rows.csv", ["gene", *samples[:12]], by_gene),
+        "annotation": (
+            "genes.csv",
+            ["probe", "chromosome", "symbol"],
+            [[gene, "7", f"SYM{j}"] for j, gene in enumerate(genes)],
+        ),
+    }
+    return {role: app_pages.write_rows(folder / name, *rows) for role, (name, *rows) in tables.items()}
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """The address of a running server, with its token."""
+    folder = tmp_path_factory.mktemp("server")
+    command = [sys.executable, "-m", "ispca", "app", "--no-browser", "--folder", str(folder), "--runs", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            yield re.search(r"http://\S+", process.stdout.readline())[0]
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def open_app(browser, server):
+    """Return a function that opens the first page; errors and requests to others fail the test."""
+    contexts, troubles = [], []
+    base = server.partition("?")[0]
+
+    def refuse(route):
+        troubles.append(route.request.url)
+        route.abort()
+
+    def open_page(width=1200, height=900, scheme="light", path="", address=server):
+        own = address.partition("?")[0]
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        contexts.append(context)
+        context.route(lambda url: not url.startswith((own, "data:", "blob:")), refuse)
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and troubles.append(message.text))
+        page.goto(address)
+        if path:
+            page.goto(own.rstrip("/") + path)
+        return page
+
+    open_page.troubles, open_page.base = troubles, base
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+@pytest.fixture(scope="session")
+def finished(browser, server, files):
+    """The path of the page of an analysis that is done; a comparison of its data has been started."""
+    import app_pages
+
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(server)
+    app_pages.send(page, files["table"])
+    page.get_by_label("Target", exact=True).select_option("diagnosis")
+    app_pages.previewed(page)
+    app_pages.start(page, "finished")
+    app_pages.expect(page.locator("#state")).to_have_text("Done", timeout=app_pages.PATIENCE)
+    path = "/" + page.url.partition("//")[2].partition("/")[2]
+    # One split, fewer than the page offers.
+    compare = "path => fetch(path, { method: 'POST', body: '{\"splits\": 1}' }).then((answer) => answer.status)"
+    assert page.evaluate(compare, f"/api{path}/compare") == 201
+    context.close()
+    return path

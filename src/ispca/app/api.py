@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from .. import _atomic as atomic
 from . import run_results
-from .arguments import OptionError, compare_arguments, fit_arguments, predict_arguments
+from .arguments import ROLES, OptionError, compare_arguments, fit_arguments, predict_arguments
 from .processes import PreviewError, Processes
 from .security import REPORT_POLICY
 from .settings import Settings
@@ -30,8 +30,6 @@ REPORT = "report.html"
 # Uploads that no run uses stay for an hour, because their page may be open.
 SECONDS_UNUSED = 3600.0
 T = TypeVar("T")
-# Roles of uploads in a request, and in the arguments of a command.
-ROLES = ("matrix", "sheet")
 
 
 class RequestError(ValueError):

@@ -14,6 +14,9 @@ from typing import Any
 from .labels import label
 from .run_results import RESULTS
 
+# Roles of uploads in a request; files beside the data, by role: the name on the command line.
+BESIDE = {"sheet": "samples", "annotation": "annotation"}
+ROLES = ("matrix", *BESIDE)
 STORE, PREDICTIONS = "store", "predictions.csv"
 # Longer values come from no page of ours.
 LONGEST_VALUE, MOST_VALUES = 1000, 10_000
@@ -110,7 +113,7 @@ def compare_arguments(options: Mapping[str, Any], files: Mapping[str, Path]) -> 
 def predict_arguments(options: Mapping[str, Any], files: Mapping[str, Path]) -> list[str]:
     """Return the arguments of a prediction."""
     given = [*_values(options, NEW_DATA), *_flags(options, FLAGS[:1])]
-    *sheet, data = _data(files)
+    *sheet, data = _data({role: path for role, path in files.items() if role != "annotation"})
     return ["predict", "--json", f"--out={Path(RESULTS) / PREDICTIONS}", *given, *sheet, str(files["model"]), data]
 
 
@@ -164,5 +167,5 @@ def _flags(options: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
 
 
 def _data(files: Mapping[str, Path]) -> list[str]:
-    sheet = [f"--samples={files['sheet']}"] if "sheet" in files else []
-    return [*sheet, "--", str(files["matrix"])]
+    beside = [f"--{written}={files[role]}" for role, written in BESIDE.items() if role in files]
+    return [*beside, "--", str(files["matrix"])]

@@ -22,6 +22,8 @@ LABELS = {
     "transform": "Transformation of the values",
     "drop": "Columns to leave out",
     "features": "Features to use",
+    "annotation": "Table that describes the features",
+    "label": "Shown beside feature names",
     "method": "Method",
     "components": "Number of components",
     "cv": "Folds of the cross-validation",

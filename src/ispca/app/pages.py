@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -11,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from .arguments import ROLES
 from .rendering import render
 from .store import Run, Store
 from .uploads import SUFFIXES
@@ -53,19 +55,19 @@ def home_values(store: Store) -> dict[str, Any]:
     return {"runs": [run_entry(run) for run in store.runs() if run.parent is None], "suffixes": SUFFIXES}
 
 
-def new_values(store: Store, matrix: str, sheet: str | None, like: str | None = None) -> dict[str, Any] | None:
+def new_values(store: Store, uploads: Mapping[str, str], like: str | None = None) -> dict[str, Any] | None:
     """Return what the preview page shows at first, or None if an upload is no longer there.
 
     The choices of the run ``like`` are made again.
     """
-    data = store.upload(matrix)
-    samples = store.upload(sheet) if sheet else None
-    if data is None or (sheet and samples is None):
+    files = {role: store.upload(uploads[role]) if uploads.get(role) else None for role in ROLES}
+    data = files["matrix"]
+    if data is None or any(uploads.get(role) and file is None for role, file in files.items()):
         return None
     run = store.run(like) if like else None
     return {
-        "matrix": data,
-        "sheet": samples,
+        **files,
+        "suffixes": SUFFIXES,
         "run_name": run.name if run else run_name(data.name),
         "options": json.dumps(run.options if run else {}),
     }
@@ -90,7 +92,7 @@ def run_values(store: Store, id: str) -> dict[str, Any] | None:
     if run is None:
         return None
     parent = store.run(run.parent) if run.parent else None
-    roles = {role: run.uploads[role] for role in ("matrix", "sheet") if role in run.uploads}
+    roles = {role: run.uploads[role] for role in ROLES if role in run.uploads}
     return {
         "run": run_entry(run),
         "parent": parent and run_entry(parent),
@@ -107,7 +109,7 @@ def page_routes(store: Store) -> list[Route]:
 
     def new(request: Request) -> Response:
         given = request.query_params
-        values = new_values(store, given.get("matrix", ""), given.get("sheet"), given.get("like"))
+        values = new_values(store, given, given.get("like"))
         return (
             render("error.html", 404, message=UNKNOWN_UPLOAD) if values is None else render("new.html", **values)
         )

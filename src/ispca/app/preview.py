@@ -5,9 +5,11 @@ This runs in a worker process. The result is a plain dictionary that the page sh
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +43,14 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "spa
 N_FIRST, CORNER = 5, (6, 8)
 # Columns of text that the readers do not keep unless asked to.
 MOST_TEXTS = 200
+# Columns that describe features: those that readers of a report know best come first.
+SYMBOL, MOST_LABELS = re.compile("symbol|name|hgnc|hugo", re.IGNORECASE), 200
 
 
-def preview(matrix: Path, sheet: Path | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    r"""Return what is understood of a matrix and its sample sheet with the options chosen so far.
+def preview(
+    matrix: Path, sheet: Path | None, options: Mapping[str, Any], annotation: Path | None = None
+) -> dict[str, Any]:
+    r"""Return what is understood of a matrix, its sample sheet and its annotation with the options chosen so far.
 
     What keeps the files from being read is raised as an InputError, in the words of the page. What only keeps the
     chosen options from being used is returned as ``error``, beside what is understood.
@@ -64,15 +70,19 @@ def preview(matrix: Path, sheet: Path | None, options: Mapping[str, Any]) -> dic
     except OptionError as error:
         raise InputError(str(error)) from None
     try:
-        table = _looked_at(matrix, sheet, options)
+        table = _looked_at(matrix, sheet, annotation, options)
     except InputError as error:
+        if annotation is not None:
+            # Unless the other files cannot be read either, it is the annotation.
+            problem = {"problem": error.problem, "advice": f"Remove or replace {label('annotation')}."}
+            return preview(matrix, sheet, options) | {"error": problem}
         if sheet is not None and _is_matrix_of(sheet, matrix):
             raise InputError(*_swapped(matrix, sheet)) from None
         raise _on_page(error) from None
     found = _described(table, matrix, sheet, options)
     try:
         own = "y" if "y" in table.sheet and "y" in _own_columns(matrix) else None
-        chosen = _supervised(matrix, sheet, options, own)
+        chosen = _supervised(matrix, sheet, annotation, options, own)
         return found if chosen is None else found | described_target(chosen, found, options)
     except InputError as error:
         shown = _on_page(error)
@@ -87,11 +97,12 @@ def _on_page(error: InputError) -> InputError:
     return InputError(problem, in_page_words(error.advice))
 
 
-def _looked_at(matrix: Path, sheet: Path | None, given: Mapping[str, Any]) -> Table:
+def _looked_at(matrix: Path, sheet: Path | None, annotation: Path | None, given: Mapping[str, Any]) -> Table:
     """Return the table without a target, but with all columns that describe the samples."""
-    table = _unsupervised(matrix, sheet, given, _own_columns(matrix))
+    read = partial(_unsupervised, matrix, sheet, annotation, given)
+    table = read(_own_columns(matrix))
     texts = [name for name, why in table.left_out.items() if why.startswith("text") and name not in table.sheet]
-    return _unsupervised(matrix, sheet, given, tuple(texts[:MOST_TEXTS])) if texts else table
+    return read(tuple(texts[:MOST_TEXTS])) if texts else table
 
 
 def _own_columns(matrix: Path) -> tuple[str, ...]:
@@ -104,10 +115,17 @@ def _own_columns(matrix: Path) -> tuple[str, ...]:
     return ("y",) if suffix not in FORMATS else ()
 
 
-def _unsupervised(matrix: Path, sheet: Path | None, given: Mapping[str, Any], optional: tuple[str, ...]) -> Table:
+def _unsupervised(
+    matrix: Path,
+    sheet: Path | None,
+    annotation: Path | None,
+    given: Mapping[str, Any],
+    optional: tuple[str, ...],
+) -> Table:
     return read_table(
         matrix,
         samples=sheet,
+        annotation=annotation,
         supervised=False,
         columns=SampleColumns(optional=optional),
         missing=KEEP,
@@ -156,6 +174,7 @@ def _described(table: Table, matrix: Path, sheet: Path | None, given: Mapping[st
         "id": understood.ids_from,
         "on": understood.matched_on,
         "columns": columns,
+        "labels": sorted(table.annotation, key=lambda name: not SYMBOL.search(name))[:MOST_LABELS],
         "target": None,
         "missing": {"values": absent.values, "columns": absent.columns, "rows": absent.samples},
         "sheets": next((sheet_names(file) for file in (matrix, sheet) if file and _is_excel(file)), []),
@@ -192,7 +211,9 @@ def _corner(table: Table) -> list[list[str]]:
     return [["" if np.isnan(value) else f"{value:.4g}" for value in row] for row in dense]
 
 
-def _supervised(matrix: Path, sheet: Path | None, given: Mapping[str, Any], own: str | None) -> Table | None:
+def _supervised(
+    matrix: Path, sheet: Path | None, annotation: Path | None, given: Mapping[str, Any], own: str | None
+) -> Table | None:
     """Return the table as the run will read it, or None if no target is chosen and the file has no ``own``."""
     timed = given.get("time") is not None and given.get("event") is not None
     target = given.get("target") or own
@@ -204,6 +225,8 @@ def _supervised(matrix: Path, sheet: Path | None, given: Mapping[str, Any], own:
     return read_table(
         matrix,
         samples=sheet,
+        annotation=annotation,
+        label=given.get("label"),
         target=None if timed else target,
         columns=columns,
         kind=None if timed else KINDS.get(given.get("kind") or ""),

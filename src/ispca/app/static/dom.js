@@ -72,7 +72,7 @@ export function table(caption, header, rows, numeric = () => false) {
   );
   return make(
     "div",
-    { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" },
+    { class: "scroll", role: "group", "aria-label": caption, tabindex: "0" },
     make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...body)),
   );
 }

@@ -1,7 +1,7 @@
 // The form of options: its controls follow the preview, and its values become the options of a request.
 import { count, counted, find, make, short } from "./dom.js";
 
-const WORDS = ["kind", "positive", "groups", "weights", "offset", "id", "on", "sheet_name", "missing", "transform", "method"];
+const WORDS = ["kind", "positive", "groups", "weights", "offset", "id", "on", "sheet_name", "missing", "transform", "label", "method"];
 const NUMBERS = ["components", "cv", "draws", "seed"];
 const NAMES = ["drop", "features"];
 export const OTHER = "\u0000other";

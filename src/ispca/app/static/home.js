@@ -1,97 +1,67 @@
-// The first page: files are sent as soon as they are chosen; the list of earlier analyses stays up to date.
+// The first page: files lead to the preview; the list of earlier analyses stays up to date.
 import { request } from "./api.js";
+import { chosenFiles } from "./chosen.js";
 import { confirmDelete } from "./confirm.js";
-import { find, localTimes, make, say, show } from "./dom.js";
-import { dropZone, sendFile } from "./files.js";
+import { find, localTimes, make, say, time } from "./dom.js";
 import { STATES } from "./progress.js";
 
-const SHEET_WORDS = /sample|sheet|meta|pheno|clinic|design|annot|info|target|label|covar|patient/i;
-const MATRIX_ONLY = /\.(h5ad|npz|npy|svm|svmlight|libsvm)(\.gz)?$/i;
+// While something works, and otherwise: somebody else may start an analysis.
 const SECONDS_BETWEEN = 3;
-const lines = [];
+const SECONDS_IDLE = 6;
+const deleted = new Set();
+let timer = null;
 
-// The place of the data among two files: the other one is the sample sheet.
-function guessMatrix(files) {
-  if (files.length < 2) return 0;
-  const [first, second] = files.map((file) => (MATRIX_ONLY.test(file.name) ? -1 : SHEET_WORDS.test(file.name) ? 1 : 0));
-  if (first !== second) return first < second ? 0 : 1;
-  return files[0].size >= files[1].size ? 0 : 1;
-}
-
-function arrange() {
-  const sent = lines.filter((line) => !line.failed);
-  sent.forEach((line, place) => {
-    line.extra.textContent = place === 0 ? "Data" : "Sample sheet";
-    line.extra.className = "state";
-    find("files").append(line.element);
-  });
-  for (const line of lines.filter((each) => each.failed)) line.extra.textContent = "";
-  find("chosen").hidden = lines.length === 0;
-  find("swap").hidden = sent.length < 2;
-  find("continue").disabled = !sent.length || sent.some((line) => line.id === null);
-  const hints = ["", "If the samples are described in a second file, drop it too.", "The data contain the measurements, the sample sheet one row per sample. Swap them if this is wrong."];
-  find("files-hint").textContent = hints[sent.length];
-}
-
-function ended(line) {
-  const had = document.activeElement === document.body;
-  if (line.removed) lines.splice(lines.indexOf(line), 1);
-  arrange();
-  // The button that was pressed is gone.
-  if (line.removed && had) find("drop").querySelector("input").focus();
-}
-
-function choose(files) {
-  for (const line of lines.filter((each) => each.failed)) {
-    line.element.remove();
-    lines.splice(lines.indexOf(line), 1);
-  }
-  if (files.length + lines.length > 2) {
-    show(find("drop-error"), "Use at most two files: the data and, if you have one, a sample sheet.");
-    return;
-  }
-  show(find("drop-error"), "");
-  lines.push(...files.map((file) => sendFile(file, ended)));
-  if (guessMatrix(lines.map((line) => line.file)) === 1) lines.reverse();
-  arrange();
-  say(`Sending ${files.map((file) => file.name).join(" and ")}.`);
-}
-
-function swap() {
-  lines.reverse();
-  arrange();
-  const [matrix, sheet] = lines.filter((line) => !line.failed);
-  say(`${matrix.file.name} is the data, ${sheet.file.name} the sample sheet.`);
-}
-
-function goOn() {
-  const [matrix, sheet] = lines.filter((line) => !line.failed);
-  const query = new URLSearchParams({ matrix: matrix.id });
-  if (sheet) query.set("sheet", sheet.id);
+function goOn({ matrix, sheet }) {
+  const query = new URLSearchParams({ matrix });
+  if (sheet) query.set("sheet", sheet);
   location.assign(`/new?${query}`);
+}
+
+// An analysis that another window has started; home.html has the same lines.
+function entry(run) {
+  const link = make("a", { href: `/runs/${run.id}` }, make("bdi", {}, run.name));
+  const button = make("button", { type: "button", class: "delete", "aria-label": `Delete ${run.name}` }, "Delete");
+  const line = make("div", { class: "run-line" }, link, make("span", { class: "state" }), time(run.created), button);
+  return make("li", { "data-run": run.id }, line, make("p", { class: "sentence" }));
 }
 
 function update(item, run) {
   const state = item.querySelector(".state");
+  const sentence = run.verdict ?? run.message ?? "";
+  if (item.dataset.state === run.state && item.querySelector(".sentence").textContent === sentence) return;
   item.dataset.state = state.dataset.state = run.state;
   state.textContent = STATES[run.state];
-  item.querySelector(".sentence").textContent = run.verdict ?? run.message ?? "";
+  item.querySelector(".sentence").textContent = sentence;
+}
+
+// The newest comes first, in the answer as in the list.
+function showRuns(runs) {
+  const items = new Map([...find("runs").children].map((item) => [item.dataset.run, item]));
+  let before = null;
+  for (const run of runs) {
+    const item = items.get(run.id) ?? entry(run);
+    if (!items.delete(run.id)) before ? before.after(item) : find("runs").prepend(item);
+    update(item, run);
+    before = item;
+  }
+  // What is left was deleted elsewhere; the keyboard stays where it is.
+  for (const item of items.values()) if (!item.contains(document.activeElement)) item.remove();
+  find("no-runs").hidden = find("runs").children.length > 0;
 }
 
 async function refresh() {
-  const active = () => document.querySelectorAll("#runs [data-state=running], #runs [data-state=queued]").length;
-  if (active() && !document.hidden) {
+  clearTimeout(timer);
+  if (!document.hidden && !document.querySelector("dialog[open]")) {
     try {
       const answer = await request("GET", "/api/runs");
-      const runs = new Map(answer.map((run) => [run.id, run]));
-      for (const item of find("runs").querySelectorAll("li")) {
-        if (runs.has(item.dataset.run)) update(item, runs.get(item.dataset.run));
-      }
+      showRuns(answer.filter((run) => run.parent === null && !deleted.has(run.id)));
     } catch {
       // The list is only refreshed when the server answers.
     }
   }
-  setTimeout(refresh, 1000 * SECONDS_BETWEEN);
+  const active = document.querySelector("#runs [data-state=running], #runs [data-state=queued]");
+  clearTimeout(timer);
+  timer = setTimeout(refresh, 1000 * (active ? SECONDS_BETWEEN : SECONDS_IDLE));
 }
 
 async function remove(event) {
@@ -108,6 +78,8 @@ async function remove(event) {
     item.append(make("p", { class: "error", role: "alert" }, error.message));
     return;
   }
+  // An answer that was on its way may still contain it.
+  deleted.add(item.dataset.run);
   const next = item.nextElementSibling ?? item.previousElementSibling;
   item.remove();
   find("no-runs").hidden = Boolean(next);
@@ -116,8 +88,7 @@ async function remove(event) {
 }
 
 localTimes();
-dropZone(find("drop"), choose);
-find("continue").addEventListener("click", goOn);
-find("swap").addEventListener("click", swap);
+chosenFiles(goOn);
 find("runs").addEventListener("click", remove);
+document.addEventListener("visibilitychange", () => document.hidden || refresh());
 refresh();

@@ -1,4 +1,5 @@
 // The page before a run: each change is sent for a new preview, and the last one starts the run.
+import { annotationFile } from "./annotation.js";
 import { request } from "./api.js";
 import { duration, find, make, say, show } from "./dom.js";
 import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, quotedControl, restore, samples, showError, unfinished } from "./form.js";
@@ -7,15 +8,25 @@ import { showPreview } from "./preview.js";
 const TYPING_PAUSE = 500;
 const UNSURE = "The table has many more rows than columns. If a row is a feature, such as a gene, check this box.";
 const form = find("form");
-const files = { matrix: form.dataset.matrix, sheet: form.dataset.sheet ?? null };
+const annotation = annotationFile(() => {
+  touched = true;
+  changed = "annotation";
+  suggestLabel = annotation.id !== null;
+  if (!suggestLabel) find("label").value = "";
+  refresh();
+});
 let found = null;
 let pending = null;
 let timer = null;
 let touched = false;
-// The options that the preview shows, or will show when it arrives.
+// A new file that describes features is wanted for what it adds to their names.
+let suggestLabel = false;
+// The request whose answer the preview shows, or will show when it arrives.
 let shown = null;
 // The control that was changed last: an error that names no control is shown there.
 let changed = null;
+
+const wanted = () => ({ matrix: form.dataset.matrix, sheet: form.dataset.sheet ?? null, annotation: annotation.id, options: options() });
 
 function arrange() {
   const kind = find("kind").value;
@@ -24,6 +35,7 @@ function arrange() {
   find("offset-field").hidden = kind !== "count";
   find("target-other-field").hidden = find("target").value !== OTHER;
   find("sheet_name-field").hidden = (found?.sheets ?? []).length < 2;
+  find("label-field").hidden = !(found?.labels ?? []).length && !find("label").value;
   find("positive-field").hidden = Object.keys(found?.target?.classes ?? {}).length !== 2 || kind === "survival";
 }
 
@@ -35,6 +47,13 @@ function follow() {
   fill(find("positive"), [["", "Detect it"], ...classes.map((name) => [name, name])]);
   if (!classes.includes(find("positive").value)) find("positive").value = "";
   fill(find("sheet_name"), [["", "The first sheet"], ...(found.sheets ?? []).map((name) => [name, name])]);
+  fill(find("label"), [["", "Nothing"], ...(found.labels ?? []).map((name) => [name, name])]);
+  if (suggestLabel && found.labels?.length) {
+    if (!find("label").value) find("label").value = found.labels[0];
+    suggestLabel = false;
+    // A label that the preview offers needs no other preview.
+    shown = JSON.stringify(wanted());
+  }
   if (!touched && found.target && !find("target").value) find("target").value = found.target.name;
   if (!touched && found.orientation) find("transpose").checked = found.orientation.transpose;
   if (found.orientation && !found.orientation.certain) find("transpose-hint").textContent = UNSURE;
@@ -57,16 +76,16 @@ function showProblem(problem, advice) {
   } else show(place, text);
 }
 
-const isStale = () => JSON.stringify(options()) !== shown;
+const isStale = () => JSON.stringify(wanted()) !== shown;
 
 async function refresh() {
   clearTimeout(timer);
   pending?.abort();
-  shown = JSON.stringify(options());
+  shown = JSON.stringify(wanted());
   const mine = (pending = new AbortController());
   find("data").setAttribute("aria-busy", "true");
   try {
-    found = await request("POST", "/api/preview", { ...files, options: options() }, mine.signal);
+    found = await request("POST", "/api/preview", wanted(), mine.signal);
     clearErrors();
     show(find("data-error"), "");
     follow();
@@ -76,6 +95,9 @@ async function refresh() {
     if (error.name === "AbortError") return;
     clearErrors();
     showProblem(error.message, error.advice);
+    // Nothing is known of the present choices: they are looked at again before a run.
+    shown = null;
+    found = { ...found, error: { problem: error.message, advice: error.advice } };
   }
   if (pending === mine) {
     pending = null;
@@ -86,7 +108,7 @@ async function refresh() {
 function change(event) {
   const control = event.target;
   if (control.id === "covariates-filter") return filterChecks();
-  if (control.id === "name" || !control.closest("#form")) return undefined;
+  if (["name", "annotation"].includes(control.id) || !control.closest("#form")) return undefined;
   touched = true;
   changed = control.id === "target-other" ? "target" : control.name;
   arrange();
@@ -101,6 +123,7 @@ function change(event) {
 
 // Whether everything is chosen and can be used; the first problem is shown beside its control.
 async function isReady() {
+  await annotation.sent;
   if (isStale() || pending) await refresh();
   if (found?.error) {
     showProblem(found.error.problem, found.error.advice);
@@ -124,7 +147,7 @@ async function start(event) {
   try {
     if (await isReady()) {
       const name = find("name").value.trim() || "Analysis";
-      const run = await request("POST", "/api/runs", { name, ...files, options: options() });
+      const run = await request("POST", "/api/runs", { name, ...wanted() });
       location.assign(`/runs/${run.id}`);
       return;
     }

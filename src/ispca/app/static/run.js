@@ -1,9 +1,9 @@
 // The page of a run: its progress, then its results, and what can be done with them.
 import { request } from "./api.js";
 import { showChildren } from "./children.js";
+import { chosenFiles } from "./chosen.js";
 import { confirmDelete } from "./confirm.js";
 import { find, localTimes, make, say, show } from "./dom.js";
-import { dropZone, sendFile } from "./files.js";
 import { poll } from "./polling.js";
 import { STATES, isActive, showStages, spoken, waitingText } from "./progress.js";
 import { fileList, resultParts } from "./results.js";
@@ -101,18 +101,17 @@ async function remove() {
   });
 }
 
-function predict(files) {
-  if (files.length > 1) return show(find("drop-error"), "Drop one table at a time.");
-  show(find("drop-error"), "");
-  const line = sendFile(files[0], async (sent) => {
-    if (sent.removed || sent.failed) return;
-    line.element.remove();
-    await attempt(find("drop-error"), async () => {
-      await request("POST", `/api/runs/${id}/predict`, { matrix: sent.id, sheet: null });
-      ask();
-    });
+async function predict(uploads, clear) {
+  const button = find("continue");
+  button.disabled = true;
+  await attempt(find("drop-error"), async () => {
+    await request("POST", `/api/runs/${id}/predict`, uploads);
+    clear();
+    await ask();
+    // The button that was pressed is gone.
+    (find("predictions").querySelector("a") ?? find("drop").querySelector("input")).focus();
   });
-  return find("uploading").replaceChildren(make("ul", { class: "files" }, line.element));
+  button.disabled = false;
 }
 
 async function compare(event) {
@@ -132,6 +131,6 @@ onClick("cancel", "cancel");
 onClick("again", "again");
 find("delete").addEventListener("click", remove);
 if (kind === "fit") {
-  dropZone(find("drop"), predict);
+  const clear = chosenFiles((uploads) => predict(uploads, clear));
   find("compare-form").addEventListener("submit", compare);
 }
