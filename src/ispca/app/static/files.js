@@ -1,6 +1,9 @@
-// The drop zone, and a file on its way to the server.
+// The drop zone, and files on their way to the server.
 import { upload } from "./api.js";
 import { make, say, size } from "./dom.js";
+
+const SHEET_WORDS = /sample|sheet|meta|pheno|clinic|design|annot|info|target|label|covar|patient/i;
+const MATRIX_ONLY = /\.(h5ad|npz|npy|svm|svmlight|libsvm)(\.gz)?$/i;
 
 export function dropZone(zone, chosen) {
   const button = zone.querySelector("input[type=file]");
@@ -27,6 +30,14 @@ export function dropZone(zone, chosen) {
     light(0);
     if (event.dataTransfer.files.length) chosen([...event.dataTransfer.files]);
   });
+}
+
+// The place of the data among two files: the other one is the sample sheet.
+export function guessMatrix(files) {
+  if (files.length < 2) return 0;
+  const [first, second] = files.map((file) => (MATRIX_ONLY.test(file.name) ? -1 : SHEET_WORDS.test(file.name) ? 1 : 0));
+  if (first !== second) return first < second ? 0 : 1;
+  return files[0].size >= files[1].size ? 0 : 1;
 }
 
 // A line with name, size and progress of a file. `ended` is called with the line when it is sent, fails or is removed.

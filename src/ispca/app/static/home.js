@@ -2,21 +2,11 @@
 import { request } from "./api.js";
 import { confirmDelete } from "./confirm.js";
 import { find, localTimes, make, say, show } from "./dom.js";
-import { dropZone, sendFile } from "./files.js";
+import { dropZone, guessMatrix, sendFile } from "./files.js";
 import { STATES } from "./progress.js";
 
-const SHEET_WORDS = /sample|sheet|meta|pheno|clinic|design|annot|info|target|label|covar|patient/i;
-const MATRIX_ONLY = /\.(h5ad|npz|npy|svm|svmlight|libsvm)(\.gz)?$/i;
 const SECONDS_BETWEEN = 3;
 const lines = [];
-
-// The place of the data among two files: the other one is the sample sheet.
-function guessMatrix(files) {
-  if (files.length < 2) return 0;
-  const [first, second] = files.map((file) => (MATRIX_ONLY.test(file.name) ? -1 : SHEET_WORDS.test(file.name) ? 1 : 0));
-  if (first !== second) return first < second ? 0 : 1;
-  return files[0].size >= files[1].size ? 0 : 1;
-}
 
 function arrange() {
   const sent = lines.filter((line) => !line.failed);

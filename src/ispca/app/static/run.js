@@ -3,7 +3,7 @@ import { request } from "./api.js";
 import { showChildren } from "./children.js";
 import { confirmDelete } from "./confirm.js";
 import { find, localTimes, make, say, show } from "./dom.js";
-import { dropZone, sendFile } from "./files.js";
+import { dropZone, guessMatrix, sendFile } from "./files.js";
 import { poll } from "./polling.js";
 import { STATES, isActive, showStages, spoken, waitingText } from "./progress.js";
 import { fileList, resultParts } from "./results.js";
@@ -102,17 +102,20 @@ async function remove() {
 }
 
 function predict(files) {
-  if (files.length > 1) return show(find("drop-error"), "Drop one table at a time.");
+  if (files.length > 2) return show(find("drop-error"), "Use at most two files: a table of new samples and, if you have one, their sample sheet.");
   show(find("drop-error"), "");
-  const line = sendFile(files[0], async (sent) => {
-    if (sent.removed || sent.failed) return;
-    line.element.remove();
+  const ordered = guessMatrix(files) === 1 ? [...files].reverse() : files;
+  const lines = ordered.map((file) => sendFile(file, ended));
+  async function ended() {
+    const kept = lines.filter((line) => !line.removed);
+    if (!kept.length || kept.some((line) => line.failed || line.id === null)) return;
+    find("uploading").replaceChildren();
     await attempt(find("drop-error"), async () => {
-      await request("POST", `/api/runs/${id}/predict`, { matrix: sent.id, sheet: null });
+      await request("POST", `/api/runs/${id}/predict`, { matrix: kept[0].id, sheet: kept[1]?.id ?? null });
       ask();
     });
-  });
-  return find("uploading").replaceChildren(make("ul", { class: "files" }, line.element));
+  }
+  return find("uploading").replaceChildren(make("ul", { class: "files" }, ...lines.map((line) => line.element)));
 }
 
 async function compare(event) {
