@@ -82,7 +82,8 @@ def preview(matrix: Path, sheet: Path | None, options: Mapping[str, Any]) -> dic
         shown = _on_page(error)
         found |= {"error": {"problem": shown.problem, "advice": shown.advice}}
     if other_sheet is not None:
-        note = f"The first sheet, {found['sheets'][0]!r}, cannot be used as a table; {other_sheet!r} is read instead."
+        first = found["sheets"][0]
+        note = f"The first sheet, {first!r}, cannot be used as a table; {other_sheet!r} is read instead."
         found |= {"sheet_name": other_sheet, "notes": [note, *found["notes"]]}
     return found
 
