@@ -144,7 +144,7 @@ def test_excel_sheets_are_listed_and_can_be_chosen(study, tmp_path):
     for row in study.rows():
         (book["Data"] if "Data" in book.sheetnames else book.create_sheet("Data")).append(row)
     book.save(tmp_path / "book.xlsx")
-    with pytest.raises(InputError, match="The sheet 'Read me' of .* contains no data"):
+    with pytest.raises(InputError, match="contains no data"):
         shown(tmp_path, "book.xlsx", sheet_name="Read me")
     found = shown(tmp_path, "book.xlsx", target="tissue")
     assert (size(found), found["sheet_name"], found["error"]) == ((N, D), "Data", None)
