@@ -145,6 +145,7 @@ $(VENV)/installed: $(VENV)/dependencies $(wildcard cpp/*) CMakeLists.txt $(FOLDE
 
 # What the page needs, without the libraries of the tests.
 $(VENV)/app: $(VENV)/build-tools pyproject.toml $(wildcard cpp/*) CMakeLists.txt $(FOLDERS)
+	@echo "Compiling ispca and installing what the page needs. This takes a few minutes, once."
 	$(PIP) install $(BUILD) -c constraints.txt -e '.[app,plots]'
 	touch $@
 

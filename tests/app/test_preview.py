@@ -166,8 +166,11 @@ def test_excel_sheets_are_listed_and_can_be_chosen(study, tmp_path):
     for row in study.rows():
         (book["Data"] if "Data" in book.sheetnames else book.create_sheet("Data")).append(row)
     book.save(tmp_path / "book.xlsx")
-    with pytest.raises(InputError, match="Set “Excel sheet” to read another one"):
-        shown(tmp_path, "book.xlsx")
+    with pytest.raises(InputError, match="contains no data"):
+        shown(tmp_path, "book.xlsx", sheet_name="Read me")
+    found = shown(tmp_path, "book.xlsx", target="tissue")
+    assert (size(found), found["sheet_name"], found["error"]) == ((N, D), "Data", None)
+    assert "'Data' is read instead" in found["notes"][0]
     found = shown(tmp_path, "book.xlsx", sheet_name="Data", target="tissue")
     assert (size(found), found["sheets"], found["format"]) == ((N, D), ["Read me", "Data"], "Excel")
 

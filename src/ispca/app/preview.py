@@ -45,6 +45,8 @@ N_FIRST, CORNER = 5, (6, 8)
 MOST_TEXTS = 200
 # Columns that describe features: those that readers of a report know best come first.
 SYMBOL, MOST_LABELS = re.compile("symbol|name|hgnc|hugo", re.IGNORECASE), 200
+# Sheets of a workbook to try when the first one is not a table.
+MOST_SHEETS = 10
 
 
 def preview(
@@ -70,7 +72,7 @@ def preview(
     except OptionError as error:
         raise InputError(str(error)) from None
     try:
-        table = _looked_at(matrix, sheet, annotation, options)
+        table, other_sheet = _first_look(matrix, sheet, annotation, options)
     except InputError as error:
         if annotation is not None:
             # Unless the other files cannot be read either, it is the annotation.
@@ -80,13 +82,20 @@ def preview(
             raise InputError(*_swapped(matrix, sheet)) from None
         raise _on_page(error) from None
     found = _described(table, matrix, sheet, options)
+    if other_sheet is not None:
+        options = {**options, "sheet_name": other_sheet}
     try:
         own = "y" if "y" in table.sheet and "y" in _own_columns(matrix) else None
         chosen = _supervised(matrix, sheet, annotation, options, own)
-        return found if chosen is None else found | described_target(chosen, found, options)
+        found |= {} if chosen is None else described_target(chosen, found, options)
     except InputError as error:
         shown = _on_page(error)
-        return found | {"error": {"problem": shown.problem, "advice": shown.advice}}
+        found |= {"error": {"problem": shown.problem, "advice": shown.advice}}
+    if other_sheet is not None:
+        first = found["sheets"][0]
+        note = f"The first sheet, {first!r}, cannot be used as a table; {other_sheet!r} is read instead."
+        found |= {"sheet_name": other_sheet, "notes": [note, *found["notes"]]}
+    return found
 
 
 def _on_page(error: InputError) -> InputError:
@@ -95,6 +104,27 @@ def _on_page(error: InputError) -> InputError:
     if isinstance(error, UnknownColumnError):
         problem = problem.replace(f"{error.name!r} ({error.role})", f"{error.name!r} ({label(error.role)})")
     return InputError(problem, in_page_words(error.advice))
+
+
+def _first_look(
+    matrix: Path, sheet: Path | None, annotation: Path | None, given: Mapping[str, Any]
+) -> tuple[Table, str | None]:
+    """Return the table, and the sheet of a workbook that is read because its first one cannot be."""
+    try:
+        return _looked_at(matrix, sheet, annotation, given), None
+    except InputError:
+        names = [] if any(_how_to_read(given).values()) else _sheet_names(matrix, sheet)
+        for name in names[1:MOST_SHEETS]:
+            with suppress(InputError):
+                return _looked_at(matrix, sheet, annotation, {**given, "sheet_name": name}), name
+        raise
+
+
+def _sheet_names(matrix: Path, sheet: Path | None) -> list[str]:
+    """Return the names of the sheets to choose from, of which there are none if no file is a readable workbook."""
+    with suppress(InputError):
+        return next((sheet_names(file) for file in (matrix, sheet) if file and _is_excel(file)), [])
+    return []
 
 
 def _looked_at(matrix: Path, sheet: Path | None, annotation: Path | None, given: Mapping[str, Any]) -> Table:
@@ -177,7 +207,8 @@ def _described(table: Table, matrix: Path, sheet: Path | None, given: Mapping[st
         "labels": sorted(table.annotation, key=lambda name: not SYMBOL.search(name))[:MOST_LABELS],
         "target": None,
         "missing": {"values": absent.values, "columns": absent.columns, "rows": absent.samples},
-        "sheets": next((sheet_names(file) for file in (matrix, sheet) if file and _is_excel(file)), []),
+        "sheets": _sheet_names(matrix, sheet),
+        "sheet_name": given.get("sheet_name"),
         # Columns of text are candidates: they are left out only once something else is the target.
         "notes": [note for note in table.notes if " of text left out" not in note],
         "warnings": swapped,

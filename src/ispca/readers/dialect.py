@@ -51,7 +51,7 @@ def find_encoding(path: Path, limit: Limit) -> str:
         if start.startswith(mark):
             return encoding
     if b"\0" in start:
-        raise TableError(f"{path.name} is not a text file. Check its extension.")
+        raise TableError(f"{path.name} is not a text file. Save the table as .csv or .xlsx.")
     return "utf-8"
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from .._extras import load_extra
 from .._messages import listing
+from .failures import as_table_error
 from .files import ZIP, check_magic, zip_members
-from .limits import CELL, TEXT, Limit
+from .limits import CELL, TEXT, Limit, limit_for
 from .orientation import from_fields
 from .records import Raw, Request, TableError, UnknownColumnError
 
@@ -63,11 +64,15 @@ def read_excel(path: Path, request: Request) -> Raw:
 def sheet_names(path: Path) -> list[str]:
     """Return the names of the sheets of an Excel file."""
     openpyxl = load_extra(f"Reading {path.name}", "openpyxl")
-    book = openpyxl.load_workbook(path, read_only=True, keep_links=False)
-    try:
-        return [sheet.title for sheet in book.worksheets]
-    finally:
-        book.close()
+    with as_table_error(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_magic(path, ZIP, "an Excel file", "Save it as .xlsx or .csv.")
+        _check_archive(path, limit_for(path))
+        book = openpyxl.load_workbook(path, read_only=True, keep_links=False)
+        try:
+            return [sheet.title for sheet in book.worksheets]
+        finally:
+            book.close()
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -147,7 +147,8 @@ def _check_matched(names: Sequence[str], rows: Sequence[str], ids: SheetIds, col
     raise TableError(
         f"{found or 'None'} of the {count(len(names), 'sample')} in {where} ({listing(names[:3])}, ...) "
         f"{'is' if found == 1 else 'are'} in {which} ({listing(rows[:3])}, ...).",
-        "Name the column of sample names in the sheet with on='COLUMN', and that in the matrix with id='COLUMN'.",
+        "Both files need the same sample names. If they have them, name their column in the sheet with "
+        "on='COLUMN', and that in the matrix with id='COLUMN'.",
     )
 
 

@@ -25,6 +25,7 @@ function box(child) {
     stages: make("ol", { class: "stages" }),
     error: make("p", { class: "error", role: "alert", hidden: true }),
     result: make("div"),
+    notes: make("ul", { class: "hint" }),
     files: make("ul", { class: "files" }),
     actions: make("p", { class: "actions" }),
   };
@@ -67,6 +68,8 @@ function update(parts, run, isNew, act) {
   parts.state.textContent = STATES[run.state];
   const done = run.state === "done";
   parts.result.replaceChildren(...(done ? resultParts(run) : []));
+  parts.notes.replaceChildren(...(done ? run.notes ?? [] : []).map((note) => make("li", {}, note)));
+  parts.notes.hidden = !parts.notes.children.length;
   parts.files.replaceChildren(...(done ? fileList(run) : []));
   parts.actions.replaceChildren(...actions(run, act));
 }

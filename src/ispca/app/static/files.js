@@ -1,4 +1,4 @@
-// The drop zone, and a file on its way to the server.
+// The drop zone, and files on their way to the server.
 import { upload } from "./api.js";
 import { make, say, size } from "./dom.js";
 

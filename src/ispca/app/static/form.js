@@ -13,7 +13,7 @@ export function columnSummary(column) {
   const values = Object.entries(column.values ?? {});
   const distinct = column.n_values ?? values.length;
   if (column.kind !== "quantity" && values.length && distinct <= 4) {
-    return values.map(([value, number]) => `${value} ${count(number)}`).join(", ") + missing;
+    return values.map(([value, number]) => `${value}: ${count(number)}`).join(", ") + missing;
   }
   if (column.range) return `${short(column.range[0])} to ${short(column.range[1])}${missing}`;
   return `${count(distinct)} ${column.kind === "class" ? "classes" : "different values"}${missing}`;
@@ -117,6 +117,14 @@ export function restore(earlier) {
     else if (NAMES.includes(name)) control.value = value.join("\n");
     else if (control?.tagName === "SELECT") select(control, value);
     else if (control) control.value = value;
+  }
+}
+
+// Choose the columns that look like times and events, unless others are chosen.
+export function suggestSurvival(columns) {
+  for (const name of ["time", "event"]) {
+    const suggested = columns.find((column) => column.suggested === name);
+    if (suggested && !find(name).value) find(name).value = suggested.name;
   }
 }
 

@@ -2,7 +2,7 @@
 import { annotationFile } from "./annotation.js";
 import { request } from "./api.js";
 import { duration, find, make, say, show } from "./dom.js";
-import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, quotedControl, restore, samples, showError, unfinished } from "./form.js";
+import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, quotedControl, restore, samples, showError, suggestSurvival, unfinished } from "./form.js";
 import { showPreview } from "./preview.js";
 
 const TYPING_PAUSE = 500;
@@ -54,6 +54,7 @@ function follow() {
     // A label that the preview offers needs no other preview.
     shown = JSON.stringify(wanted());
   }
+  if (!touched && found.sheet_name) find("sheet_name").value = found.sheet_name;
   if (!touched && found.target && !find("target").value) find("target").value = found.target.name;
   if (!touched && found.orientation) find("transpose").checked = found.orientation.transpose;
   if (found.orientation && !found.orientation.certain) find("transpose-hint").textContent = UNSURE;
@@ -71,9 +72,17 @@ function showProblem(problem, advice) {
   const place = find("data-error");
   if (showError(name, text)) {
     const label = find(name).labels?.[0]?.textContent.trim() ?? find(`${name}-field`).querySelector("legend").textContent;
-    place.replaceChildren("One choice needs your attention: ", make("a", { href: `#${name}` }, label), ".");
-    place.hidden = false;
-  } else show(place, text);
+    const link = make("a", { href: `#${name}` }, label);
+    place.replaceChildren(...(found ? ["One choice needs your attention: ", link, "."] : [text, " Go to ", link, ", or ", elsewhere("choose other files"), "."]));
+  } else place.replaceChildren(text, ...(found ? [] : [" ", elsewhere("Choose other files"), "."]));
+  place.hidden = false;
+}
+
+const elsewhere = (text) => make("a", { href: "/" }, text);
+
+// As long as nothing could be read, there is nothing to choose from.
+function showChoices() {
+  for (const section of document.querySelectorAll("[data-choices]")) section.hidden = !found;
 }
 
 const isStale = () => JSON.stringify(wanted()) !== shown;
@@ -89,15 +98,17 @@ async function refresh() {
     clearErrors();
     show(find("data-error"), "");
     follow();
+    showChoices();
     if (found.error) showProblem(found.error.problem, found.error.advice);
     else say(`${samples(found)}, ${found.features.toLocaleString("en-US")} features.`);
   } catch (error) {
     if (error.name === "AbortError") return;
     clearErrors();
+    showChoices();
     showProblem(error.message, error.advice);
     // Nothing is known of the present choices: they are looked at again before a run.
     shown = null;
-    found = { ...found, error: { problem: error.message, advice: error.advice } };
+    if (found) found = { ...found, error: { problem: error.message, advice: error.advice } };
   }
   if (pending === mine) {
     pending = null;
@@ -111,6 +122,7 @@ function change(event) {
   if (["name", "annotation"].includes(control.id) || !control.closest("#form")) return undefined;
   touched = true;
   changed = control.id === "target-other" ? "target" : control.name;
+  if (control.id === "kind" && control.value === "survival") suggestSurvival(found?.columns ?? []);
   arrange();
   clearTimeout(timer);
   if (control.value === OTHER) return find("target-other").focus();

@@ -8,7 +8,7 @@ export function showPreview(found) {
   find("guesses").replaceChildren(...(found.notes ?? []).map((note) => make("li", {}, note)));
   find("warnings").replaceChildren(...(found.warnings ?? []).map((warning) => make("li", { class: "warning" }, warning.sentence ?? warning)));
   showCorner(found);
-  find("target-summary").textContent = targetSummary(found.target);
+  find("target-summary").textContent = targetSummary(found.target) + survivalHint(found);
 }
 
 function facts(found) {
@@ -33,6 +33,13 @@ function showCorner(found) {
   const focused = place.contains(document.activeElement);
   place.replaceChildren(table(shown, header, body, (index) => index > 0));
   if (focused) place.firstChild.focus();
+}
+
+// A time or an event alone is rarely what should be predicted.
+function survivalHint({ target, columns }) {
+  const [time, event] = ["time", "event"].map((role) => columns?.find((column) => column.suggested === role)?.name);
+  if (!time || !event || ![time, event].includes(target?.name)) return "";
+  return ` If ${event} says whether an event was observed at ${time}, choose “Survival” as the kind of target.`;
 }
 
 function targetSummary(target) {
