@@ -284,3 +284,21 @@ def test_a_full_database_does_not_stop_the_queue(check, monkeypatch, capsys):
 
     check(test)
     assert "disk is full" in capsys.readouterr().err
+
+
+def test_the_end_of_a_run_is_recorded_once_there_is_space(check, monkeypatch, capsys):
+    monkeypatch.setattr(processes, "SECONDS_BETWEEN_TRIES", 0.05)
+
+    async def test(queue):
+        end, failures = queue.store.end, iter([True])
+
+        def fail_once(*values, **named):
+            if next(failures, False):
+                raise StoreError("disk is full")
+            end(*values, **named)
+
+        monkeypatch.setattr(queue.store, "end", fail_once)
+        assert (await queue.ended(queue.add())).state == DONE
+
+    check(test)
+    assert "disk is full" in capsys.readouterr().err

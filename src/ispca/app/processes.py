@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import _atomic as atomic
 from .._terminal import tell
-from .run_results import OUTCOME, error_text, verdict_text
+from .run_results import OUTCOME, RESULTS, error_text, verdict_text
 from .settings import Settings
 from .store import ACTIVE, CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Run, Store, StoreError
 
@@ -25,6 +25,7 @@ PREVIEW_SECONDS = 120.0
 # Between asking a process to stop and stopping it.
 SECONDS_TO_LEAVE = 3.0
 SECONDS_BETWEEN_LOOKS = 0.05
+SECONDS_BETWEEN_TRIES = 1.0
 # Answers of a preview are small; a hostile file must not fill the memory of the server.
 LONGEST_ANSWER = 32 * 2**20
 KILLED = (
@@ -120,21 +121,30 @@ class Processes:
             self._sweep(id, keep_results=True)
         run = self._store.run(id)
         if run is not None:
-            self._record(run, folder, code)
+            await self._record(run, folder, code)
 
-    def _record(self, run: Run, folder: Path, code: int) -> None:
+    async def _record(self, run: Run, folder: Path, code: int) -> None:
         if code == 0:
-            self._store.end(run.id, DONE, exit_code=code, verdict=verdict_text(run.kind, folder))
-            return
-        killed = KILLED.format(limit=self._settings.run_memory / 1e9)
-        self._store.end(run.id, FAILED, exit_code=code, message=killed if code < 0 else error_text(folder))
+            end: dict[str, Any] = {"state": DONE, "verdict": verdict_text(run.kind, folder)}
+        else:
+            killed = KILLED.format(limit=self._settings.run_memory / 1e9)
+            end = {"state": FAILED, "message": killed if code < 0 else error_text(folder)}
+        # On a full disk this waits for space: otherwise the run would seem to go on forever.
+        while True:
+            try:
+                return self._store.end(run.id, exit_code=code, **end)
+            except StoreError as error:
+                tell(f"ispca: {error}")
+                await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
     def _sweep(self, id: str, keep_results: bool = False) -> None:
         """Remove unfinished files of a run, and its earlier outcome; what it can continue from stays."""
         folder, outcome = self._settings.run_folder(id), () if keep_results else OUTCOME
         with suppress(OSError):
             for entry in os.scandir(folder):
-                if entry.name.startswith(".") or entry.name.endswith(".part") or entry.name in outcome:
+                # "results.unsaved" are complete, but could not be put in place.
+                unfinished = entry.name.startswith((".", f"{RESULTS}.")) or entry.name.endswith(".part")
+                if unfinished or entry.name in outcome:
                     atomic.remove(Path(entry.path))
 
     async def preview(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,9 @@ PREFIX = "ispca: "
 # Notes are shown as a list; a command that repeats itself must not fill the page.
 MOST_NOTES = 100
 LONGEST_NOTES = 256 * 1024
+# With less free space, an error could not be written down.
+LITTLE_SPACE = 64 * 1024
+DISK_FULL = "The disk is full. Delete earlier runs or other files, then run this one again."
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:
@@ -57,6 +62,8 @@ def files(folder: Path) -> list[dict[str, Any]]:
 def error_text(folder: Path) -> str:
     """Return why a run failed: the last thing it said."""
     said = notes(folder)
+    if (said and os.strerror(errno.ENOSPC) in said[-1]) or _disk_is_full(folder):
+        return DISK_FULL
     return said[-1] if said else "The run failed without a message."
 
 
@@ -74,6 +81,12 @@ def verdict_text(kind: str, folder: Path) -> str | None:
         return str(judged["sentence"])
     found = values.get("supervised_components")
     return None if found is None else f"{count(found, 'supervised component')}."
+
+
+def _disk_is_full(folder: Path) -> bool:
+    with suppress(OSError):
+        return shutil.disk_usage(folder).free < LITTLE_SPACE
+    return False
 
 
 def _json(path: Path) -> Any:

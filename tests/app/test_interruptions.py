@@ -1,0 +1,91 @@
+"""Real runs that are cancelled at every stage or stopped by a full disk leave nothing half-done."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import pytest
+
+from app_server import PATIENCE, Server, children_of, processes_of, table, wait_for
+from ispca.app.run_results import DISK_FULL, stages
+from ispca.app.uploads import SPARE_BYTES
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+STAGES = ("Reading", "Finding components", "Sampling the posterior", "Cross-validating", "Writing")
+
+
+def test_a_run_is_cancelled_at_every_stage(tmp_path):
+    with Server(tmp_path, "--runs", "1") as server:
+        long = server.fit(table(60, 20), draws=100_000)
+        id = server.fit(table(100, 3000), draws=500, cv=2)
+        assert server.api("POST", f"/runs/{id}/cancel")[1]["state"] == "cancelled"
+        assert server.api("POST", f"/runs/{long}/cancel")[1]["state"] == "cancelled"
+        folder = tmp_path / "runs" / id
+        for stage in STAGES:
+            assert server.api("POST", f"/runs/{id}/again")[0] == 200
+            worker = worker_at(server, id, stage)
+            found = server.api("POST", f"/runs/{id}/cancel")[1]
+            assert (found["state"], found["files"], found["result"]) == ("cancelled", [], None)
+            assert found["stages"][-1]["name"].startswith(stage)
+            assert processes_of(worker) == []
+            assert {path.name for path in folder.iterdir()} == {
+                *("command.json", "notes.txt", "progress.json", "tiny.csv")
+            }
+        assert server.api("POST", f"/runs/{id}/again")[1]["state"] in ("queued", "running")
+
+
+def test_a_full_disk_ends_a_run_with_one_sentence(small_disk):
+    with Server(small_disk, "--runs", "1") as server:
+        id = server.fit(table(60, 20), draws=4000)
+        wait_for(lambda: "Sampling the posterior" in names_of(small_disk / "runs" / id))
+        ballast, folder = fill(small_disk), small_disk / "runs" / id
+        wait_for(lambda: not [pid for pid in children_of(server.process.pid) if works_in(pid, folder)])
+        assert server.request("GET", "/")[0] == 200
+        ballast.unlink()
+        # Only now the list of runs can be changed.
+        run = server.wait(id)
+        assert (run["state"], run["message"], run["files"]) == ("failed", DISK_FULL, [])
+        assert server.api("POST", f"/runs/{id}/again")[0] == 200
+        assert server.wait(id)["state"] == "done"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system with room for little more than what uploads leave free."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={SPARE_BYTES + 8 * 2**20}", "tmpfs", str(tmp_path)]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("only root may mount a small file system")
+    yield tmp_path
+    subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+
+
+def fill(folder):
+    """Write a file until no byte is free."""
+    path = folder / "ballast"
+    with open(path, "wb", buffering=0) as file, suppress(OSError):
+        # The last writes are cut short and then refused.
+        while file.write(bytes(2**20)):
+            pass
+    return path
+
+
+def names_of(folder):
+    return [stage["name"] for stage in stages(folder)]
+
+
+def worker_at(server, id, stage):
+    """Return the worker of a run as soon as the run has reached a stage; look often, because stages are short."""
+    folder, end = server.folder / "runs" / id, time.monotonic() + PATIENCE
+    while not any(name.startswith(stage) for name in names_of(folder)):
+        assert time.monotonic() < end, stage
+        time.sleep(0.005)
+    return next(pid for pid in children_of(server.process.pid) if works_in(pid, folder))
+
+
+def works_in(pid, folder):
+    try:
+        return os.readlink(f"/proc/{pid}/cwd") == str(folder.resolve())
+    except OSError:
+        return False
