@@ -1,6 +1,7 @@
-"""Real runs that are cancelled at every stage or stopped by a full disk leave nothing half-done."""
+"""Real runs that are killed, cancelled at every stage or stopped by a full disk leave nothing half-done."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,38 @@ from ispca.app.uploads import SPARE_BYTES
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 STAGES = ("Reading", "Finding components", "Sampling the posterior", "Cross-validating", "Writing")
+
+
+def test_a_killed_comparison_continues(tmp_path):
+    first = Server(tmp_path, "--runs", "1")
+    fit = first.fit(table(60, 20), draws=4000)
+    queued = first.fit(table())
+    folder = tmp_path / "runs" / fit
+    wait_for(lambda: "Sampling the posterior" in names_of(folder))
+    stop_at_once(first)
+    with Server(tmp_path, "--runs", "1") as second:
+        assert second.wait(queued)["state"] == "done"
+        assert second.run(fit)["state"] == "interrupted"
+        id = compared(second, queued)
+        store = tmp_path / "runs" / id / "store"
+        wait_for(lambda: len(written(store)) >= 2)
+        stop_at_once(second)
+    before = written(store)
+    with Server(tmp_path, "--runs", "1") as third:
+        assert third.run(id)["state"] == "interrupted"
+        assert third.api("POST", f"/runs/{id}/again")[0] == 200
+        assert third.api("POST", f"/runs/{fit}/again")[0] == 200
+        comparing = wait_for(lambda: [stage for stage in third.run(id)["stages"] if stage["name"] == "Comparing"])
+        assert len(before) <= comparing[0]["done"]
+        resumed = third.wait(id)
+        assert resumed["state"] == "done", resumed["message"]
+        after = written(store)
+        assert len(before) < len(after) == comparing[0]["total"]
+        # Finished fits are not written a second time.
+        assert before.items() <= after.items()
+        undisturbed = third.wait(compared(third, queued))
+        assert numbers(resumed) == numbers(undisturbed)
+        assert third.wait(fit)["state"] == "done"
 
 
 def test_a_run_is_cancelled_at_every_stage(tmp_path):
@@ -69,6 +102,27 @@ def fill(folder):
         while file.write(bytes(2**20)):
             pass
     return path
+
+
+def stop_at_once(server):
+    """Kill a server, and wait until all its workers have noticed."""
+    groups = children_of(server.process.pid)
+    server.stop(signal.SIGKILL)
+    wait_for(lambda: not [pid for group in groups for pid in processes_of(group)], 10)
+
+
+def compared(server, fit):
+    return server.api("POST", f"/runs/{fit}/compare", {"splits": 1})[1]["id"]
+
+
+def written(store):
+    return {path.name: path.stat().st_mtime_ns for path in store.glob("*.json")}
+
+
+def numbers(run):
+    """Return the results of the methods, without times."""
+    methods = sorted(run["result"]["methods"], key=lambda row: row["method"])
+    return [{name: value for name, value in row.items() if "seconds" not in name} for row in methods]
 
 
 def names_of(folder):
