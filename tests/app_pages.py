@@ -35,11 +35,11 @@ def previewed(page):
     expect(page.locator("#data[aria-busy]")).to_have_count(0, timeout=PATIENCE)
 
 
-def start(page, name):
-    """Start a quick analysis of the chosen target."""
+def start(page, name, draws=100):
+    """Start an analysis of the chosen target, by default a quick one."""
     page.locator("#advanced summary").click()
     page.get_by_label("Folds of the cross-validation").fill("2")
-    page.get_by_label("Posterior draws per chain").fill("100")
+    page.get_by_label("Posterior draws per chain").fill(str(draws))
     page.get_by_label("Name of this analysis").fill(name)
     page.get_by_role("button", name="Run", exact=True).click()
     page.wait_for_url("**/runs/**", timeout=PATIENCE)

@@ -146,7 +146,8 @@ def test_two_browsers_see_the_same_run_and_its_end(open_app, files):
     send(first, files["table"])
     first.get_by_label("Target", exact=True).select_option("diagnosis")
     previewed(first)
-    start(first, "tumor and normal")
+    # So long that it is still going on when the other window cancels it.
+    start(first, "tumor and normal", draws=50_000)
     # The list shows what another window has started.
     expect(second.locator("#runs li", has_text="tumor and normal")).to_be_visible(timeout=PATIENCE)
     second.goto(first.url)
@@ -171,6 +172,8 @@ def test_two_browsers_see_the_same_run_and_its_end(open_app, files):
 
 def test_the_keyboard_alone_leads_to_a_run(open_app, files):
     page = open_app()
+    # Pages of other tests may be in front of this one.
+    page.bring_to_front()
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     tab_to(page, "#drop input")

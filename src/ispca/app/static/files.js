@@ -10,6 +10,8 @@ export function dropZone(zone, chosen) {
     inside = Math.max(0, inside + change);
     zone.classList.toggle("over", inside > 0);
   };
+  // It looks like a button, which the space bar and the Enter key press; browsers know only the space bar here.
+  button.addEventListener("keydown", (event) => event.key === "Enter" && button.click());
   button.addEventListener("change", () => {
     // A copy: clearing the input empties its list.
     const files = [...button.files];
