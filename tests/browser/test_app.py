@@ -172,13 +172,11 @@ def test_two_browsers_see_the_same_run_and_its_end(open_app, files):
 
 def test_the_keyboard_alone_leads_to_a_run(open_app, files):
     page = open_app()
-    # Pages of other tests may be in front of this one.
-    page.bring_to_front()
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     tab_to(page, "#drop input")
     with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
+        page.keyboard.press("Space")
     chooser.value.set_files(str(files["table"]))
     expect(page.locator("#continue")).to_be_enabled(timeout=PATIENCE)
     tab_to(page, "#continue")
