@@ -96,7 +96,7 @@ def _error(request: Request, status: int, message: str) -> Response:
 def serve(settings: Settings, open_browser: bool = True) -> None:
     """Run the server until it is interrupted."""
     # What people upload is nobody else's business.
-    os.umask(0o077)
+    before = os.umask(0o077)
     try:
         for name in ("runs", "uploads"):
             (settings.folder / name).mkdir(parents=True, exist_ok=True)
@@ -114,6 +114,8 @@ def serve(settings: Settings, open_browser: bool = True) -> None:
         raise ServerError(
             f"Cannot write to {settings.folder} ({error.strerror or error}). Choose another folder."
         ) from None
+    finally:
+        os.umask(before)
 
 
 def _listen(settings: Settings) -> socket.socket:
