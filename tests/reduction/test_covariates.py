@@ -103,7 +103,9 @@ def test_names_and_masks_choose_the_same_covariates():
     options = {"n_supervised": 2, "alpha": None}
     expected = ISPCA(3, adjust=COVARIATES, **options).fit(X, y).components_
     for adjust in (["age", "sex"], mask, [-1, -2]):
-        np.testing.assert_array_equal(ISPCA(3, adjust=adjust, **options).fit(frame, y).components_, expected)
+        found = ISPCA(3, adjust=adjust, **options).fit(frame, y).components_
+        # Data frames of pandas 3 are stored by column, which changes the order of sums.
+        np.testing.assert_allclose(found, expected, atol=1e-12)
     with pytest.raises(ValueError, match="adjust contains names that are not features of X: 'batch'"):
         ISPCA(3, adjust=["batch"]).fit(frame, y)
 
