@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+from importlib import import_module
 from pathlib import Path
 
 from .._extras import load_extra
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         max_memory=args.memory or 0,
         **({} if args.max_upload is None else {"max_upload": args.max_upload}),
     )
-    server = load_extra(PURPOSE, "ispca.app.server")
+    server = import_module("..app.server", __package__)
     try:
         server.serve(settings, not args.no_browser)
     except server.ServerError as error:
