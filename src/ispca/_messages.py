@@ -13,6 +13,15 @@ LONGEST = 60
 # How many names are compared with a misspelled one.
 COMPARED = 20_000
 
+# The words of the command line and the web page for the kinds of targets.
+KIND_WORDS = {
+    "classification": "class",
+    "regression": "quantity",
+    "survival": "survival",
+    "count": "count",
+    "ordinal": "ordinal",
+}
+
 
 class InputError(ValueError):
     """A file cannot be used: what is wrong with it, and then what to do.

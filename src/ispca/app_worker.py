@@ -25,7 +25,7 @@ from .app.preview import preview
 from .app.run_results import COMMAND, NOTES, PROGRESS, RESULT
 
 NO_MEMORY = (
-    "The memory limit of a run ({limit:.1f} GB) does not suffice. Leave out features that are not needed, "
+    "A run may use {limit:.1f} GB of memory, which is not enough here. Leave out features that are not needed, "
     "close other programs, or use a machine with more memory."
 )
 

@@ -150,7 +150,7 @@ def test_wrong_values_are_refused(options, message):
 
 def test_choices_are_those_of_the_command_line():
     own = {action.dest: action.choices for action in _actions()}
-    assert set(own["kind"]) == set(arguments.KINDS)
+    assert set(own["kind"]) == set(arguments.KIND_WORDS.values())
     assert (own["missing"], own["transform"]) == (arguments.MISSING, arguments.TRANSFORMS)
     assert (TREATMENTS, tuple(TRANSFORMS)) == (arguments.MISSING, arguments.TRANSFORMS)
     assert set(arguments.METHODS) <= set(own["method"])

@@ -235,7 +235,7 @@ def wait_until_forgotten(client):
 def test_a_chunk_that_cannot_be_computed_is_named(scheduler, tmp_path, chunks, place):
     path = tmp_path / "genes.txt"
     array = from_file(path, 40, 1300, chunks)
-    message = rf"^Could not compute {place}: FileNotFoundError: .*genes\.txt'\. Correct what X is made from\.$"
+    message = rf"^Could not compute {place}: FileNotFoundError: .*genes\.txt'\. Check how X is computed\.$"
     with pytest.raises(OSError, match=message) as caught:
         fitted(array)
     assert isinstance(caught.value.__cause__, FileNotFoundError)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .._messages import KIND_WORDS
 from .labels import label
 from .run_results import RESULTS
 
@@ -20,7 +21,6 @@ ROLES = ("matrix", *BESIDE)
 STORE, PREDICTIONS = "store", "predictions.csv"
 # Longer values come from no page of ours.
 LONGEST_VALUE, MOST_VALUES = 1000, 10_000
-KINDS = ("class", "quantity", "count", "ordinal", "survival")
 MISSING = ("error", "mean", "columns", "rows")
 TRANSFORMS = ("none", "log1p", "log2", "cpm-log", "binary")
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
@@ -67,7 +67,7 @@ NEW_DATA: dict[str, tuple[str, Parse]] = {
 }
 DATA: dict[str, tuple[str, Parse]] = NEW_DATA | {
     "target": ("target", _text),
-    "kind": ("kind", _one_of(*KINDS)),
+    "kind": ("kind", _one_of(*KIND_WORDS.values())),
     "time": ("time", _text),
     "event": ("event", _text),
     "positive": ("positive", _text),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .._messages import KIND_WORDS
+
 LABELS = {
     "target": "Target",
     "time": "Time of the event or of the last visit",
@@ -42,12 +44,9 @@ VALUES = {
     ("missing", "rows"): "Leave out samples that have some",
 }
 SWITCHES = ("transpose", "stack")
-# Words of the command line for kinds of targets.
-KINDS = {"class": "classification", "quantity": "regression"}
+KINDS = {word: kind for kind, word in KIND_WORDS.items()}
 # Only what is certainly a value of an option, not the next word of a sentence.
-_CERTAIN = "|".join(
-    (*KINDS, *(value for _, value in VALUES), "ordinal", "survival", "none", "cpm-log", "log1p", "log2")
-)
+_CERTAIN = "|".join((*KINDS, *(value for _, value in VALUES), "none", "cpm-log", "log1p", "log2"))
 _OPTION = re.compile(
     r"(?P<verb>[Pp]ass |Leave out |(?<![\w-]))--(?P<name>[a-z]+)"
     rf"(?: (?P<value>(?:{_CERTAIN}|[0-9]+|[A-Z]{{2,}})\b))?"

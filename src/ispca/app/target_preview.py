@@ -8,19 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._confounding import confounding_warnings
+from .._messages import KIND_WORDS
 from ..data_checks import check_data
 from ..readers import Table
 from .labels import label
 from .run_time import estimated_seconds
 
-KINDS = {
-    "class": "classification",
-    "quantity": "regression",
-    "count": "count",
-    "ordinal": "ordinal",
-    "survival": "survival",
-}
-WORDS = {kind: word for word, kind in KINDS.items()}
+# Kinds of targets by the words of the page.
+KINDS = {word: kind for kind, word in KIND_WORDS.items()}
 # Checks of larger data take too long for a preview; the run makes them anyway.
 MOST_CHECKED = 20_000_000
 FOLDS = 5
@@ -29,7 +24,7 @@ FOLDS = 5
 def described_target(table: Table, found: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a preview that the chosen target changes."""
     target, kind = np.asarray(table.target), str(table.kind)
-    described: dict[str, Any] = {"name": table.target_name, "kind": WORDS[kind], "classes": {}, "range": None}
+    described: dict[str, Any] = {"name": table.target_name, "kind": KIND_WORDS[kind], "classes": {}, "range": None}
     if kind in ("classification", "ordinal"):
         labels, counts = np.unique(target, return_counts=True)
         described["classes"] = {str(label): int(often) for label, often in zip(labels, counts, strict=True)}

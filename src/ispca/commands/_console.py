@@ -10,17 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .._messages import KIND_WORDS
 from .._progress import silence
 from .._terminal import show, tell
-
-# The words of the command line for the kinds of targets.
-KIND_WORDS = {
-    "classification": "class",
-    "regression": "quantity",
-    "survival": "survival",
-    "count": "count",
-    "ordinal": "ordinal",
-}
 
 
 class Console:

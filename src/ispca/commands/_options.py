@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._confounding import confounding_warnings
+from .._messages import KIND_WORDS
 from .._progress import progress
 from ..readers import Table, TableError, read_table
 from ..readers.missing import TREATMENTS
@@ -20,7 +21,6 @@ from ..readers.records import SampleColumns
 from ..readers.target import numbers_of
 from ..readers.transforms import TRANSFORMS
 from . import UsageError
-from ._console import KIND_WORDS
 from ._numbers import integer, memory_size
 
 

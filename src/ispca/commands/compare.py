@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._csv import open_csv, write_table
 from .._extras import missing_package
-from .._messages import suggestion
+from .._messages import KIND_WORDS, suggestion
 from ..ispca_transformer import ISPCA
 from ..readers import Table
 from ..readers.limits import in_words, table_bytes
@@ -22,7 +22,7 @@ from ..validation import Comparison, paper_methods, recommended_methods, standar
 from ..validation import compare as compare_methods
 from ..validation.input_checks import LONGEST_TIMEOUT
 from . import UsageError
-from ._console import KIND_WORDS, Console, finite
+from ._console import Console, finite
 from ._findings import check_table
 from ._held_out_file import HELD_OUT, write_split_predictions
 from ._large_data import block_memory, with_blocks

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import count, suggestion
+from .._messages import KIND_WORDS, count, suggestion
 from .._progress import waiting
 from ..fitted_parts import take_apart
 from ..persistence import ModelFileError
@@ -24,7 +24,7 @@ from ..report.html import load_templates
 from ..selection import ProjectionSelector
 from . import UsageError
 from ._class_order import positive_class
-from ._console import KIND_WORDS, Console
+from ._console import Console
 from ._feature_labels import describe_features
 from ._large_data import block_memory
 from ._new_samples import described, load_details, load_predictor, matched, model_file

@@ -11,7 +11,7 @@ import numpy as np
 from .._extras import load_extra
 from .source import UnreadableColumns, named_columns
 
-ADVICE = "Correct what X is made from."
+ADVICE = "Check how X is computed."
 
 
 class OwnError(Exception):
