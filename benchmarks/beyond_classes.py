@@ -22,9 +22,9 @@ import numpy as np
 from sklearn.metrics import d2_tweedie_score
 
 from benchmarks.beyond_methods import PROBLEMS, Problem
+from ispca.targets import TARGETS
+from ispca.targets.intervals import split_interval
 from ispca.validation import compare
-from ispca.validation.corrected_interval import interval
-from ispca.validation.metrics import MEASURES
 
 D2_LIMITS = (-np.inf, 1.0)
 FEWEST_SPLITS = 3
@@ -102,8 +102,10 @@ def table(name: str, problem: Problem, out: Path) -> str:
     for method in problem.methods:
         fits = [json.loads(place(out, name, number, method).read_text()) for number in numbers]
         scores = [np.array([fit.get(key, np.nan) for fit in fits], dtype=float) for key, _, _ in columns]
-        limits = [MEASURES[problem.kind][0][key].limits if key != "d2" else D2_LIMITS for key, _, _ in columns]
-        rows[method] = [interval(values, test_to_train, ends) for values, ends in zip(scores, limits, strict=True)]
+        known = TARGETS[problem.kind].measures
+        limits = [known[key].limits if key != "d2" else D2_LIMITS for key, _, _ in columns]
+        pairs = zip(scores, limits, strict=True)
+        rows[method] = [split_interval(values, test_to_train, ends) for values, ends in pairs]
         rows[method].append((float(np.mean([fit["seconds"] for fit in fits])), np.nan, np.nan))
         failed, rough = sum(bool(fit["failed"]) for fit in fits), sum(not fit["converged"] for fit in fits)
         for count, what in ((failed, "failed"), (rough, "did not converge")):

@@ -16,8 +16,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from ispca import ISPCA, HorseshoeCounts, HorseshoeRegressor, HorseshoeSurvival
 from ispca.datasets import load, make_survival
 from ispca.penalized import PenalizedCounts, PenalizedRegressor, PenalizedSurvival
+from ispca.targets import COUNTS, QUANTITY, SURVIVAL
 from ispca.validation import recommended_methods, standard_methods
-from ispca.validation.base_rates import BASE_RATES
 
 # Sampled once, converged or not, so that the time of a method does not depend on luck.
 ONCE = {"retry": False}
@@ -98,7 +98,7 @@ def survival_methods() -> dict[str, Any]:
         "ridge": PenalizedSurvival(penalty="ridge", choice="best"),
         "Coxnet (scikit-survival)": CoxnetCV(),
         "random survival forest": forest,
-        "Kaplan-Meier": BASE_RATES["survival"],
+        "Kaplan-Meier": SURVIVAL.base_rate(),
     }
 
 
@@ -120,7 +120,7 @@ def count_methods() -> dict[str, Any]:
         "ridge": PenalizedCounts(penalty="ridge", choice="best"),
         "PoissonRegressor (scikit-learn)": make_pipeline(StandardScaler(), search),
         "gradient boosting (scikit-learn)": HistGradientBoostingRegressor(loss="poisson"),
-        "mean rate": BASE_RATES["count"],
+        "mean rate": COUNTS.base_rate(),
     }
 
 
@@ -131,7 +131,7 @@ def regression_methods() -> dict[str, Any]:
         "lasso": PenalizedRegressor(choice="best"),
         "ridge": PenalizedRegressor(penalty="ridge", choice="best"),
         "PLS (scikit-learn)": standard_methods(regression=True)["PLS"],
-        "mean": BASE_RATES["regression"],
+        "mean": QUANTITY.base_rate(),
     }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 import ispca
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from rank_statistics import N_CHAINS, N_KEPT, rank_one, simulate, uniformity

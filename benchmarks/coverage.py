@@ -24,9 +24,10 @@ from scipy.stats import norm
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
-from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, original_coefficients
-from ispca.validation.metrics import HeldOut, calibration_error
-from ispca.validation.prediction import Prediction
+from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor
+from ispca.models.coefficients import coefficients_by_column
+from ispca.targets.measures import HeldOut, calibration_error
+from ispca.targets.samples import Prediction
 
 from .factor_data import Design, Truth, make_truth
 
@@ -119,7 +120,7 @@ def fit_scores(model: Any, truth: Truth, X: np.ndarray, y: np.ndarray) -> dict[s
     ends = np.quantile(coef, TAILS, axis=1)
     scores |= interval_scores("supervised", ends[:, :k], best[:k])
     scores |= interval_scores("unsupervised", ends[:, k:], best[k:])
-    table, effect = original_coefficients(model)[1:], truth.coef != 0
+    table, effect = coefficients_by_column(model)[1:], truth.coef != 0
     ends = np.array([table["q5"], table["q95"]])
     scores |= interval_scores("effect", ends[:, effect], truth.coef[effect])
     scores |= interval_scores("no_effect", ends[:, ~effect], truth.coef[~effect])

@@ -26,9 +26,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ispca.families import class_family
-from ispca.penalized.folds import random_folds
-from ispca.penalized.path import cross_validated_path
-from ispca.penalized.records import Problem
+from ispca.penalized.cross_validation import cross_validated_path, random_folds
+from ispca.penalized.problem import Problem
 
 from .problems import load
 

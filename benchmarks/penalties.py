@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,9 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from ispca.datasets import load
 from ispca.families import class_family
 from ispca.penalized import PenalizedClassifier
-from ispca.penalized.folds import make_folds
-from ispca.penalized.path import cross_validated_path
-from ispca.penalized.records import Problem
-from ispca.reduction.reuse import Reuse
+from ispca.penalized.cross_validation import cross_validated_path, make_folds
+from ispca.penalized.problem import Problem
+from ispca.reduction.reuse import share_results
 
 SETS = ["colon", "leukemia", "prostate", "arcene", "gravier", "glioma-4c", "chowdary", "ovarian", "basehock"]
 COLUMNS = [
@@ -43,10 +43,10 @@ def split_densities(X: Any, codes: np.ndarray, train: Any, test: Any) -> tuple[l
     """Return the densities of all columns on one split, and whether ridge and lasso end on the edge."""
     (X, codes), (X_new, codes_new) = (X[train], codes[train]), (X[test], codes[test])
     first, ridge_edge = glmnet_density(X, codes, X_new, codes_new)
-    found, reuse = [first], Reuse()
-    for penalty in ("ridge", "lasso"):
-        for choice in ("best", "average"):
-            model = PenalizedClassifier(penalty=penalty, choice=choice, random_state=0).fit(X, codes, reuse=reuse)
+    found = [first]
+    with share_results(X):
+        for penalty, choice in product(("ridge", "lasso"), ("best", "average")):
+            model = PenalizedClassifier(penalty=penalty, choice=choice, random_state=0).fit(X, codes)
             found.append(float(model.log_predictive_density(X_new, codes_new).mean()))
     return found, ridge_edge, model.lambda_best_ == model.lambdas_[-1]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ispca.validation.corrected_interval import interval
-from ispca.validation.metrics import HeldOut, brier, calibration_error, mean_log_density
-from ispca.validation.prediction import Prediction
-from ispca.validation.stacking_weights import SMALLEST_PROBABILITY
+from ispca.stacking.mixture_weights import SMALLEST_PROBABILITY
+from ispca.targets.intervals import split_interval
+from ispca.targets.measures import brier, calibration_error, mlpd
+from ispca.targets.samples import HeldOut, Prediction
 
 SMALL = ["ovarian", "colon", "prostate", "leukemia", "gravier", "glioma-4c", "chowdary", "gordon"]
 SETS = [*SMALL, "arcene", "lung-5c-1543", "dexter", "pcmac", "basehock"]
@@ -92,7 +92,7 @@ def measured(measure: Any, probabilities: np.ndarray, observed: np.ndarray) -> f
     return float(measure(held_out, predicted(probabilities, observed)))
 
 
-MEASURES = {"mean log predictive density": mean_log_density, "Brier score": brier}
+MEASURES = {"mean log predictive density": mlpd, "Brier score": brier}
 
 
 def stored(out: Path, name: str) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
@@ -148,7 +148,7 @@ def differences(results: dict[str, dict[str, np.ndarray]], columns: list[str]) -
         for method in others:
             # A run that was stopped may have more splits of one method than of the other.
             count = min(len(values[STACK]), len(values[method]))
-            mean, low, high = interval(values[STACK][:count] - values[method][:count], TEST_TO_TRAIN)
+            mean, low, high = split_interval(values[STACK][:count] - values[method][:count], TEST_TO_TRAIN)
             cells.append(f"{mean:+.3f} ({low:+.3f} to {high:+.3f})")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -168,8 +168,8 @@ def report(out: Path, names: list[str]) -> str:
             for name, methods in found.items()
         }
         rows = {name: [float(values[method].mean()) for method in columns] for name, values in scores.items()}
-        tables.append(table(title, columns, rows, max if measure is mean_log_density else min))
-        if measure is mean_log_density:
+        tables.append(table(title, columns, rows, max if measure is mlpd else min))
+        if measure is mlpd:
             means = {method: np.array([row[j] for row in rows.values()]) for j, method in enumerate(columns)}
             if STACK in columns:
                 tables.append(differences(scores, columns))

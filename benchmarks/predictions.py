@@ -25,8 +25,8 @@ from benchmarks.prediction_rules import PAPER, SETS, STACK, report
 from ispca import StackedClassifier
 from ispca.datasets import load
 from ispca.models.base import Horseshoe
+from ispca.stacking.candidates import N_COMPONENTS, N_COMPONENTS_MANY_CLASSES, default_candidates
 from ispca.validation import paper_methods, standard_methods
-from ispca.validation.stacking_candidates import N_COMPONENTS, N_COMPONENTS_MANY_CLASSES, default_candidates
 
 
 def methods_for(n_classes: int, seed: int) -> dict[str, Any]:

@@ -17,10 +17,9 @@ import numpy as np
 from benchmarks.prediction_rules import PAPER, SETS, head, pooled_calibration_error
 from ispca import ISPCA, HorseshoeClassifier
 from ispca.datasets import load
+from ispca.stacking.candidates import HONEST, N_COMPONENTS, N_COMPONENTS_MANY_CLASSES, reduced
+from ispca.targets.intervals import split_interval
 from ispca.validation import Comparison, compare, paper_methods
-from ispca.validation.corrected_interval import interval
-from ispca.validation.methods import HONEST, reduced
-from ispca.validation.stacking_candidates import N_COMPONENTS, N_COMPONENTS_MANY_CLASSES
 
 CROSS_FITTED = "ISPCA-cross-fitted"
 # Fixed beforehand: the mean gain and the largest loss on a set with which the cross-fitted ISPCA is recommended.
@@ -49,7 +48,7 @@ def run_set(name: str, out: Path, n_splits: int, n_jobs: int) -> tuple[Compariso
 def row(result: Comparison, y: np.ndarray) -> tuple[list[str], float]:
     """Return the cells of one set, and its gain."""
     scores = result.scores["mlpd"]
-    gain, low, high = interval(scores[:, 1] - scores[:, 0], result.test_to_train)
+    gain, low, high = split_interval(scores[:, 1] - scores[:, 0], result.test_to_train)
     values = [*scores.mean(axis=0), *result.scores["brier"].mean(axis=0)]
     for column in range(2):
         splits = [

@@ -27,10 +27,10 @@ import numpy as np
 from sklearn.base import clone
 
 from ispca.selection import ProjectionSelector
-from ispca.selection.settings import SearchSettings
-from ispca.selection.validated_path import Searcher, submodel_density
-from ispca.validation.samples import Samples
-from ispca.validation.target import Target
+from ispca.selection.search import SearchSettings
+from ispca.selection.validated_path import Searcher, submodel_prediction
+from ispca.targets import find_target
+from ispca.targets.samples import Samples
 
 from .selection_data import SETS, PanelData, panel_data, reference_for
 from .selection_peers import export, lasso_peer, projpred, stability_peer
@@ -54,9 +54,9 @@ def reference_seconds(data: PanelData) -> float:
 
 def search_seconds(data: PanelData, largest: int) -> float:
     """Return the CPU seconds of search and validation alone, without the reference fits."""
-    none, target = np.array([], dtype=np.intp), Target(data.kind, None)
+    none, target = np.array([], dtype=np.intp), find_target(data.kind, None)
     if data.kind == "classification":
-        target = Target(data.kind, np.unique(data.y))
+        target = find_target(data.kind, np.unique(data.y))
     searcher = Searcher(SearchSettings(largest, none, none), n_draws=400, n_clusters=20, seed=0)
     seconds = 0.0
     for train, test in [(np.arange(len(data.y)), none), *data.folds]:
@@ -66,7 +66,7 @@ def search_seconds(data: PanelData, largest: int) -> float:
         found = searcher.search(fitted, samples, target)
         for chosen in found.path.sets if len(test) else ():
             parts = samples.X[:, chosen], others.X[:, chosen]
-            submodel_density(parts, found.draws, others, target, target.classes)
+            submodel_prediction(parts, found.draws, others, target, target.classes)
         seconds += time.process_time() - started
     return seconds
 

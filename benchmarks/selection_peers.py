@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ispca.families import FAMILIES
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, lasso
-from ispca.penalized.records import Problem
+from ispca.penalized.problem import Problem
 
 from .selection_data import PanelData, all_draws, screened, write_for_r
 

@@ -23,9 +23,8 @@ import numpy as np
 from scipy.special import expit
 
 from ispca.families import FAMILIES
-from ispca.penalized.folds import random_folds
-from ispca.penalized.path import cross_validated_path
-from ispca.penalized.records import Problem
+from ispca.penalized.cross_validation import cross_validated_path, random_folds
+from ispca.penalized.problem import Problem
 from ispca.selection import ProjectionSelector
 from ispca.validation import StackedClassifier, StackedRegressor, recommended_methods
 

@@ -51,7 +51,8 @@ for name in methods:
 # These are the difference between the mean images and the coefficients per standard deviation in the last split
 # (red: more ink means 8). The lasso keeps single pixels, and ISPCA gives weight to whole strokes.
 
-per_unit = original_coefficients(model)["mean"][1:]  # the first row is the intercept
+pixels = original_coefficients(model)[1:]  # without the intercept, sorted by effect
+per_unit = pixels["mean"][np.argsort(pixels.feature.astype(int))]
 images = {
     "mean of 8 minus mean of 3": X[y == 8].mean(axis=0) - X[y == 3].mean(axis=0),
     "ISPCA": per_unit * X_train.std(axis=0),

@@ -53,6 +53,6 @@ least_squares = LinearRegression().fit((numbers - numbers.mean()) / numbers.std(
 table = original_coefficients(model)
 for name in ("bmi", "s5", "s1", "s2"):
     plain = least_squares.coef_[numbers.columns.get_loc(name)]
-    ours = table["mean"][table.feature == name][0] * numbers[name].std()
+    ours = table.per_sd[table.feature == name][0]
     print(f"{name}: least squares {plain:+.0f}, ISPCA {ours:+.0f} per standard deviation")
 plot_coefficients(model, n_features=10)

@@ -98,8 +98,8 @@ def _examine_model(path: Path) -> None:
 def _use(step: Any, Z: np.ndarray) -> np.ndarray:
     """Call the methods of a step, and return its output."""
     from ispca import original_coefficients
-    from ispca.models.posterior_counts import PosteriorCounts
-    from ispca.validation.stacking_base import Stacked
+    from ispca.models.regressors import PosteriorCounts
+    from ispca.stacking.base import Stacked
 
     if isinstance(step, Stacked):
         _use_stack(step, Z)

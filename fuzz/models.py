@@ -32,10 +32,10 @@ from ispca.families.survival_target import survival_target
 from ispca.persistence import save_model
 from ispca.selection import FeaturePanel
 from ispca.selection.reference import reference_predictions
-from ispca.selection.submodels import submodel_for
-from ispca.validation.base_rates import BaseRateRegressor
-from ispca.validation.samples import Samples
-from ispca.validation.target import Target
+from ispca.selection.submodels_and_panels import SUBMODELS
+from ispca.targets import find_target
+from ispca.targets.base_rates import BaseRateRegressor
+from ispca.targets.samples import Samples
 
 
 def make_models() -> list[bytes]:
@@ -116,8 +116,8 @@ def _submodels(frame: pd.DataFrame, value: np.ndarray, short: dict[str, Any]) ->
     for place, (kind, reference, y, features) in enumerate(references):
         reference.fit(frame, y)
         classes = getattr(reference, "classes_", None)
-        predictions = reference_predictions(reference, Samples(frame, y), Target(kind, classes), 6)
+        predictions = reference_predictions(reference, Samples(frame, y), find_target(kind, classes), 6)
         panel = FeaturePanel(features).fit(frame)
-        model = submodel_for(kind)().fit(panel.transform(frame), predictions, classes)
+        model = SUBMODELS[kind]().fit(panel.transform(frame), predictions, classes)
         models.append(model if place % 3 == 2 else make_pipeline(panel, model))
     return models

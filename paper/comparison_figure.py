@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ispca.plots.canvas import ACCENT, FAINT, INK, SECOND, load_pyplot
-from ispca.plots.comparison import TITLES
+from ispca.targets.measures import measure_title
 
 from .comparison_tables import groups
 from .data_sets import paper_sets
@@ -63,7 +63,7 @@ def draw_panels(scores: Scores, absent: Sequence[str], metric: str, n_splits: in
         ax.set_visible(False)
     for ax in axes[:, 1:].flat:
         ax.tick_params(labelleft=False)
-    _legend(figure, f"{TITLES[metric]}: mean and 95 % interval over {n_splits} splits, one fifth held out")
+    _legend(figure, f"{measure_title(metric)}: mean and 95 % interval over {n_splits} splits, one fifth held out")
     return figure
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ispca.datasets import list_datasets
+from ispca.datasets.loading import locate
 from ispca.datasets.registry import find
-from ispca.datasets.store import locate
 
 TEXT = ("dexter", "basehock", "pcmac")
 # Mass spectra with added probes: neither expression nor text.

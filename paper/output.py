@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ispca._atomic import whole_file
-from ispca._csv import write_table
+from ispca.foundation.atomic import whole_file
+from ispca.foundation.result_tables import write_table
 from ispca.plots.canvas import load_pyplot
 
 from .context import Context

@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.utils import Bunch
 
 from ispca import ISPCA, SPCA
-from ispca._array_types import Floats
+from ispca.foundation.arrays import Floats
 
 from .separation import N_NEIGHBOURS, Separation, neighbour_votes, separation
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student_t
 
-from ispca._array_types import Floats
+from ispca.foundation.arrays import Floats
+from ispca.targets.intervals import CONFIDENCE, split_interval
 from ispca.validation import Comparison
-from ispca.validation.corrected_interval import CONFIDENCE, interval
 
 from .experiment import SetResult
 
@@ -53,11 +53,11 @@ class SetScores:
 
     def estimate(self, method: str, minus: str | None = None) -> Estimate:
         """Return the mean over splits with the corrected interval."""
-        return Estimate(*interval(self.column(method, minus), self.test_to_train))
+        return Estimate(*split_interval(self.column(method, minus), self.test_to_train))
 
     def uncorrected(self, method: str, minus: str | None = None) -> Estimate:
         """Return the mean over splits with the interval of splits that have nothing in common."""
-        return Estimate(*interval(self.column(method, minus), 0.0))
+        return Estimate(*split_interval(self.column(method, minus), 0.0))
 
 
 Scores = dict[str, SetScores]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ispca._array_types import Floats, Mask
+from ispca.foundation.arrays import Floats, Mask
 
 N_NEIGHBOURS = 5
 NORMAL_975 = 1.959964

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ispca import ISPCA
-from ispca._array_types import Floats
 from ispca.datasets import make_toy
+from ispca.foundation.arrays import Floats
 from ispca.plots.canvas import FAINT, INK, load_pyplot
 
 from .class_points import draw_classes

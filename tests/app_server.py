@@ -15,7 +15,7 @@ import numpy as np
 from starlette.testclient import TestClient
 
 from ispca.app.server import make_app
-from ispca.app.settings import Settings
+from ispca.app.server_settings import ServerSettings
 from ispca.app.store import Store
 
 PORT, TOKEN = 8000, "the-token"
@@ -40,16 +40,16 @@ def table(samples=24, features=5, seed=0):
 def make_settings(folder, **changes):
     for name in ("runs", "uploads"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    return Settings(**{"folder": folder, "port": PORT, "max_runs": 1} | changes)
+    return ServerSettings(**{"folder": folder, "port": PORT, "max_runs": 1} | changes)
 
 
-def make_client(settings, admitted=True, token=TOKEN):
+def make_client(settings, admitted=True):
     """Return a browser of a server in this process, and the store of the server."""
     store = Store(settings.folder / "ispca.sqlite")
-    app = make_app(settings, store, token)
+    app = make_app(settings, store, {TOKEN: bool})
     client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, raise_server_exceptions=False)
     if admitted:
-        assert client.get(f"/?token={token}").status_code == 303
+        assert client.get(f"/?token={TOKEN}").status_code == 200
         client.headers.update(OWN)
     return client, store
 
@@ -61,20 +61,28 @@ def upload(client, content=b"a,b\n1,2\n", name="x.csv"):
 class Server:
     """A running ``ispca app``, and a browser for it."""
 
-    def __init__(self, folder: Path, *options: str, **popen) -> None:
-        command = [sys.executable, "-m", "ispca", "app", "--no-browser", "--folder", str(folder), *options]
+    def __init__(
+        self, folder: Path, *options: str, program=("-m", "ispca"), browser: bool = False, **popen
+    ) -> None:
+        command = [sys.executable, *program, "app", "--folder", str(folder), *options]
+        command += [] if browser else ["--no-browser"]
         self.folder = folder
         self.process = subprocess.Popen(command, stdout=-1, stderr=-1, text=True, **popen)
-        line = self.process.stdout.readline()
-        found = re.search(r"http://([^/]+)/(?:\?token=(\S+))?", line)
-        assert found, self.process.communicate()[1]
-        self.host, self.token, self.cookie = found[1], found[2], ""
+        self.host, self.token, self.cookie = "", "", ""
+        self.read_address()
         if self.token:
             self.admit()
+
+    def read_address(self):
+        """Read the address that is printed, the next one after each use."""
+        found = re.search(r"http://([^/]+)/(?:\?token=(\S+))?", self.process.stdout.readline())
+        assert found, self.process.communicate()[1]
+        self.host, self.token = found[1], found[2]
 
     def admit(self):
         _, headers, _ = self.request("GET", f"/?token={self.token}")
         self.cookie = headers["set-cookie"].split(";")[0]
+        self.read_address()
 
     def __enter__(self):
         return self

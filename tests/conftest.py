@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 settings.register_profile("ispca", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("ispca")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark all but every n-th case of the tests with ``grid(n)`` as slow, before slow ones are left out."""
+    cases = Counter()
+    for item in items:
+        if grid := item.get_closest_marker("grid"):
+            name = item.nodeid.partition("[")[0]
+            if cases[name] % grid.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[name] += 1
+
 
 CONTAINERS = {
     "C order": np.ascontiguousarray,

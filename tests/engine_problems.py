@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import loggamma
 
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 engine = load_engine()
 

@@ -5,8 +5,6 @@ import signal
 import sys
 import traceback
 
-from ispca import _atomic
-
 # Audit events that change the file system; "open" only where it is for writing.
 EVENTS = {"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate"}
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
@@ -21,19 +19,14 @@ class Fault:
         self.count = 0
 
     def install(self):
-        sync, rename = os.fsync, _atomic._renamed
+        sync = os.fsync
         sys.addaudithook(self._hear)
 
         def fsync(handle):
             self._hit("fsync")
             return sync(handle)
 
-        def renamed(source, goal, flag):
-            if _atomic._renameat2() is not None:
-                self._hit("renameat2")
-            return rename(source, goal, flag)
-
-        os.fsync, _atomic._renamed = fsync, renamed
+        os.fsync = fsync
 
     def _hear(self, event, args):
         if event == "open":

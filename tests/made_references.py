@@ -1,5 +1,7 @@
 """References of every kind on simulated data, with predictions to project."""
 
+from functools import cache
+
 import numpy as np
 
 from ispca import (
@@ -11,10 +13,10 @@ from ispca import (
 )
 from ispca.families.survival_target import survival_target
 from ispca.selection.reference import reference_predictions
-from ispca.validation.samples import Samples
-from ispca.validation.target import Target
+from ispca.targets import find_target
+from ispca.targets.samples import Samples
 
-SHORT = {"n_warmup": 300, "n_draws": 100, "random_state": 0}
+SHORT = {"n_warmup": 300, "n_draws": 100, "retry": False, "random_state": 0}
 KINDS = ("gaussian", "binomial", "multinomial", "poisson", "negative-binomial", "ordinal", "cox")
 NONE = np.array([], dtype=np.intp)
 
@@ -29,20 +31,20 @@ def observed(kind, Z, seed=1):
     rng, n = np.random.default_rng(seed), len(Z)
     signal, offset = Z[:, 0] - Z[:, 1], 0.3 * rng.normal(size=n)
     if kind == "gaussian":
-        return signal + rng.normal(size=n), Target("regression"), None
+        return signal + rng.normal(size=n), find_target("regression"), None
     if kind == "binomial":
-        return (signal + rng.logistic(size=n) > 0).astype(int), Target("classification", np.arange(2)), None
+        return (signal + rng.logistic(size=n) > 0).astype(int), find_target("classification", np.arange(2)), None
     if kind == "multinomial":
         scores = np.column_stack([signal, Z[:, 2], np.zeros(n)]) + rng.gumbel(size=(n, 3))
-        return scores.argmax(axis=1), Target("classification", np.arange(3)), None
+        return scores.argmax(axis=1), find_target("classification", np.arange(3)), None
     if kind == "poisson":
-        return rng.poisson(np.exp(0.5 * signal + offset)), Target("count"), offset
+        return rng.poisson(np.exp(0.5 * signal + offset)), find_target("count"), offset
     if kind == "negative-binomial":
-        return rng.poisson(np.exp(0.5 * signal) * rng.gamma(2, 0.5, n)), Target("count"), None
+        return rng.poisson(np.exp(0.5 * signal) * rng.gamma(2, 0.5, n)), find_target("count"), None
     if kind == "ordinal":
-        return np.digitize(2 * signal + rng.logistic(size=n), [-1, 1]), Target("ordinal", np.arange(3)), None
+        return np.digitize(2 * signal + rng.logistic(size=n), [-1, 1]), find_target("ordinal", np.arange(3)), None
     death, end = rng.exponential(np.exp(-signal)), rng.exponential(2, size=n)
-    return survival_target((death < end, np.minimum(death, end))), Target("survival"), None
+    return survival_target((death < end, np.minimum(death, end))), find_target("survival"), None
 
 
 def model_of(kind):
@@ -61,6 +63,12 @@ def model_of(kind):
 def reference_of(kind, Z, n_draws=50):
     """Return a fitted reference and its predictions."""
     y, target, offset = observed(kind, Z)
-    model = model_of(kind).fit(Z, y, **({} if offset is None else {"offset": offset}))
-    samples = Samples(Z, y, None, None, offset)
-    return model, reference_predictions(model, samples, target, n_draws)
+    model = _fitted(kind, Z.shape, Z.tobytes())
+    return model, reference_predictions(model, Samples(Z, y, None, None, offset), target, n_draws)
+
+
+@cache
+def _fitted(kind, shape, content):
+    Z = np.frombuffer(content).reshape(shape)
+    y, _, offset = observed(kind, Z)
+    return model_of(kind).fit(Z, y, **({} if offset is None else {"offset": offset}))

@@ -238,9 +238,9 @@ class MeansOfTraining:
     path: str
     factor: float = 1.0
 
-    def __call__(self, estimator, train, test, target, reuse):
+    def __call__(self, estimator, train, test, target):
         note(self.path, str(len(train.y)))
         if not len(np.intersect1d(train.X[:, 0], 0.0)):
             raise ArithmeticError("sample 0 is missing")
         means = self.factor * np.asarray(train.X).mean(axis=0)
-        return TrainingMeans(means, estimator.random_state, ("first", target.kind))
+        return TrainingMeans(means, estimator.random_state, ("first", target.name))

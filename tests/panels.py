@@ -7,12 +7,13 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from ispca import HorseshoeClassifier
-from ispca.selection.tables import panel_table
+from ispca.selection.panel_results import panel_table
 
 FEATURES = ["gene 7", "gene 3", "gene 12", "gene 5"]
 DIVERGENCE = [0.5, 0.2, 0.06, 0.04, 0.02]
 DIFFERENCE = [-0.45, -0.2, -0.03, -0.01, 0.005]
 FRACTIONS = [1.0, 0.9, 0.6, 0.5]
+ACCURACY, AUC = [0.5, 0.8, 0.9, 0.92, 0.95], [0.5, 0.85, 0.93, 0.95, 0.97]
 ERRORS = [0.08, 0.06, 0.04, 0.03, 0.03]
 SHORT = {"n_warmup": 40, "n_draws": 40, "retry": False, "n_jobs": 1, "random_state": 0}
 
@@ -25,6 +26,7 @@ def path(validated=True, names=FEATURES, costs=None, dropped=""):
     if validated:
         columns["density"] = np.array(DIFFERENCE) - 0.3
         columns |= {"difference": np.array(DIFFERENCE), "difference_error": np.array(ERRORS)}
+        columns |= {"accuracy": np.array(ACCURACY), "auc": np.array(AUC)}
         columns["fraction"] = np.array([np.nan, *np.cumsum(FRACTIONS) / np.arange(1, 5)])
     if costs is not None:
         columns["cost"] = np.cumsum([0.0, *costs])
@@ -55,6 +57,7 @@ def selector(validated=True, n_features=2, names=FEATURES, costs=None, n_classes
         n_features_=n_features,
         validated_=validated,
         reference_density_=-0.3,
+        reference_measures_={"accuracy": 0.94, "auc": 0.96} if validated else {},
         message_="The verdict.",
         groups_=np.rec.fromarrays(groups, names="feature,stands_for,correlation,cost"),
         costs=costs,

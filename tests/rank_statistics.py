@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import log_expit, logsumexp
 
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 from ispca.models.diagnostics import bulk_ess
 from log_densities import LOG_DENSITIES
 

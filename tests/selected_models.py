@@ -7,11 +7,10 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from ispca import HorseshoeClassifier, HorseshoeCounts, HorseshoeOrdinal, HorseshoeRegressor, HorseshoeSurvival
-from ispca.selection.feature_panel import FeaturePanel
 from ispca.selection.reference import reference_predictions
-from ispca.selection.submodels import submodel_for
-from ispca.validation.samples import Samples
-from ispca.validation.target import Target
+from ispca.selection.submodels_and_panels import SUBMODELS, FeaturePanel
+from ispca.targets import find_target
+from ispca.targets.samples import Samples
 from kinds import count_data, ordinal_data, survival_data
 
 SHORT = {"n_draws": 50, "n_warmup": 100, "n_chains": 2, "retry": False, "random_state": 0}
@@ -50,7 +49,7 @@ def reference(name):
     kind, model = REFERENCES[name]
     model.fit(X, y)
     classes = getattr(model, "classes_", None)
-    predictions = reference_predictions(model, Samples(X, y), Target(kind, classes), 60)
+    predictions = reference_predictions(model, Samples(X, y), find_target(kind, classes), 60)
     return model, predictions, classes
 
 
@@ -60,5 +59,5 @@ def submodel(name, features):
     X, _ = problem(name)
     _, predictions, classes = reference(name)
     panel = FeaturePanel(list(features)).fit(X)
-    model = submodel_for(REFERENCES[name][0])().fit(panel.transform(X), predictions, classes)
+    model = SUBMODELS[REFERENCES[name][0]]().fit(panel.transform(X), predictions, classes)
     return Pipeline([("panel", panel), ("model", model)])

@@ -6,7 +6,7 @@ from sklearn.linear_model import ARDRegression, BayesianRidge, LogisticRegressio
 from sklearn.naive_bayes import GaussianNB
 
 from ispca import StackedClassifier, StackedRegressor
-from ispca.validation.base_rates import BaseRateRegressor
+from ispca.targets.base_rates import BaseRateRegressor
 
 QUICK = [("logistic", LogisticRegression()), ("bayes", GaussianNB()), ("base rate", DummyClassifier())]
 NORMAL = [("ridge", BayesianRidge()), ("ard", ARDRegression()), ("base rate", BaseRateRegressor())]

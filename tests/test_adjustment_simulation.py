@@ -6,6 +6,8 @@ import pytest
 from benchmarks.adjustment import ALPHA, TARGETS, confounded, firing_rates
 from ispca import ISPCA
 
+pytestmark = pytest.mark.slow
+
 N_TRIALS = 60
 
 

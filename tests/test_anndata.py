@@ -1,14 +1,18 @@
 """``ispca.anndata``: results where scanpy users look for them, and through an h5ad file."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
 
-from ispca import ISPCA
+from ispca import ISPCA, PenalizedClassifier, StackedClassifier, feature_scores
 from ispca.anndata import ispca
 from ispca.containers import ColumnSource
 from ispca.readers import read_table
+from ispca.validation import compare
 
 anndata = pytest.importorskip("anndata")
 
@@ -187,3 +191,22 @@ def test_backed_objects_that_cannot_take_results(in_file):
         ispca(backed, "cell_type", copy=True)
     with pytest.raises(ValueError, match=r"view of an AnnData object backed by a file.*view\.to_memory\(\)"):
         ispca(backed[:40], "cell_type")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_an_object_in_place_of_x_is_refused_at_once_with_what_to_do(sparse, rng):
+    X, y = rng.normal(size=(30, 8)), np.arange(30) % 2
+    adata = anndata.AnnData(sp.csr_matrix(X) if sparse else X)
+    for fit in (
+        ISPCA().fit,
+        PenalizedClassifier().fit,
+        StackedClassifier({"a": LogisticRegression()}).fit,
+        feature_scores,
+        partial(compare, LogisticRegression()),
+    ):
+        with pytest.raises(
+            ValueError, match=r"X is an AnnData object. Pass X=adata.to_df\(\).*ispca.anndata.ispca"
+        ):
+            fit(adata, y)
+    found = ISPCA(2, alpha=None).fit(adata.to_df(), y)
+    assert found.feature_names_in_.tolist() == adata.var_names.tolist()

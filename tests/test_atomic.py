@@ -4,8 +4,8 @@ import os
 import stat
 import threading
 
-from ispca._atomic import whole_file
-from ispca.commands._output import output_file, output_folder
+from ispca.foundation.atomic import whole_file
+from ispca.foundation.output_folder import output_file, output_folder
 
 FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "report.html", "scores.csv"]
 

@@ -8,6 +8,8 @@ from scipy.stats import binom
 
 from ispca import ISPCA
 
+pytestmark = pytest.mark.slow
+
 ALPHA = 0.05
 FITS = 1000
 TESTS = ("paper", "residual")

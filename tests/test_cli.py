@@ -12,8 +12,7 @@ from ispca import cli
 from ispca.cli import main
 from ispca.datasets import list_datasets
 from ispca.datasets.arrays import Arrays, checksum, write_npz
-from ispca.datasets.records import Dataset
-from ispca.datasets.registry import all_datasets
+from ispca.datasets.registry import Dataset, all_datasets
 
 
 @pytest.fixture
@@ -73,19 +72,6 @@ def test_a_description(folders, capsys):
     assert "Present: not present" in text
 
 
-def test_download_of_what_is_there_checks_it(folders, capsys):
-    assert main(["datasets", "tiny", "--download"]) == 0
-    assert "tiny.npz" in capsys.readouterr().out
-    (folders[0] / "tiny.npz").write_bytes(b"damaged")
-    assert main(["datasets", "tiny", "--download"]) == 1
-    assert "as a data set" in one_line(capsys.readouterr().err)
-
-
-def test_no_direct_download(folders, capsys):
-    assert main(["datasets", "lung-5c-1543", "--download"]) == 1
-    assert "Put lung-5c-1543.npz into the folder" in one_line(capsys.readouterr().err)
-
-
 def test_a_misspelt_name(folders, capsys):
     assert main(["datasets", "colo"]) == 2
     assert "Did you mean colon" in one_line(capsys.readouterr().err)
@@ -95,11 +81,6 @@ def test_a_misspelt_name(folders, capsys):
 def test_usage(arguments, capsys):
     assert main(arguments) == 2
     assert "usage: ispca" in capsys.readouterr().err
-
-
-def test_download_needs_a_name(folders, capsys):
-    assert main(["datasets", "--download"]) == 2
-    assert "needs the name" in one_line(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["datasets", "--help"], ["--version"]])
@@ -133,6 +114,35 @@ def test_the_reader_may_leave_early(folders):
     command = f"{sys.executable} -m ispca datasets --json | head -n 1"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120, check=True)
     assert (result.stdout, result.stderr) == ("[\n", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("fit nowhere.csv --target y", 3),
+        ("fit {here} --samples nowhere.csv --target y", 3),
+        ("fit {here} --cv 1", 2),
+        ("fit {here} --target y --time t", 2),
+        ("fit {here} --draws many", 2),
+        ("compare {here} --jobs 0", 2),
+        ("predict nowhere.ispca {here}", 3),
+        ("select {here} {here} --always a --never a", 2),
+        ("select --nonsense", 2),
+        ("predict --help", 0),
+    ],
+)
+def test_errors_do_not_wait_for_large_imports(line, code):
+    """Importing these takes a second or more, which nobody needs to wait for to learn of a misspelled name."""
+    program = """if True:
+        import sys
+        from ispca.cli import main
+        code = main(sys.argv[1:])
+        sys.exit(code if not {"numpy", "scipy", "sklearn", "joblib"} & {*sys.modules} else 99)
+    """
+    start = [sys.executable, "-c", program, *line.format(here=__file__).split()]
+    result = subprocess.run(start, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_installed_as_a_command():

@@ -9,6 +9,8 @@ from benchmarks.coverage import COVERED, DESIGNS, FRESH, PAPER, TRUTH, interval_
 from benchmarks.factor_data import Design, make_truth, shrinkage
 from ispca import ISPCA
 
+pytestmark = pytest.mark.slow
+
 STRONG = {design.classes: design for design in DESIGNS if "strong" in design.name}
 
 

@@ -1,12 +1,12 @@
 """scikit-learn's own checks; cross-fitting and permutation tests depart from one of its conventions each."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ispca import ISPCA, SPCA
 
-ESTIMATORS = [
-    ISPCA(),
-    SPCA(),
+ESTIMATORS = [ISPCA(), SPCA()]
+VARIANTS = [
     ISPCA(n_components=2, test="residual", n_permutations=100, random_state=0),
     ISPCA(n_components=1, n_supervised=0),
     ISPCA(n_components=1, alpha=None, whiten=True),
@@ -37,6 +37,13 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+def test_scikit_learn_check_of_variants(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks(CROSS_FITTED, expected_failed_checks=lambda _: DIFFERENT)
 def test_scikit_learn_check_of_cross_fitting(estimator, check):
     check(estimator)

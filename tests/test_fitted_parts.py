@@ -12,9 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, RobustScaler, StandardScaler
 
-from ispca import ISPCA, HorseshoeClassifier, original_coefficients
+from ispca import ISPCA, HorseshoeClassifier
 from ispca.datasets import make_expression
 from ispca.fitted_parts import fold, take_apart
+from ispca.models.coefficients import coefficients_by_column
 from ispca.plots import heatmap_table, loading_table, permutation_table, plot_coefficients, score_table
 from ispca.report import summarize
 from ispca.validation import compare
@@ -129,7 +130,7 @@ def test_a_report_of_a_model_without_a_posterior(problem):
     assert "LogisticRegression" in summary["question"]["text"][-1]
     table = summary["coefficients"]["tables"][0]
     largest = max(table["rows"], key=lambda row: abs(row[1]))
-    coefficients = {row["feature"]: row["mean"] for row in original_coefficients(model)[1:]}
+    coefficients = {row["feature"]: row["mean"] for row in coefficients_by_column(model)[1:]}
     place = frame.columns.get_loc(largest[0])
     assert largest[1] == pytest.approx(coefficients[largest[0]] * model[1].scale_[place], rel=1e-3)
     assert len(table["columns"]) == 2

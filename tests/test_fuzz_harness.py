@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # The harness runs in processes of its own: it limits threads and memory for the whole process.
 ROOT = Path(__file__).parents[1]
 # A campaign of 40 files in two children; the planted fault shows itself at file 7 only.
@@ -130,12 +132,12 @@ def test_every_kind_of_file_is_made_and_every_valid_one_accepted(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from ispca.readers.reading import READERS
+from ispca.foundation.data_files import READABLE
 from fuzz.cases import KINDS, Case
 from fuzz.examine import examine
 from fuzz.seeds import make_seeds
 seeds = make_seeds(KINDS)
-assert {seed.suffix for some in seeds.values() for seed in some} >= {*READERS, ".csv.gz", ".ispca"}
+assert {seed.suffix for some in seeds.values() for seed in some} >= {*READABLE, ".csv.gz", ".ispca"}
 for kind, some in seeds.items():
     for seed in some:
         # The one Parquet file that must not be read is the large one.

@@ -25,9 +25,14 @@ def data(request):
     return X, {"two classes": labels, "three classes": terciles, "numbers": numbers}[request.param]
 
 
-@pytest.fixture(params=ESTIMATORS.values(), ids=ESTIMATORS.keys())
+@pytest.fixture(scope="module", params=ESTIMATORS.values(), ids=ESTIMATORS.keys())
 def estimator(request):
     return request.param
+
+
+@pytest.fixture(scope="module")
+def expected(data, estimator):
+    return fitted(estimator, *data)
 
 
 def fitted(estimator, X, y, **params):
@@ -47,25 +52,27 @@ def assert_identical(one, other):
     np.testing.assert_array_equal(one[1], other[1])
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("memory_budget", [2**20, 3 * 2**20, 2**33])
-def test_memory_budget(data, estimator, memory_budget):
-    assert_identical(fitted(estimator, *data), fitted(estimator, *data, memory_budget=memory_budget))
+def test_memory_budget(data, estimator, expected, memory_budget):
+    assert_identical(expected, fitted(estimator, *data, memory_budget=memory_budget))
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
-def test_number_of_threads(data, estimator, n_threads):
-    expected = fitted(estimator, *data)
+def test_number_of_threads(data, estimator, expected, n_threads):
     with threadpool_limits(n_threads, user_api="blas"):
         assert_identical(expected, fitted(estimator, *data))
 
 
-@pytest.mark.parametrize("size", [1, 17, 1000])
-def test_batch_sizes(monkeypatch, data, estimator, size):
-    expected = fitted(estimator, *data)
+@pytest.mark.grid(5)
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 17, 1000])
+def test_batch_sizes(monkeypatch, data, estimator, expected, size):
     monkeypatch.setattr(permutation, "PIECE", size)
     assert_identical(expected, fitted(estimator, *data))
 
 
+@pytest.mark.grid(5)
 def test_dense_or_sparse(data, estimator):
     X, y = data
     # Words: mostly zeros, whole numbers, many ties.
@@ -77,6 +84,7 @@ def test_dense_or_sparse(data, estimator):
     np.testing.assert_allclose(sparse[1], dense[1], atol=1e-8)
 
 
+@pytest.mark.grid(5)
 def test_same_seed_same_result_and_another_seed_another(data, estimator):
     assert_identical(fitted(estimator, *data), fitted(estimator, *data))
     X, y = data

@@ -71,6 +71,7 @@ def test_an_unchanged_copy_is_accepted(members, reduction, tmp_path):
         assert np.array_equal(loaded.components_, reduction.components_)
 
 
+@pytest.mark.slow
 def test_an_array_that_unpacks_to_far_more_than_the_file_is_refused(members, tmp_path):
     blocks = [floats((300 * 2**17,)), *[MEBIBYTE] * 300]
     bomb = write(tmp_path / "bomb", members | {"array0.npy": blocks})
@@ -196,6 +197,7 @@ def test_two_members_of_one_name_are_refused(members, tmp_path):
         load_model(sign(tmp_path / "bad", (tmp_path / "bad").read_bytes()))
 
 
+@pytest.mark.slow
 def test_too_many_members_are_refused_before_they_are_listed(members, tmp_path, monkeypatch):
     # More than 65,535, so that the count is in the record of the zip64 extension.
     many = members | {f"array{k}.npy": b"" for k in range(len(members) - 1, 90_000)}

@@ -6,6 +6,7 @@ import pytest
 from naive import literal_ispca, projection_by_matrices, projection_by_vectors
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "name", ["binary-wide", "four-class", "regression-tall", "degenerate-columns", "toy-two-features"]
 )

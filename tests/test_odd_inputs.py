@@ -1,6 +1,7 @@
 """The odd-input table: hostile arrays through every public fit, with the expected outcome beside each.
 
 The outcome is WORKS (finite results, for the training data too) or a pattern that the one error must match.
+Every input goes through three of the fits, which take turns; the other pairs are slow.
 """
 
 import re
@@ -22,6 +23,7 @@ from ispca import (
     feature_scores,
     score_test,
 )
+from ispca.models import base
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor
 from ispca.validation import compare
 from odd_inputs import LABEL_TABLE, NEW, NUMBER_TABLE, SAME, WORKS, X_TABLE, D, N
@@ -140,18 +142,27 @@ def check(name, make, target, entry, data):
         refused(make, X, y, expected)
 
 
-@pytest.mark.parametrize("entry", X_TABLE.values(), ids=X_TABLE.keys())
-@pytest.mark.parametrize("name", [*EITHER, *CLASSIFIERS])
+def pairs(names, table, turns=3):
+    """Return a decorator that runs a test with every name and every entry of the table."""
+    found = []
+    for i, (case, entry) in enumerate(table.items()):
+        for j, name in enumerate(names):
+            marks = () if (j - turns * i) % len(names) < turns else pytest.mark.slow
+            found.append(pytest.param(name, entry, id=f"{name}-{case}", marks=marks))
+    return pytest.mark.parametrize(("name", "entry"), found)
+
+
+@pairs([*EITHER, *CLASSIFIERS], X_TABLE, 2)
 def test_features_of_a_classification(name, entry):
     check(name, (EITHER | CLASSIFIERS)[name], "labels", entry, data())
 
 
-@pytest.mark.parametrize("entry", X_TABLE.values(), ids=X_TABLE.keys())
-@pytest.mark.parametrize("name", REGRESSORS)
+@pairs(REGRESSORS, X_TABLE, 1)
 def test_features_of_a_regression(name, entry):
     check(name, REGRESSORS[name], "numbers", entry, data())
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("case", SAME)
 def test_what_decides_the_target_is_found_whatever_it_comes_in(case):
     X, labels, numbers = data()
@@ -166,10 +177,22 @@ def test_what_decides_the_target_is_found_whatever_it_comes_in(case):
         assert abs(np.corrcoef(np.asarray(Z)[:, 0], numbers)[0, 1]) > 0.7
 
 
-def test_features_too_small_for_the_prior_are_warned_of():
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        (1e-6, r"vary by .* at most.*StandardScaler"),
+        (1e6, r"vary by .* or more.*StandardScaler"),
+        ([1, 1000], r"differ by a factor of \d+.*StandardScaler"),
+    ],
+)
+def test_scales_that_do_not_suit_the_prior_are_warned_of_before_sampling(scale, message, monkeypatch):
+    def sample(*args):
+        raise InterruptedError
+
+    monkeypatch.setattr(base, "sample_posterior", sample)
     X, _, numbers = data()
-    with pytest.warns(UserWarning, match=r"vary by .* at most.*StandardScaler"):
-        HorseshoeRegressor(**SHORT).fit(1e-6 * X, numbers)
+    with pytest.warns(UserWarning, match=message), pytest.raises(InterruptedError):
+        HorseshoeRegressor(**SHORT).fit(X[:, :2] * scale, numbers)
 
 
 def check_target(name, make, entry, plain):
@@ -186,21 +209,19 @@ def check_target(name, make, entry, plain):
         refused(make, X, y, expected)
 
 
-@pytest.mark.parametrize("entry", LABEL_TABLE.values(), ids=LABEL_TABLE.keys())
-@pytest.mark.parametrize("name", [*EITHER, *CLASSIFIERS])
+@pairs([*EITHER, *CLASSIFIERS], LABEL_TABLE)
 def test_labels(name, entry):
     check_target(name, (EITHER | CLASSIFIERS)[name], entry, data()[1])
 
 
-@pytest.mark.parametrize("entry", NUMBER_TABLE.values(), ids=NUMBER_TABLE.keys())
-@pytest.mark.parametrize("name", [*EITHER, *REGRESSORS])
+@pairs([*EITHER, *REGRESSORS], NUMBER_TABLE)
 def test_numbers(name, entry):
     check_target(name, (EITHER | REGRESSORS)[name], entry, data()[2])
 
 
-@pytest.mark.parametrize(("make", "expected"), NEW.values(), ids=NEW.keys())
-@pytest.mark.parametrize("name", ["ISPCA", "SPCA", *list(CLASSIFIERS)[:3], *list(REGRESSORS)[:3]])
-def test_new_data(name, make, expected):
+@pairs(["ISPCA", "SPCA", *list(CLASSIFIERS)[:3], *list(REGRESSORS)[:3]], NEW)
+def test_new_data(name, entry):
+    make, expected = entry
     X, labels, numbers = data()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -226,6 +247,7 @@ except ValueError as error:
 """
 
 
+@pytest.mark.slow
 def test_many_equal_names_are_counted_once_each():
     # Counting each of them in all of them would take an hour.
     run = subprocess.run(

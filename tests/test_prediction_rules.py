@@ -15,7 +15,7 @@ from benchmarks.prediction_rules import (
 )
 from benchmarks.predictions import methods_for
 from benchmarks.recipe import verdict
-from ispca.validation.stacking_candidates import default_candidates
+from ispca.stacking.candidates import default_candidates
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,18 @@
 import inspect
 import subprocess
 import sys
+import warnings
+from typing import Self, get_type_hints
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 
 import ispca
 from ispca import selection, validation
+from ispca.models.base import Horseshoe
+from ispca.stacking.base import Stacked
 
 ESTIMATORS = [
     kind
@@ -34,6 +40,31 @@ print(ispca.ISPCA, ispca.datasets)"""
     assert all(name in done.stdout for name in [*ispca.__all__, "validation", "module 'ispca.datasets'"])
     with pytest.raises(AttributeError, match="no attribute 'ISPC'"):
         ispca.ISPC  # noqa: B018
+
+
+def test_completion_shows_public_names_only():
+    assert set(dir(ispca)) - {"__version__"} == {*ispca.__all__, *ispca.PACKAGES}
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_fit_returns_its_own_type(kind):
+    """Type checkers then know what ``ISPCA().fit(X, y)`` is, also of a subclass."""
+    assert get_type_hints(kind.fit)["return"] is Self
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if hasattr(kind, "predict_proba")])
+def test_every_classifier_has_log_probabilities(kind, rng):
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    options = {"estimators": {"a": LogisticRegression()}, "n_jobs": 1} if issubclass(kind, Stacked) else {}
+    if issubclass(kind, Horseshoe):
+        options = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = kind(**options, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(model.predict_proba(X)), rtol=1e-10)
+    far = model.predict_log_proba(1e5 * X)
+    assert far.shape == (40, 2)
+    assert not np.isnan(far).any()
 
 
 SUBMODELS = [getattr(selection, name) for name in selection.__all__ if name.startswith("Projected")]

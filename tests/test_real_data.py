@@ -17,6 +17,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", EXPECTED)
 def test_number_of_supervised_components(real_data, name):
     X, y = real_data(name)
@@ -30,6 +31,7 @@ def test_number_of_supervised_components(real_data, name):
     np.testing.assert_allclose(estimator.transform(X), Z, atol=1e-8 * np.abs(Z).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pcmac", "dexter"])
 def test_sparse_equals_dense(real_data, name):
     X, y = real_data(name)
@@ -43,6 +45,7 @@ def test_sparse_equals_dense(real_data, name):
     np.testing.assert_allclose(sparse.components_, dense.components_, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_residual_test_finds_more_in_text(real_data):
     X, y = real_data("pcmac")
     estimator = ISPCA(test="residual", random_state=0).fit(X, y)

@@ -25,17 +25,17 @@ from ispca import (
     PenalizedRegressor,
     StackedClassifier,
     StackedRegressor,
-    original_coefficients,
 )
-from ispca.commands._new_samples import load_predictor
-from ispca.commands.predict import predictions
+from ispca.analysis.model_loading import load_predictor
+from ispca.analysis.predictions import predictions
+from ispca.models.coefficients import coefficients_by_column
 from ispca.persistence import ModelFileError, load_model, save_model
 from ispca.persistence.storable import estimators
+from ispca.targets.base_rates import BaseRateCounts, BaseRateRegressor, BaseRateSurvival
 from ispca.validation import StackedCounts, StackedOrdinal, StackedSurvival
-from ispca.validation.base_rates import BaseRateCounts, BaseRateRegressor, BaseRateSurvival
 from kinds import count_data, ordinal_data, survival_data
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*NOT converged")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHORT = {"n_draws": 20, "n_warmup": 40, "n_chains": 2, "retry": False, "random_state": 0}
 REDUCTION = {"n_components": 2, "n_permutations": 50, "whiten": True, "random_state": 0}
 STEPS = [
@@ -88,6 +88,7 @@ def test_the_list_is_complete():
     assert {type(step) for step in STEPS if not isinstance(step, str)} <= set(estimators().values())
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("penalty", ["lasso", "ridge"])
 @pytest.mark.parametrize("choice", ["one_standard_error", "average"])
@@ -99,7 +100,7 @@ def test_penalized_models(problem, tmp_path, n_classes, penalty, choice):
     loaded = reloaded(model, tmp_path)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert np.array_equal(loaded.log_predictive_density(X, target), model.log_predictive_density(X, target))
-    assert np.array_equal(original_coefficients(loaded)["mean"], original_coefficients(model)["mean"])
+    assert np.array_equal(coefficients_by_column(loaded)["mean"], coefficients_by_column(model)["mean"])
     assert loaded.get_params() == model.get_params()
     assert np.array_equal(loaded.weights_, model.weights_)
 
@@ -109,7 +110,9 @@ def test_an_average_without_all_its_parts_is_refused(problem, tmp_path, name):
     X, y = problem
     model = PenalizedRegressor(penalty="ridge", choice="average", random_state=0).fit(X, y)
     setattr(model, name, None)
-    with pytest.raises(ValueError, match=r"cannot be stored: its averaged_\w+_ is not|" + f"its {name} is not"):
+    with pytest.raises(
+        ValueError, match=r"cannot be stored: its (averaged_\w+_ is not|PenalizedRegressor does not work)"
+    ):
         save_model(model, tmp_path / "model")
 
 
@@ -150,7 +153,7 @@ def test_preprocessing(problem, tmp_path, step):
     model = make_pipeline(copy.deepcopy(step), ISPCA(**REDUCTION), HorseshoeRegressor(**SHORT)).fit(X, y)
     loaded = reloaded(model, tmp_path)
     assert np.array_equal(loaded.predict(X), model.predict(X))
-    assert np.array_equal(original_coefficients(loaded), original_coefficients(model))
+    assert np.array_equal(coefficients_by_column(loaded), coefficients_by_column(model))
     values = predictions(load_predictor(tmp_path / "model"), X.to_numpy())
     assert np.array_equal(values["mean"], model.predict(X))
 
@@ -161,7 +164,7 @@ def test_nested_pipelines(problem, tmp_path):
     model = make_pipeline(prepared, make_pipeline(ISPCA(**REDUCTION), HorseshoeRegressor(**SHORT))).fit(X, y)
     loaded = reloaded(model, tmp_path)
     assert np.array_equal(loaded.predict(X), model.predict(X))
-    assert np.array_equal(original_coefficients(loaded), original_coefficients(model))
+    assert np.array_equal(coefficients_by_column(loaded), coefficients_by_column(model))
     assert str(loaded) == str(model)
 
     def fewer_features(description, arrays):
@@ -211,10 +214,10 @@ def test_what_cannot_be_stored(problem, tmp_path, step, message):
 
 
 STACK_FORGERIES = {
-    "no candidates": (lambda m, a: m["fitted"].update(estimators_={"dict": {}}), "not a distribution of shape"),
-    "candidates are a list": (lambda m, a: m["fitted"].update(estimators_={"list": []}), "not a dict"),
+    "no candidates": (lambda m, a: m["fitted"].update(estimators_={"dict": {}}), "not 1 to 1000 named candidates"),
+    "candidates are a list": (lambda m, a: m["fitted"].update(estimators_={"list": []}), "not 1 to 1000 named"),
     "candidate is a number": (lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=1), "not an estimator"),
-    "weights": (lambda m, a: put(a, m["fitted"]["weights_"], [0.5, 0.5, 0.5]), "not a distribution"),
+    "weights": (lambda m, a: put(a, m["fitted"]["weights_"], [0.5, 0.5, 0.5]), "form a distribution"),
     "another width": (
         lambda m, a: (m["fitted"].pop("feature_names_in_"), m["fitted"].update(n_features_in_=3)),
         "features",
@@ -223,7 +226,7 @@ STACK_FORGERIES = {
     "other classes": (lambda m, a: put(a, m["fitted"]["classes_"], ["a", "b"]), "other classes"),
     "a candidate in itself": (
         lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=copy.deepcopy(m)),
-        "does not predict from the features",
+        "twice to one",
     ),
     "parameter is a number": (
         lambda m, a: m["parameters"]["estimators"]["dict"].update(lasso=1),
@@ -243,7 +246,7 @@ STACK_FORGERIES = {
         lambda m, a: put(
             a, m["fitted"]["estimators_"]["dict"]["base rate"]["fitted"]["class_prior_"], [2.0, -1.0]
         ),
-        "not a distribution",
+        "form a distribution",
     ),
     "lacks what predictions need": (lambda m, a: m["fitted"].pop("inverse_temperature_"), "does not work"),
 }
@@ -298,7 +301,7 @@ STEP_FORGERIES = {
     "infinite statistics": (
         SimpleImputer(),
         lambda s, a: put(a, s["fitted"]["statistics_"], np.full(8, np.inf)),
-        "infinity",
+        "impossible values",
     ),
     "unknown dtype": (SimpleImputer(), lambda s, a: s["fitted"].update(_fit_dtype={"dtype": "object"}), "unknown"),
     "lacks what transforming needs": (

@@ -29,7 +29,7 @@ def pinned():
     return dict(line.split("==") for line in lines if not line.startswith("#"))
 
 
-REQUIRED = {item.name: item for item in [*map(Requirement, PROJECT["dependencies"]), *required("test")]}
+REQUIRED = {item.name: item for item in [*map(Requirement, PROJECT["dependencies"]), *required("test-all")]}
 
 
 @pytest.mark.parametrize("name", sorted(REQUIRED, key=str.lower))

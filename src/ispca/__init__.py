@@ -5,19 +5,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._warnings import (
-        BatchWarning,
-        BorderlineWarning,
-        DataWarning,
-        DuplicateWarning,
-        FileOrderWarning,
-        LeakWarning,
-        OddFeaturesWarning,
-        OutlierWarning,
-        ScaleWarning,
-        SmallClassWarning,
-    )
-    from .ispca_transformer import ISPCA
+    from .analysis.analysis import Analysis, load
+    from .analysis.analyze import analyze
+    from .analysis.settings import Settings
+    from .foundation.messages import DataWarning
     from .models import (
         Diagnostics,
         HorseshoeClassifier,
@@ -29,27 +20,28 @@ if TYPE_CHECKING:
         original_coefficients,
     )
     from .penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor, PenalizedSurvival
-    from .reduction.records import Step
-    from .screening import ScoreTest, feature_scores, score_test
-    from .spca_transformer import SPCA
-    from .validation import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
+    from .reduction.reduction_result import Step
+    from .stacking import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
+    from .transformers.ispca_transformer import ISPCA
+    from .transformers.screening import ScoreTest, feature_scores, score_test
+    from .transformers.spca_transformer import SPCA
 
 # Loaded when used: all of it takes two seconds, which ``ispca --help`` and ``ispca app`` need not wait for.
 MEMBERS = {
-    "_warnings": (
-        *("BatchWarning", "BorderlineWarning", "DataWarning", "DuplicateWarning", "FileOrderWarning"),
-        *("LeakWarning", "OddFeaturesWarning", "OutlierWarning", "ScaleWarning", "SmallClassWarning"),
-    ),
-    "ispca_transformer": ("ISPCA",),
+    "analysis.analysis": ("Analysis", "load"),
+    "analysis.analyze": ("analyze",),
+    "analysis.settings": ("Settings",),
+    "foundation.messages": ("DataWarning",),
+    "transformers.ispca_transformer": ("ISPCA",),
     "models": (
         *("Diagnostics", "HorseshoeClassifier", "HorseshoeCounts", "HorseshoeOrdinal", "HorseshoeRegressor"),
         *("HorseshoeSurvival", "Posterior", "original_coefficients"),
     ),
     "penalized": ("PenalizedClassifier", "PenalizedCounts", "PenalizedRegressor", "PenalizedSurvival"),
-    "reduction.records": ("Step",),
-    "screening": ("ScoreTest", "feature_scores", "score_test"),
-    "spca_transformer": ("SPCA",),
-    "validation": ("StackedClassifier", "StackedCounts", "StackedOrdinal", "StackedRegressor", "StackedSurvival"),
+    "reduction.reduction_result": ("Step",),
+    "transformers.screening": ("ScoreTest", "feature_scores", "score_test"),
+    "transformers.spca_transformer": ("SPCA",),
+    "stacking": ("StackedClassifier", "StackedCounts", "StackedOrdinal", "StackedRegressor", "StackedSurvival"),
 }
 HOMES = {name: module for module, names in MEMBERS.items() for name in names}
 PACKAGES = ("anndata", "datasets", "models", "penalized", "plots", "readers", "report", "selection", "validation")
@@ -57,35 +49,30 @@ __version__ = version("ispca")
 __all__ = [
     "ISPCA",
     "SPCA",
-    "BatchWarning",
-    "BorderlineWarning",
+    "Analysis",
     "DataWarning",
     "Diagnostics",
-    "DuplicateWarning",
-    "FileOrderWarning",
     "HorseshoeClassifier",
     "HorseshoeCounts",
     "HorseshoeOrdinal",
     "HorseshoeRegressor",
     "HorseshoeSurvival",
-    "LeakWarning",
-    "OddFeaturesWarning",
-    "OutlierWarning",
     "PenalizedClassifier",
     "PenalizedCounts",
     "PenalizedRegressor",
     "PenalizedSurvival",
     "Posterior",
-    "ScaleWarning",
     "ScoreTest",
-    "SmallClassWarning",
+    "Settings",
     "StackedClassifier",
     "StackedCounts",
     "StackedOrdinal",
     "StackedRegressor",
     "StackedSurvival",
     "Step",
+    "analyze",
     "feature_scores",
+    "load",
     "original_coefficients",
     "score_test",
 ]
@@ -101,4 +88,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOMES, *PACKAGES})
+    return sorted([*__all__, *PACKAGES, "__version__"])

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ._checks import check_container, integer_seed
-from ._messages import suggestion
 from .containers import wrapped
-from .families import choose_family
-from .ispca_transformer import ISPCA
-from .reduction.records import Step
+from .foundation.messages import suggestion
+from .foundation.parameters import integer_seed
+from .inputs.checks import check_container
+from .reduction.reduction_result import Step
+from .targets import choose_family
+from .transformers.ispca_transformer import ISPCA
 
 
 def ispca(
@@ -84,7 +85,7 @@ def ispca(
     if hasattr(model, "training_scores_"):
         scores[present] = model.training_scores_
     adata.obsm[f"X_{key_added}"] = scores
-    found = _found(model, target, layer, use_raw, seed, int(np.count_nonzero(~present)))
+    found = _summary(model, target, layer, use_raw, seed, int(np.count_nonzero(~present)))
     loadings = np.ascontiguousarray(model.components_.T)
     if use_raw:
         found["loadings"] = loadings
@@ -144,7 +145,7 @@ def _target(adata: Any, target: str) -> tuple[np.ndarray, np.ndarray]:
     return (y if numeric else y.astype(str)), present
 
 
-def _found(
+def _summary(
     model: ISPCA, target: str, layer: str | None, use_raw: bool, seed: int, n_left_out: int
 ) -> dict[str, Any]:
     """Return what h5ad files can hold: no None, no objects."""

@@ -1,6 +1,7 @@
-"""The worker process of ``ispca app``: preview a file or run one command, and leave when the server is gone.
+"""The worker process of ``ispca app``: run one command, or preview the same files again and again.
 
-It reads one request, a line of JSON, from standard input, which the server keeps open for as long as it lives.
+It reads requests, lines of JSON, from standard input, which the server keeps open for as long as it lives; then it
+leaves, too.
 """
 
 from __future__ import annotations
@@ -13,21 +14,25 @@ import sys
 import threading
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
-from . import cli
-from ._atomic import whole_file
-from ._messages import InputError
-from ._progress import Stage, listening
-from ._terminal import tell
-from .app.labels import message_in_page_words
-from .app.preview import preview
-from .app.run_results import COMMAND, NOTES, PROGRESS, RESULT
+from threadpoolctl import threadpool_limits
 
-NO_MEMORY = (
-    "A run may use {limit:.1f} GB of memory, which is not enough here. Leave out features that are not needed, "
-    "close other programs, or use a machine with more memory."
-)
+from . import cli
+from .app.form import in_page_words
+from .app.preview import PageError, preview
+from .app.processes import NO_MEMORY
+from .app.run_folders import COMMAND, NOTES, PROGRESS, RESULT
+from .commands.console import speaking
+from .foundation.atomic import whole_file
+from .foundation.data_files import known_as
+from .foundation.progress import Stage, listening
+from .foundation.terminal import tell
+from .readers.kept_files import KeptFiles, keeping
+
+# Tables that are kept for further previews take at most this part of the memory of a process.
+KEPT_PART = 10
 
 
 def main() -> int:
@@ -38,21 +43,29 @@ def main() -> int:
     line = sys.stdin.readline()
     if not line:
         return 0
-    request = json.loads(line)
-    threading.Thread(target=leave_with, args=(sys.stdin.fileno(),), daemon=True).start()
+    request, following = json.loads(line), SimpleQueue[bytes]()
+    threading.Thread(target=listen, args=(sys.stdin.fileno(), following), daemon=True).start()
     limit_memory(request["memory"])
-    if "preview" in request:
-        print(json.dumps(previewed(request), default=str), flush=True)
-        return 0
-    return run(Path(request["run"]), request["memory"])
+    if "run" in request:
+        return run(Path(request["run"]), request["memory"])
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # Only answers go there, whatever else is printed.
+    os.dup2(2, 1)
+    kept = KeptFiles(request["memory"] // KEPT_PART)
+    while True:
+        print(json.dumps(answer(request, kept), default=str), file=answers, flush=True)
+        request = json.loads(following.get())
 
 
-def leave_with(handle: int) -> None:
-    """End this process and those it has started as soon as the server has gone, which closes its end of a pipe."""
+def listen(handle: int, following: SimpleQueue[bytes]) -> None:
+    """Collect further requests; end this process and those it has started as soon as the server has gone."""
     # Not through sys.stdin, which Python could not close at its end while a thread reads.
+    rest = b""
     with suppress(OSError):
-        while os.read(handle, 1024):
-            pass
+        while part := os.read(handle, 2**16):
+            *lines, rest = (rest + part).split(b"\n")
+            for line in lines:
+                following.put(line)
     # Only a group of its own: nobody else must be harmed.
     if hasattr(os, "killpg") and os.getpgid(0) == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
@@ -69,39 +82,44 @@ def limit_memory(size: int) -> None:
         resource.setrlimit(kind, (size, size))
 
 
-def previewed(request: dict[str, Any]) -> dict[str, Any]:
+def answer(request: dict[str, Any], kept: KeptFiles) -> dict[str, Any]:
     """Return the preview of files, or what is wrong with them."""
     wanted = request["preview"]
     beside = [wanted.get(role) and Path(wanted[role]) for role in ("sheet", "annotation")]
     try:
-        return preview(Path(wanted["matrix"]), beside[0], wanted["options"], beside[1])
-    except InputError as error:
-        problem, advice = error.problem, error.advice
+        # Several threads would only wait for each other during a run.
+        with keeping(kept), threadpool_limits(1):
+            return preview(Path(wanted["matrix"]), beside[0], wanted["options"], beside[1])
+    except PageError as error:
+        return {"error": error.values}
     except MemoryError:
+        if kept.clear():
+            return answer(request, kept)
         problem, advice = NO_MEMORY.format(limit=request["memory"] / 1e9), ""
     except (ValueError, OSError, ImportError) as error:
-        problem, advice = message_in_page_words(" ".join(str(error).split())), ""
+        problem, advice = " ".join(str(error).split()), ""
     except Exception as error:
         # The last defense: readers turn all failures that they know into the errors above.
         problem, advice = (
             f"The file could not be read ({type(error).__name__}).",
             "Save it again in another format.",
         )
-    return {"error": {"problem": problem, "advice": advice}}
+    return {"error": PageError(problem, advice).values}
 
 
 def run(folder: Path, memory: int) -> int:
     """Run the command of a folder there: its progress, notes and result become files."""
     os.chdir(folder)
-    arguments = json.loads(Path(COMMAND).read_text(encoding="utf-8"))["arguments"]
+    command = json.loads(Path(COMMAND).read_text(encoding="utf-8"))
     with open(NOTES, "w", encoding="utf-8", errors="replace", buffering=1) as notes:
         # Also what compiled parts and other processes print.
         for handle in (1, 2):
             os.dup2(notes.fileno(), handle)
         sys.stderr = notes
         output = io.StringIO()
-        with redirect_stdout(output), listening(StageFile(folder / PROGRESS).hear):
-            code = cli.main(arguments)
+        names = known_as(command.get("names", {}))
+        with redirect_stdout(output), listening(StageFile(folder / PROGRESS).hear), names, speaking(in_page_words):
+            code = cli.main(command["arguments"])
         if code == cli.FAILURE and cli.NO_MEMORY in Path(NOTES).read_text(encoding="utf-8", errors="replace"):
             tell(f"ispca: {NO_MEMORY.format(limit=memory / 1e9)}")
         if code == cli.OK:

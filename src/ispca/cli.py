@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import argparse
 import gc
+import multiprocessing
+import os
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
-from ._messages import InputError
-from ._terminal import tell
-from .commands import UsageError
-from .commands._console import as_options
-from .commands._threads import limited_threads
+from .commands.arguments import ARGUMENTS, LISTS, Arguments, check_files, files_first
+from .commands.console import in_options
+from .foundation.messages import InputError, SettingError
+from .foundation.output_folder import FullDiskError
+from .foundation.terminal import INTERRUPTED, leave_at_once, on_interrupt, set_handler, tell
+from .foundation.thread_limit import limited_threads
 
 # Only the module of the command in use is imported.
 COMMANDS = {
@@ -28,7 +33,7 @@ COMMANDS = {
     "app": "use ispca in a browser, on this machine",
     "datasets": "list, describe or download data sets",
 }
-OK, FAILURE, USAGE, UNUSABLE, INTERRUPTED = 0, 1, 2, 3, 130
+OK, FAILURE, USAGE, UNUSABLE = 0, 1, 2, 3
 NO_MEMORY = "There is not enough memory. Leave out features or samples, or use a machine with more memory."
 EPILOG = """example:
   ispca fit expression.csv --target diagnosis --out results
@@ -38,11 +43,25 @@ exit codes: 0 success, 1 failure, 2 invalid command line, 3 unusable data or
 model file, 130 interrupted. See "ispca COMMAND --help" for the options."""
 
 
+# Columns of the help before its text.
+WIDTH = 23
+
+
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """Keeps examples as they are written, and shows an option of several values in one line: NAME ..."""
 
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
-        return re.sub(r"(\S+) \[\1 \.\.\.\]", r"\1 ...", super()._format_args(action, default_metavar))
+        shown = re.sub(r"(\S+) \[\1 \.\.\.\]", r"\1 ...", super()._format_args(action, default_metavar))
+        # A long option leaves no space for more.
+        return shown.removesuffix(" ...") if len("".join(action.option_strings)) > WIDTH - 10 else shown
+
+
+def arguments_of(name: str) -> Arguments:
+    """Return the arguments of a command; those of a small one are in its module."""
+    if name in ARGUMENTS:
+        return ARGUMENTS[name]
+    own: Arguments = import_module(f".commands.{name}", __package__).ARGUMENTS
+    return own
 
 
 def command_module(name: str) -> ModuleType:
@@ -55,29 +74,29 @@ def command_module(name: str) -> ModuleType:
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of the command line, with the options of one command."""
-    raw = partial(HelpFormatter, max_help_position=23)
+    raw = partial(HelpFormatter, max_help_position=WIDTH)
     description = "Iterative supervised principal components, for few samples and very many features."
     parser = argparse.ArgumentParser(prog="ispca", description=description, epilog=EPILOG, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"ispca {version('ispca')}")
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     for name, summary in COMMANDS.items():
-        module = command_module(name) if name == command else None
+        arguments = arguments_of(name) if name == command else None
         own = commands.add_parser(
             name,
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
-            usage=getattr(module, "USAGE", None),
-            epilog=getattr(module, "EXAMPLE", None),
+            usage=arguments and arguments.usage,
+            epilog=arguments and arguments.example,
             formatter_class=raw,
             add_help=False,
         )
-        if module is not None:
-            _add_options(own, module)
+        if arguments is not None:
+            _add_options(own, arguments)
     return parser
 
 
-def _add_options(parser: argparse.ArgumentParser, module: ModuleType) -> None:
-    module.add_arguments(parser)
+def _add_options(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
+    arguments.add_to(parser)
     # Behind what a user looks for.
     other = parser.add_argument_group("other")
     other.add_argument("--debug", action="store_true", help="show the full traceback of an error")
@@ -100,9 +119,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ...
     0
     """
+    if arguments is not None:
+        return _main(arguments)
+    set_handler(leave_at_once)
+    code = _main(sys.argv[1:])
+    if code == INTERRUPTED:
+        for worker in multiprocessing.active_children():
+            if worker.pid is not None:
+                with suppress(OSError):
+                    os.kill(worker.pid, signal.SIGTERM)
+    # The result is printed: what is left needs no traceback.
+    set_handler(lambda *_: os._exit(code))
+    return code
+
+
+def _main(given: Sequence[str]) -> int:
     try:
-        given = sys.argv[1:] if arguments is None else arguments
-        args = make_parser(next((word for word in given if word in COMMANDS), None)).parse_args(given)
+        args = make_parser(next((word for word in given if word in COMMANDS), None)).parse_args(
+            files_first(given, LISTS)
+        )
     except SystemExit as leave:
         return leave.code if isinstance(leave.code, int) else USAGE
     with warnings.catch_warnings():
@@ -115,27 +150,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     try:
-        with limited_threads(getattr(args, "threads", None)):
-            return int(command_module(args.command).run(args))
+        check_files(args)
+        arguments_of(args.command).check(args)
+        module = command_module(args.command)
+        with on_interrupt(signal.default_int_handler), limited_threads(getattr(args, "threads", None)):
+            return int(module.run(args))
     except BrokenPipeError:
         # The reader of a pipe, such as head, has closed it.
         return OK
-    except KeyboardInterrupt:
-        tell("ispca: interrupted")
+    except KeyboardInterrupt as interrupt:
+        tell(f"ispca: interrupted. {interrupt}" if interrupt.args else "ispca: interrupted")
         return INTERRUPTED
     except Exception as error:
         if args.debug:
             raise
+        if _from_interrupt(error):
+            tell("ispca: interrupted")
+            return INTERRUPTED
         tell(f"ispca: {_message(error)}")
         if isinstance(error, InputError):
             return UNUSABLE
-        return USAGE if isinstance(error, UsageError) else FAILURE
+        return USAGE if isinstance(error, SettingError) else FAILURE
+
+
+def _from_interrupt(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C caused an error: Python and some libraries turn one exception into another."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _message(error: Exception) -> str:
     """Return the message of an error in one line."""
     if isinstance(error, InputError):
-        return f"{error.problem} {as_options(error.advice)}".strip()
+        return in_options(f"{error.problem} {error.advice}".strip())
+    if isinstance(error, SettingError | FullDiskError):
+        return in_options(error.text)
     if isinstance(error, MemoryError):
         return NO_MEMORY
     words = str(error).split()

@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Bunch
 
-from ._atomic import whole_file
-from ._csv import open_csv, write_labelled
-from ._messages import count, p_value_text
 from .datasets import make_expression
-from .ispca_transformer import ISPCA
+from .foundation.atomic import whole_file
+from .foundation.messages import count, p_value_text
+from .foundation.result_tables import open_csv, write_labelled
 from .models import HorseshoeClassifier
 from .plots import coefficient_table
 from .report import summarize, to_html
-from .report.html import load_templates
+from .report.report_file import load_templates
+from .transformers.ispca_transformer import ISPCA
 from .validation import compare_with_baselines
 
 
@@ -83,7 +83,7 @@ def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
     names = {"feature_names": data.feature_names, "sample_names": samples}
     validation = compare_with_baselines(model, data.data, data.target, cv=cv)
     summary = summarize(model, data.data, data.target, validation=validation, target_name="class", **names)
-    print("\n".join(summary["prediction"]["text"][1:4]))
+    print("\n".join(summary["overview"]["verdict"]))
     path = directory / "report.html"
     with whole_file(path) as temporary:
         temporary.write_text(to_html(summary), encoding="utf-8", newline="\n")

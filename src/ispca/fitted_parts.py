@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ._array_types import Floats, Indices
-from ._transformer_base import SupervisedComponents
+from .foundation.arrays import Floats, Indices, protect
+from .transformers.base import SupervisedComponents
 
 
 class Columns(NamedTuple):
@@ -39,24 +39,12 @@ class Columns(NamedTuple):
 
 
 class FittedParts(NamedTuple):
-    """The parts of a fitted object in the order in which samples pass through them.
+    """The parts of a fitted object in the order in which samples pass through them."""
 
-    Attributes
-    ----------
-    before : tuple of transformers
-        Steps before the reduction, or before the model where there is no reduction.
-    reduction : ISPCA, SPCA or None
-        The first supervised reduction.
-    between : tuple of transformers
-        Steps between the reduction and the model.
-    model : estimator or None
-        The last step, if it predicts.
-    """
-
-    before: tuple[Any, ...]
-    reduction: Any
-    between: tuple[Any, ...]
-    model: Any
+    before: tuple[Any, ...]  # steps before the reduction, or before the model where there is no reduction
+    reduction: Any  # the first supervised reduction, or None
+    between: tuple[Any, ...]  # steps between the reduction and the model
+    model: Any  # the last step, if it predicts
 
     @property
     def steps(self) -> tuple[Any, ...]:
@@ -80,7 +68,7 @@ class FittedParts(NamedTuple):
 
     def reduction_input(self, X: Any) -> Any:
         """Return samples as the reduction takes them."""
-        return _transformed(self.before, X)
+        return _transform(self.before, X)
 
     def encoded_input(self, X: Any) -> Any:
         """Return samples as numbers in the columns that the components refer to, without missing values."""
@@ -89,7 +77,7 @@ class FittedParts(NamedTuple):
     def model_input(self, X: Any) -> Any:
         """Return samples as the model sees them."""
         steps = (*self.before, self.reduction, *self.between)
-        return _transformed([step for step in steps if step is not None], X)
+        return _transform([step for step in steps if step is not None], X)
 
     def fold_before(self) -> tuple[tuple[Any, ...], Columns]:
         """Return the steps before the reduction as `fold` does."""
@@ -125,18 +113,6 @@ class FittedParts(NamedTuple):
 def take_apart(fitted: Any) -> FittedParts:
     """Take a pipeline, a reduction or a model apart; nested pipelines are flattened.
 
-    Parameters
-    ----------
-    fitted : estimator
-        A pipeline of any number of steps, or a single estimator.
-
-    Returns
-    -------
-    parts : FittedParts
-        The steps before the reduction, the reduction, the steps after it and the model.
-
-    Examples
-    --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from ispca import ISPCA, HorseshoeClassifier
@@ -159,30 +135,18 @@ def _flat_steps(fitted: Any) -> list[Any]:
     return [step for _, part in fitted.steps for step in _flat_steps(part)]
 
 
-def _transformed(steps: Sequence[Any], X: Any) -> Any:
+def _transform(steps: Sequence[Any], X: Any) -> Any:
     for step in steps:
         # Pipelines of other packages contain steps that only draw samples for the fit.
         if hasattr(step, "transform"):
-            X = step.transform(X)
+            X = step.transform(protect(X, step))
     return X
 
 
 def fold(steps: Sequence[Any], n_outputs: int) -> tuple[tuple[Any, ...], Columns]:
     """Return the steps up to the last one that is not linear, and the linear ones after it as one step.
 
-    Parameters
-    ----------
-    steps : sequence of transformers
-        Fitted steps.
-    n_outputs : int
-        The number of features that the last of them returns.
-
-    Returns
-    -------
-    others : tuple of transformers
-        Steps that cannot be expressed column by column, and all before them.
-    columns : Columns
-        The rest.
+    ``n_outputs`` is the number of features that the last of the fitted steps returns.
     """
     linear: list[Columns] = []
     for step in reversed(steps):
@@ -200,20 +164,20 @@ def linear_columns(step: Any) -> Columns | None:
     """Return a step as a linear one, or None if it is not known to be one."""
     if hasattr(step, "panel_columns_"):
         # A panel keeps the order in which its features were chosen.
-        return _selected(step.panel_columns_, step.n_features_in_)
+        return _selection(step.panel_columns_, step.n_features_in_)
     if hasattr(step, "get_support"):
         kept = step.get_support()
-        return _selected(np.flatnonzero(kept), len(kept))
+        return _selection(np.flatnonzero(kept), len(kept))
     kind = type(step)
     describe = _LINEAR.get(kind.__name__) if kind.__module__.startswith("sklearn.") else None
     return None if describe is None else describe(step)
 
 
-def _selected(source: Indices, width: int) -> Columns:
+def _selection(source: Indices, width: int) -> Columns:
     return Columns(source, np.ones(len(source)), np.zeros(len(source)), width)
 
 
-def _scaled(step: Any, center: Any, scale: Any) -> Columns:
+def _scaling(step: Any, center: Any, scale: Any) -> Columns:
     """Return ``(X - center) / scale``, where either may be None, as scalers store what they do not use."""
     width = step.n_features_in_
     slope = np.ones(width) if scale is None else 1 / np.asarray(scale, dtype=np.float64)
@@ -227,14 +191,14 @@ def _min_max(step: Any) -> Columns | None:
 
 
 def _max_abs(step: Any) -> Columns | None:
-    return None if getattr(step, "clip", False) else _scaled(step, None, step.scale_)
+    return None if getattr(step, "clip", False) else _scaling(step, None, step.scale_)
 
 
 def _imputer(step: Any) -> Columns | None:
     """Return which columns are kept: an observed value stays as it is."""
     if step.add_indicator or step.statistics_.dtype.kind != "f":
         return None
-    return _selected(np.flatnonzero(~np.isnan(step.statistics_)), step.n_features_in_)
+    return _selection(np.flatnonzero(~np.isnan(step.statistics_)), step.n_features_in_)
 
 
 def _function(step: Any) -> Columns | None:
@@ -243,10 +207,10 @@ def _function(step: Any) -> Columns | None:
 
 # By name: importing the classes would make every import of ispca slower.
 _LINEAR: dict[str, Callable[[Any], Columns | None]] = {
-    "StandardScaler": lambda step: _scaled(step, step.mean_ if step.with_mean else None, step.scale_),
+    "StandardScaler": lambda step: _scaling(step, step.mean_ if step.with_mean else None, step.scale_),
     "MinMaxScaler": _min_max,
     "MaxAbsScaler": _max_abs,
-    "RobustScaler": lambda step: _scaled(step, step.center_, step.scale_),
+    "RobustScaler": lambda step: _scaling(step, step.center_, step.scale_),
     "SimpleImputer": _imputer,
     "FunctionTransformer": _function,
 }

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from app_server import HOST, OWN, make_client, make_settings, upload
-from ispca.app import api
+from ispca.app import api, requests_and_uploads
 from ispca.app.processes import PreviewError, Processes
 from ispca.app.store import CANCELLED, DONE, FAILED, QUEUED, RUNNING
 
@@ -32,9 +32,14 @@ def test_a_run_is_queued_with_its_command_and_its_files(site):
     sheet = upload(client, name="sheet of samples.tsv").json()["id"]
     id = fit(client, name="tumor/normal <b>", sheet=sheet)
     folder = settings.run_folder(id)
-    assert {path.name for path in folder.iterdir()} == {"command.json", "x.csv", "sheet-sheet_of_samples.tsv"}
-    arguments = json.loads((folder / "command.json").read_text())["arguments"]
+    assert {path.name for path in folder.iterdir()} == {
+        *("command.json", "x.csv", "sheet-sheet_of_samples.tsv", "ispca.json")
+    }
+    command = json.loads((folder / "command.json").read_text())
+    arguments = command["arguments"]
     assert arguments[-1] == "x.csv"
+    # Reports show the names that the user knows.
+    assert command["names"] == {"x.csv": "x.csv", "sheet-sheet_of_samples.tsv": "sheet of samples.tsv"}
     assert "--samples=sheet-sheet_of_samples.tsv" in arguments
     run = client.get(f"/api/runs/{id}").json()
     assert (run["state"], run["name"], run["position"], run["files"]) == ("queued", "tumor/normal <b>", 1, [])
@@ -53,17 +58,34 @@ def test_a_run_is_queued_with_its_command_and_its_files(site):
         ({"options": ["target"]}, 400),
         ({"options": {"draws": 10**12}}, 400),
         ({"sheet": "../../x"}, 404),
+        # Halves of a pair of surrogates, which no database can store.
+        ({"matrix": "\ud800"}, 400),
+        ({"name": "\ud800"}, 400),
+        ({"options": {"target": "b", "features": ["\udfff"]}}, 400),
     ],
     ids=str,
 )
 def test_wrong_requests_leave_nothing(site, given, status):
     client, store, settings = site
     wanted = {"matrix": upload(client).json()["id"], "options": {"target": "b"}} | given
-    answer = client.post("/api/runs", json=wanted)
+    answer = client.post("/api/runs", content=json.dumps(wanted))
     assert answer.status_code == status
     assert answer.json()["error"]
     assert store.runs() == []
     assert list((settings.folder / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("id", ["%ED%A0%80", "%FF", "%00", "x" * 5000])
+def test_odd_names_in_addresses_are_unknown(site, id):
+    for path in (
+        f"/api/runs/{id}",
+        f"/runs/{id}",
+        f"/runs/{id}/report",
+        f"/runs/{id}/files/{id}",
+        f"/new?matrix={id}",
+    ):
+        assert site[0].get(path).status_code == 404
+    assert site[0].delete(f"/api/runs/{id}").status_code == 404
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null", b"[" * 100_000, b"\xff\xfe", b'"x"'])
@@ -72,7 +94,7 @@ def test_bodies_that_are_no_objects_are_refused(site, body):
 
 
 def test_large_bodies_are_refused(site):
-    assert site[0].post("/api/runs", content=b" " * (api.LONGEST_BODY + 1)).status_code == 413
+    assert site[0].post("/api/runs", content=b" " * (requests_and_uploads.LONGEST_BODY + 1)).status_code == 413
 
 
 def test_too_many_waiting_runs_are_refused(site, monkeypatch):
@@ -115,9 +137,10 @@ def test_deleting_takes_children_and_unused_files_along(site):
     client.post(f"/api/runs/{id}/predict", json={"matrix": matrix})
     assert client.delete(f"/api/runs/{id}").status_code == 204
     assert client.delete(f"/api/runs/{id}").status_code == 404
-    assert store.run_ids() == {kept} == {path.name for path in (settings.folder / "runs").iterdir()}
+    assert {run.id for run in store.runs()} == {kept}
+    assert {path.name for path in (settings.folder / "runs").iterdir()} == {kept, "trash"}
     used = set(store.run(kept).uploads.values())
-    assert store.upload_ids() == used | {waiting}
+    assert {upload.id for upload in store.uploads()} == used | {waiting}
     assert {path.name for path in (settings.folder / "uploads").iterdir()} == used | {waiting}
 
 
@@ -155,11 +178,14 @@ def test_failed_previews_are_answers(site, monkeypatch):
     async def preview(self, request):
         if request["options"]:
             raise PreviewError("Too slow.")
-        return {"error": {"problem": "Bad.", "advice": "Save it again."}}
+        return {"error": {"problem": "Bad.", "advice": "Save it again.", "control": "id"}}
 
     monkeypatch.setattr(Processes, "preview", preview)
     answer = client.post("/api/preview", json={"matrix": matrix})
-    assert (answer.status_code, answer.json()) == (422, {"error": "Bad.", "advice": "Save it again."})
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {"error": "Bad.", "advice": "Save it again.", "control": "id"},
+    )
     answer = client.post("/api/preview", json={"matrix": matrix, "options": {"target": "b"}})
     assert (answer.status_code, answer.json()["error"]) == (422, "Too slow.")
 
@@ -200,7 +226,7 @@ def test_a_full_database_is_named(site, monkeypatch):
     client, store, settings = site
     matrix = upload(client).json()["id"]
     pages = store._rows("PRAGMA page_count")[0][0]
-    store._rows(f"PRAGMA max_page_count = {pages}")
+    store._change(f"PRAGMA max_page_count = {pages}")
     given = {"matrix": matrix, "options": {"target": "b", "features": ["x" * 900] * 500}}
     answer = client.post("/api/runs", json=given)
     assert answer.status_code == 507

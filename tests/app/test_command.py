@@ -1,13 +1,15 @@
 """``ispca app`` refuses what cannot work with one sentence, before anything is written."""
 
+import os
 import socket
+import subprocess
 import sys
 
 import pytest
 
 from ispca import cli
 from ispca.app import server
-from ispca.app.settings import Settings, default_folder, is_loopback
+from ispca.app.server_settings import ServerSettings, default_folder, is_loopback
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def test_options_become_settings(served, tmp_path):
     assert cli.main(["app", *options, "--host", "0.0.0.0", "--password", "long enough"]) == 0
     ((settings, browser),) = served
     assert browser
-    assert settings == Settings(tmp_path, "0.0.0.0", 8123, "long enough", 10**9, 3, 2 * 10**9)
+    assert settings == ServerSettings(tmp_path, "0.0.0.0", 8123, "long enough", 10**9, 3, 2 * 10**9)
     assert not settings.is_local
 
 
@@ -49,13 +51,44 @@ def test_this_machine_needs_none(served, host):
     assert served[0][0].is_local
 
 
-def test_short_or_missing_passwords_are_refused(served, capsys, monkeypatch):
-    assert "at least 8" in refusal(capsys, "--password", "short")[1]
+def test_short_or_missing_passwords_are_refused(served, capsys, monkeypatch, tmp_path):
+    (tmp_path / "short").write_text("1234567\n")
+    assert "at least 8" in refusal(capsys, "--password-file", tmp_path / "short")[1]
+    assert "Could not read" in refusal(capsys, "--password-file", tmp_path / "missing")[1]
+    assert "exclude each other" in refusal(capsys, "--password", "--password-file", tmp_path / "short")[1]
     monkeypatch.setattr("getpass.getpass", lambda prompt: (_ for _ in ()).throw(EOFError))
     assert "at least 8" in refusal(capsys, "--password")[1]
     monkeypatch.setattr("getpass.getpass", lambda prompt: "typed secretly")
     assert cli.main(["app", "--password"]) == 0
     assert served[0][0].password == "typed secretly"
+
+
+def test_a_password_need_not_be_among_the_arguments(served, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("ISPCA_PASSWORD", "from the environment")
+    assert cli.main(["app"]) == 0
+    # Worker processes do not inherit it.
+    assert "ISPCA_PASSWORD" not in os.environ
+    (tmp_path / "file").write_text("in a file \n")
+    assert cli.main(["app", "--password-file", str(tmp_path / "file")]) == 0
+    assert capsys.readouterr().err == ""
+    assert cli.main(["app", "--password", "on the command line"]) == 0
+    assert "--password-file" in capsys.readouterr().err
+    found = [settings.password for settings, _ in served]
+    assert found == ["from the environment", "in a file ", "on the command line"]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs to become an unknown user")
+def test_a_user_without_a_home_is_asked_for_a_folder():
+    # Imported before, because an unknown user may not be allowed to read the packages.
+    code = (
+        "import os, sys, ispca.app.server; from ispca import cli; cli.command_module('app')\n"
+        "os.setuid(54321); sys.exit(cli.main(['app', '--no-browser']))"
+    )
+    names = ("HOME", "XDG_DATA_HOME")
+    kept = {name: value for name, value in os.environ.items() if name not in names}
+    done = subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True, cwd="/")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--folder" in done.stderr
 
 
 @pytest.mark.parametrize("package", ["uvicorn", "starlette"])
@@ -106,8 +139,8 @@ def test_the_folder_is_that_of_the_platform(monkeypatch, tmp_path):
     ("host", "start"), [("127.0.0.1", "http://127.0.0.1:80/"), ("::1", "http://[::1]:80/"), ("::", "http://")]
 )
 def test_the_address_can_be_opened(host, start):
-    found = server.page_address(Settings(host=host, port=80), "secret")
+    found = server.page_address(ServerSettings(host=host, port=80), "secret")
     assert found.startswith(start)
     assert found.endswith("/?token=secret")
     assert "[::]" not in found
-    assert "secret" not in server.page_address(Settings(host=host, port=80, password="p"), "secret")
+    assert "secret" not in server.page_address(ServerSettings(host=host, port=80, password="p"), "secret")

@@ -13,6 +13,8 @@ import numpy as np
 import openpyxl
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def workbook():
     """A workbook whose sheet unpacks to 70 MB."""
@@ -55,12 +57,14 @@ def answers(tmp_path_factory):
         (folder / name).write_bytes(make())
     program = textwrap.dedent("""
         import json, pathlib, sys
-        from ispca.app_worker import limit_memory, previewed
+        from ispca.app_worker import answer, limit_memory
+        from ispca.readers.kept_files import KeptFiles
         limit_memory(2**30)
-        def answer(path):
+        kept = KeptFiles(2**27)
+        def shown(path):
             wanted = {"matrix": str(path), "sheet": None, "options": {}}
-            return previewed({"preview": wanted, "memory": 2**30})
-        print(json.dumps({path.name: answer(path) for path in pathlib.Path(sys.argv[1]).iterdir()}))
+            return answer({"preview": wanted, "memory": 2**30}, kept)
+        print(json.dumps({path.name: shown(path) for path in pathlib.Path(sys.argv[1]).iterdir()}))
     """)
     command = [sys.executable, "-c", program, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

@@ -10,10 +10,13 @@ from contextlib import suppress
 import pytest
 
 from app_server import PATIENCE, Server, children_of, processes_of, table, wait_for
-from ispca.app.run_results import DISK_FULL, stages
-from ispca.app.uploads import SPARE_BYTES
+from ispca.app.requests_and_uploads import SPARE_BYTES
+from ispca.app.run_folders import DISK_FULL, stages
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc"),
+]
 STAGES = ("Reading", "Finding components", "Sampling the posterior", "Cross-validating", "Writing")
 
 
@@ -64,7 +67,7 @@ def test_a_run_is_cancelled_at_every_stage(tmp_path):
             assert found["stages"][-1]["name"].startswith(stage)
             assert processes_of(worker) == []
             assert {path.name for path in folder.iterdir()} == {
-                *("command.json", "notes.txt", "progress.json", "tiny.csv")
+                *("command.json", "notes.txt", "progress.json", "tiny.csv", "ispca.json")
             }
         assert server.api("POST", f"/runs/{id}/again")[1]["state"] in ("queued", "running")
 
@@ -82,6 +85,25 @@ def test_a_full_disk_ends_a_run_with_one_sentence(small_disk):
         assert (run["state"], run["message"], run["files"]) == ("failed", DISK_FULL, [])
         assert server.api("POST", f"/runs/{id}/again")[0] == 200
         assert server.wait(id)["state"] == "done"
+
+
+def test_runs_are_deleted_on_a_full_disk(small_disk):
+    with Server(small_disk, "--runs", "1") as server:
+        first, second = server.fit(table()), server.fit(table())
+        for id in (first, second):
+            assert server.wait(id)["state"] == "done"
+        assert server.request("DELETE", f"/api/runs/{first}")[0] == 204
+        assert server.api("GET", "/trash")[1] == {"count": 1}
+        ballast = fill(small_disk)
+        # Nothing would be gained in the trash.
+        assert server.request("DELETE", f"/api/runs/{second}")[0] == 204
+        assert server.api("GET", "/trash")[1] == {"count": 1}
+        assert server.api("DELETE", "/trash")[0] == 204
+        assert list(small_disk.glob("runs/*/*")) == list(small_disk.glob("uploads/*")) == []
+        ballast.unlink()
+        assert server.wait(server.fit(table()))["state"] == "done"
+    with Server(small_disk) as server:
+        assert len(server.api("GET", "/runs")[1]) == 1
 
 
 @pytest.fixture

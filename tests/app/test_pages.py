@@ -10,8 +10,9 @@ pytest.importorskip("starlette")
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from app_server import make_settings
 from ispca.app import pages
-from ispca.app.rendering import render
+from ispca.app.pages import render
 from ispca.app.store import Store, Upload
 
 HOSTILE = '<script>alert(1)</script>" onload="x'
@@ -29,8 +30,13 @@ def store(tmp_path):
 
 
 @pytest.fixture
-def client(store):
-    return TestClient(Starlette(routes=pages.page_routes(store)))
+def settings(tmp_path):
+    return make_settings(tmp_path)
+
+
+@pytest.fixture
+def client(store, settings):
+    return TestClient(Starlette(routes=pages.page_routes(store, settings)))
 
 
 def add(store, **changes):
@@ -43,12 +49,12 @@ def add(store, **changes):
     return store.add_run(**(values | changes))
 
 
-def test_the_list_shows_analyses_and_not_what_belongs_to_them(store):
+def test_the_list_shows_analyses_and_not_what_belongs_to_them(store, settings):
     first = add(store, name="first")
     add(store, kind="compare", name="comparison", parent=first.id)
     store.start(first.id)
     store.end(first.id, "failed", message="The disk is full.")
-    (entry,) = pages.home_values(store)["runs"]
+    (entry,) = pages.home_values(store, settings)["runs"]
     assert (entry["name"], entry["state_text"], entry["sentence"]) == ("first", "Failed", "The disk is full.")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00", entry["created"]["iso"])
 
@@ -63,19 +69,19 @@ def test_names_are_escaped_on_every_page(store, client):
         assert '" onload="' not in answer.text
 
 
-def test_choices_of_an_earlier_run_are_offered_again(store, client):
+def test_choices_of_an_earlier_run_are_offered_again(store, settings, client):
     run = add(store, name="before", options={"target": "tissue", "cv": 3})
-    link = pages.run_values(store, run.id)["change"]
+    link = pages.run_values(store, settings, run.id)["change"]
     values = pages.new_values(store, {"matrix": "a1", "sheet": "b2"}, run.id)
     assert json.loads(values["options"]) == {"target": "tissue", "cv": 3}
     assert values["run_name"] == "before"
     assert 'value="before"' in client.get(link).text
 
 
-def test_a_prediction_leads_back_to_its_analysis(store, client):
+def test_a_prediction_leads_back_to_its_analysis(store, settings, client):
     parent = add(store, name="parent")
     child = add(store, kind="predict", name="child", parent=parent.id)
-    assert pages.run_values(store, child.id)["change"] is None
+    assert pages.run_values(store, settings, child.id)["change"] is None
     text = client.get(f"/runs/{child.id}").text
     assert f'href="/runs/{parent.id}"' in text
     assert "report-frame" not in text

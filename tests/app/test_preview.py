@@ -9,8 +9,8 @@ import openpyxl
 import polars as pl
 import pytest
 
-from ispca._messages import InputError
 from ispca.app.preview import preview
+from ispca.foundation.messages import InputError
 from user_files import D, N, Study, write
 
 
@@ -60,13 +60,14 @@ def test_a_target_is_described_and_checked(study, tmp_path):
     write("table.csv", rows)
     found = shown(tmp_path, "table.csv", target="tissue")
     assert sum(found["target"]["classes"].values()) == N - 1
-    assert (found["target"]["kind"], found["target"]["missing"], found["samples"]) == ("class", 1, N - 1)
+    assert (found["target"]["kind"], found["samples"]) == ("class", N - 1)
+    assert "1 sample without a value of 'tissue' left out." in found["notes"]
     assert [warning["kind"] for warning in found["warnings"]] == ["leak"]
 
 
 def test_a_small_class_is_found_before_the_run(study, tmp_path):
     rows = study.rows()
-    rows[1][1] = "metastasis"
+    rows[1][1] = rows[2][1] = "metastasis"
     write("table.csv", rows)
     found = shown(tmp_path, "table.csv", target="tissue")
     assert "small_class" in [warning["kind"] for warning in found["warnings"]]
@@ -123,11 +124,8 @@ def test_a_sheet_says_where_the_samples_are(study, tmp_path):
 def test_swapped_files_are_recognized(study, tmp_path, in_rows):
     (study.write_matrix if in_rows else lambda name: study.write_table(name, target=False))("matrix.csv")
     study.write_sheet("sheet.csv")
-    try:
-        said = [warning["sentence"] for warning in shown(tmp_path, "sheet.csv", "matrix.csv")["warnings"]]
-    except InputError as error:
-        said = [str(error)]
-    assert said[0].startswith("The two files seem to be swapped: matrix.csv contains the data")
+    with pytest.raises(InputError, match=r"^The two files seem to be swapped: matrix.csv contains the data"):
+        shown(tmp_path, "sheet.csv", "matrix.csv")
 
 
 def test_files_that_do_not_match_name_the_controls(study, tmp_path):
@@ -264,7 +262,18 @@ def test_missing_values_are_counted_and_left_to_the_user(tmp_path):
     error = shown(tmp_path, "t.csv", target="y")["error"]
     assert "Set “Missing values” to “Replace by the column mean”" in error["advice"]
     found = shown(tmp_path, "t.csv", target="died", missing="rows")
-    assert (found["target"]["missing"], found["samples"], found["error"]) == (1, 9, None)
+    assert (found["samples"], found["error"]) == (9, None)
+    assert "1 sample without a value of 'died' left out." in found["notes"]
+
+
+def test_choices_of_samples_are_named_as_on_the_page(study, tmp_path):
+    write("table.csv", study.rows())
+    found = shown(tmp_path, "table.csv", target="tissue", exclude_samples=["s0[0-2]"])
+    assert (found["samples"], found["error"]) == (N - 3, None)
+    assert "'s0[0-2]' (“Samples to leave out”) matches 3 samples: s00, s01, s02." in found["notes"]
+    assert not [note for note in found["notes"] if "without a value" in note]
+    error = shown(tmp_path, "table.csv", target="tissue", exclude_class=["none"])["error"]
+    assert "has no class 'none' (“Classes to leave out”)" in error["problem"]
 
 
 def test_names_with_commas_quotes_and_markup(tmp_path):
@@ -307,6 +316,7 @@ def test_text_that_appears_late_is_a_candidate(tmp_path):
     assert "note" in names(shown(tmp_path, "late.csv"))
 
 
+@pytest.mark.slow
 def test_two_hundred_thousand_features(tmp_path):
     header = ",".join(["id", "state", *(f"g{j}" for j in range(200_000))])
     rows = (f"s{i},{'ab'[i % 2]}" + f",{i}.5,{i * i % 5}" * 100_000 for i in range(5))

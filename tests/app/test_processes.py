@@ -5,16 +5,19 @@ A small script stands in for the worker, so that these tests are fast.
 
 import asyncio
 import os
+import shutil
 import signal
+import sqlite3
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 import pytest
 
 from app_server import children_of, make_settings, open_files, processes_of
 from ispca.app import processes
 from ispca.app.processes import PreviewError, Processes
-from ispca.app.store import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Store, StoreError
+from ispca.app.run_folders import GONE
+from ispca.app.store import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Store
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 WORKER = """
@@ -22,13 +25,13 @@ import json, os, subprocess, sys, time, signal
 line = sys.stdin.readline()
 if not line: sys.exit()
 request = json.loads(line)
-if "preview" in request:
+while "preview" in request:
     what = request["preview"]["what"]
     if what == "long": print("x" * 40_000_000)
     if what == "sleep": time.sleep(60)
     if what == "crash": os.abort()
-    print(json.dumps({"pid": os.getpid()}))
-    sys.exit()
+    print(json.dumps({"pid": os.getpid()}), flush=True)
+    request = json.loads(sys.stdin.readline())
 os.chdir(request["run"])
 what = open("what").read()
 open("pid", "w").write(str(os.getpid()))
@@ -36,9 +39,11 @@ if "stubborn" in what: signal.signal(signal.SIGINT, signal.SIG_IGN)
 if "child" in what: subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 if "part" in what: os.mkdir(".results.part")
 open("started", "w").close()
-if "sleep" in what: time.sleep(60)
+if "short" in what: time.sleep(1)
+elif "sleep" in what: time.sleep(60)
 if "abort" in what: os.abort()
-if "fail" in what: print("ispca: Pass --missing mean.", file=open("notes.txt", "w")); sys.exit(3)
+if "bad_alloc" in what: open("notes.txt", "w").write("std::bad_alloc"); os.abort()
+if "fail" in what: print("ispca: No column 'x' (target).", file=open("notes.txt", "w")); sys.exit(3)
 os.mkdir("results")
 json.dump({"supervised_components": 2}, open("result.json", "w"))
 """
@@ -88,6 +93,7 @@ def check(tmp_path, monkeypatch):
             yield found
         finally:
             await found.processes.close()
+            found.store.close()
 
     def run(test):
         async def whole():
@@ -97,7 +103,7 @@ def check(tmp_path, monkeypatch):
         before = open_files(os.getpid()), set(children_of(os.getpid()))
         asyncio.run(whole())
         assert set(children_of(os.getpid())) <= before[1]
-        assert open_files(os.getpid()) <= before[0] + 3
+        assert open_files(os.getpid()) <= before[0]
         assert not list(tmp_path.glob("runs/*/.*"))
 
     return run
@@ -109,8 +115,8 @@ def test_runs_end_with_their_verdict_or_their_error_in_words_of_the_page(check):
         assert (await queue.ended(good)).verdict == "2 supervised components."
         failed = await queue.ended(bad)
         assert (failed.state, failed.exit_code) == (FAILED, 3)
-        assert failed.message == "Set “Missing values” to “Replace by the column mean”."
-        assert "memory" in (await queue.ended(killed)).message
+        assert failed.message == "No column 'x' (“Target”)."
+        assert "SIGABRT" in (await queue.ended(killed)).message
 
     check(test)
 
@@ -174,8 +180,7 @@ def test_a_killed_worker_takes_its_processes_along(check):
         group = await queue.started(id)
         os.kill(group, signal.SIGKILL)
         run = await queue.ended(id)
-        assert run.state == FAILED
-        assert "memory" in run.message
+        assert (run.state, run.message) == (FAILED, "The process was ended from outside (SIGKILL). Try again.")
         await queue.until(lambda: processes_of(group) == [])
 
     check(test)
@@ -224,14 +229,49 @@ def test_a_killed_server_leaves_no_unfinished_results(check, tmp_path):
 
 def test_previews_at_once_leave_no_process(check):
     async def test(queue):
-        answers = await asyncio.gather(*(queue.processes.preview({"what": ""}) for _ in range(8)))
+        wanted = [{"what": "", "matrix": f"{i}.csv"} for i in range(8)]
+        answers = await asyncio.gather(*map(queue.processes.preview, wanted))
         assert len({answer["pid"] for answer in answers}) == 8
+        assert len(queue.processes._idle) == processes.MOST_IDLE
+
+    check(test)
+
+
+def test_previews_of_the_same_files_ask_the_same_worker(check, monkeypatch):
+    monkeypatch.setattr(processes, "SECONDS_BETWEEN_TRIES", 0.05)
+
+    async def test(queue):
+        async def pid(**wanted):
+            return (await queue.processes.preview({"what": "", "matrix": "x.csv"} | wanted))["pid"]
+
+        first = await pid()
+        assert await pid(options={"cv": 3}, annotation="a.csv") == first
+        assert first not in (other := await pid(sheet="s.csv"), await pid(matrix="y.csv"))
+        # Two pages at once need two workers, of which one is kept.
+        assert len(set(await asyncio.gather(pid(), pid()))) == 2
+        assert len(queue.processes._idle) == 3
+        with pytest.raises(PreviewError):
+            await pid(what="crash", sheet="s.csv")
+        assert await pid(sheet="s.csv") != other
+        monkeypatch.setattr(processes, "IDLE_SECONDS", 0.0)
+        await queue.until(lambda: not queue.processes._idle)
+
+    check(test)
+
+
+def test_a_worker_that_was_killed_between_two_previews_is_replaced(check):
+    async def test(queue):
+        for pause in (0, 0.5):
+            group = (await queue.processes.preview({"what": ""}))["pid"]
+            os.kill(group, signal.SIGKILL)
+            await asyncio.sleep(pause)
+            assert (await queue.processes.preview({"what": ""}))["pid"] != group
 
     check(test)
 
 
 @pytest.mark.parametrize(
-    ("what", "message"), [("crash", "memory"), ("long", "too long"), ("sleep", "takes too long")]
+    ("what", "message"), [("crash", "SIGABRT"), ("long", "too long"), ("sleep", "takes too long")]
 )
 def test_failed_previews_say_why(check, monkeypatch, what, message):
     monkeypatch.setattr(processes, "PREVIEW_SECONDS", 1.0)
@@ -266,39 +306,50 @@ def test_a_worker_that_cannot_start_fails_its_run(check, monkeypatch):
     check(test)
 
 
-def test_a_full_database_does_not_stop_the_queue(check, monkeypatch, capsys):
-    def fail(id):
-        raise StoreError("disk is full")
-
+def test_memory_is_blamed_only_if_there_is_evidence(check):
     async def test(queue):
-        start = queue.store.start
-        monkeypatch.setattr(
-            queue.store, "start", lambda id: (_ for _ in ()).throw(processes.StoreError("disk is full"))
-        )
-        first = queue.add()
-        await asyncio.sleep(0.1)
-        monkeypatch.setattr(queue.store, "start", start)
-        assert (await queue.ended(queue.add())).state == DONE
-        await queue.processes.cancel(first)
-        assert queue.state(first) == CANCELLED
+        assert "more memory" in (await queue.ended(queue.add("bad_alloc"))).message
 
     check(test)
-    assert "disk is full" in capsys.readouterr().err
 
 
-def test_the_end_of_a_run_is_recorded_once_there_is_space(check, monkeypatch, capsys):
+def test_a_folder_that_was_deleted_by_hand_is_named(check):
+    async def test(queue):
+        first, second = queue.add("sleep"), queue.add()
+        await queue.started(first)
+        shutil.rmtree(queue.settings.run_folder(second))
+        await queue.processes.cancel(first)
+        assert (await queue.ended(second)).message == GONE
+
+    check(test)
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_a_locked_database_neither_keeps_a_run_nor_stops_the_queue(
+    check, monkeypatch, tmp_path, capsys, cancelled
+):
     monkeypatch.setattr(processes, "SECONDS_BETWEEN_TRIES", 0.05)
 
     async def test(queue):
-        end, failures = queue.store.end, iter([True])
-
-        def fail_once(*values, **named):
-            if next(failures, False):
-                raise StoreError("disk is full")
-            end(*values, **named)
-
-        monkeypatch.setattr(queue.store, "end", fail_once)
-        assert (await queue.ended(queue.add())).state == DONE
+        for connection in queue.store._connections:
+            connection.execute("PRAGMA busy_timeout = 100")
+        first, second = queue.add("sleep" if cancelled else "short sleep"), queue.add()
+        group = await queue.started(first)
+        other = sqlite3.connect(tmp_path / "x.sqlite", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        if cancelled:
+            await queue.processes.cancel(first)
+        ended = await queue.ended(first)
+        assert (ended.state, processes_of(group)) == (CANCELLED if cancelled else DONE, [])
+        assert not queue.store.is_written
+        assert queue.state(second) == QUEUED
+        other.execute("ROLLBACK")
+        other.close()
+        assert (await queue.ended(second)).state == DONE
+        await queue.until(lambda: queue.store.is_written)
+        with closing(Store(tmp_path / "x.sqlite")) as written:
+            assert written.run(first).state == ended.state
 
     check(test)
-    assert "disk is full" in capsys.readouterr().err
+    # Once for the end of the first run and once for the start of the second.
+    assert capsys.readouterr().err.count("database is locked") <= 2

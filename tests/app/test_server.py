@@ -4,8 +4,10 @@ import http.client
 import os
 import signal
 import socket
+import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -39,7 +41,7 @@ def test_from_upload_to_predictions(server):
     assert (predicted["state"], predicted["verdict"]) == ("done", "Predicted 6 samples.")
     assert server.request("DELETE", f"/api/runs/{id}")[0] == 204
     assert server.run(found["id"]) == {"error": "This run does not exist. It may have been deleted."}
-    assert list((server.folder / "runs").iterdir()) == []
+    assert [path.name for path in (server.folder / "runs").iterdir()] == ["trash"]
     assert list((server.folder / "uploads").iterdir()) == []
 
 
@@ -50,6 +52,7 @@ def test_an_error_of_a_run_is_in_words_of_the_page(server):
     assert "--" not in run["message"]
 
 
+@pytest.mark.slow
 def test_a_run_is_deleted_while_it_works(server):
     id = server.fit(table(300, 40), draws=20_000)
     (worker,) = wait_for(
@@ -70,6 +73,7 @@ def test_two_browsers_see_the_same(server):
     assert server.run(id)["state"] == "cancelled"
 
 
+@pytest.mark.slow
 def test_a_thousand_requests_at_once(server):
     pid = server.process.pid
     before = open_files(pid)
@@ -86,6 +90,23 @@ def test_a_thousand_requests_at_once(server):
     assert set(codes) == {200, 201, 404}
     wait_for(lambda: open_files(pid) <= before + 5)
     assert memory_of(pid) < 250e6
+
+
+def test_a_locked_database_does_not_stop_other_requests(server):
+    before = set((server.folder / "uploads").iterdir())
+    with closing(sqlite3.connect(server.folder / "ispca.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(server.upload, table())
+            wait_for(
+                lambda: [
+                    path for path in (server.folder / "uploads").glob("*/tiny.csv") if path.parent not in before
+                ]
+            )
+            codes = [server.request("GET", path)[0] for path in ("/static/style.css", "/", "/api/runs")]
+            assert (codes, waiting.done()) == ([200, 200, 200], False)
+            other.execute("ROLLBACK")
+            assert waiting.result()
 
 
 def test_many_idle_connections_do_not_stop_others(server):
@@ -131,6 +152,7 @@ def test_it_ends_with_one_line(tmp_path, number):
     assert not (tmp_path / "server.lock").exists()
 
 
+@pytest.mark.slow
 def test_kill_9_during_a_run(tmp_path):
     first = Server(tmp_path, "--runs", "1")
     id = first.fit(table(300, 40), draws=20_000, cv=2)
@@ -144,7 +166,7 @@ def test_kill_9_during_a_run(tmp_path):
         run = second.run(id)
         assert (run["state"], run["files"], run["result"]) == ("interrupted", [], None)
         names = {path.name for path in (tmp_path / "runs" / id).iterdir()}
-        assert names == {"command.json", "tiny.csv"}
+        assert names == {"command.json", "tiny.csv", "ispca.json"}
         assert second.wait(queued)["state"] == "done"
         assert second.api("POST", f"/runs/{id}/again")[0] == 200
         wait_for(lambda: second.run(id)["state"] == "running")

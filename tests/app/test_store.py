@@ -39,7 +39,7 @@ def test_runs_and_children_come_in_order(store):
     assert store.children(first.id) == [child]
     assert store.waiting() == [first.id, second.id, child.id]
     store.delete_run(second.id)
-    assert store.run_ids() == {first.id, child.id}
+    assert {run.id for run in store.runs()} == {first.id, child.id}
     assert store.run(second.id) is None
 
 
@@ -95,7 +95,7 @@ def test_damage_and_newer_versions_are_named(tmp_path):
 
 def test_a_database_that_cannot_grow_says_so(store):
     pages = store._rows("PRAGMA page_count")[0][0]
-    store._rows(f"PRAGMA max_page_count = {pages}")
+    store._change(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match="full"):
         store.add_run("fit", "x" * 100_000, {}, {})
     assert store.runs() == []

@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app_server import make_client, make_settings, upload
-from ispca.app import uploads
-from ispca.app.uploads import SUFFIXES, UploadError, delete_unrecorded, delete_unused, display_name, stored_name
+from ispca.app import requests_and_uploads as uploads
+from ispca.app.requests_and_uploads import SUFFIXES, RequestError, delete_unused, display_name, stored_name
+from ispca.app.run_folders import MARK, rebuild, write_mark
+from ispca.app.store import Upload, new_run
 
 STORED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]{0,59}(\.[a-z0-9]+){1,2}")
 HOSTILE = [
@@ -74,7 +76,7 @@ def test_hostile_names_stay_in_their_folder_and_are_escaped(tmp_path, name):
     assert found.status_code == 201
     assert len(found.json()["name"]) <= 200
     (folder,) = left(settings)
-    assert [file.name for file in folder.iterdir()] == [stored_name(name)]
+    assert {file.name for file in folder.iterdir()} == {stored_name(name), MARK}
     assert {path.name for path in tmp_path.iterdir()} <= {
         "runs",
         "uploads",
@@ -160,7 +162,7 @@ def test_nothing_is_left_when_the_client_leaves(tmp_path, failure):
     with pytest.raises(type(failure)):
         asyncio.run(uploads.receive(stream(), "x.csv", settings, store))
     assert left(settings) == []
-    assert store.upload_ids() == set()
+    assert {upload.id for upload in store.uploads()} == set()
 
 
 def test_a_full_disk_says_so(tmp_path):
@@ -171,7 +173,7 @@ def test_a_full_disk_says_so(tmp_path):
         raise OSError(errno.ENOSPC, "full")
         yield b""
 
-    with pytest.raises(UploadError, match="disk is full") as found:
+    with pytest.raises(RequestError, match="disk is full") as found:
         asyncio.run(uploads.receive(stream(), "x.csv", settings, store))
     assert found.value.status == 507
 
@@ -180,12 +182,17 @@ def test_folders_that_a_killed_server_left_are_removed(tmp_path):
     settings = make_settings(tmp_path)
     client, store = make_client(settings)
     kept = upload(client).json()["id"]
-    for folder in (settings.upload_folder("half"), settings.run_folder("half")):
+    half, preparing = Upload("0" * 16, "x.csv", "x.csv", -1, 0.0), new_run("fit", "x", {}, {}, id="1" * 16)
+    for folder, record in (
+        (settings.upload_folder(half.id), half),
+        (settings.run_folder(preparing.id), preparing),
+    ):
         folder.mkdir()
         (folder / "x.csv").write_text("a")
-    delete_unrecorded(settings, store)
+        write_mark(folder, record)
+    rebuild(settings, store)
     assert [folder.name for folder in left(settings)] == [kept]
-    assert list((tmp_path / "runs").iterdir()) == []
+    assert list((tmp_path / "runs").iterdir()) == store.runs() == []
 
 
 def test_only_unused_uploads_are_deleted(tmp_path):
@@ -194,7 +201,11 @@ def test_only_unused_uploads_are_deleted(tmp_path):
     used, first, second = (upload(client).json()["id"] for _ in range(3))
     store.add_run("fit", "x", {}, {"matrix": used})
     delete_unused(settings, store, older_than=60.0)
-    assert store.upload_ids() == {used, first, second}
-    delete_unused(settings, store, {first, used})
-    assert store.upload_ids() == {used, second}
+    assert {upload.id for upload in store.uploads()} == {used, first, second}
+    # A page that shows a file keeps it.
+    os.utime(settings.upload_folder(first) / MARK, (0, 0))
+    os.utime(settings.upload_folder(second) / MARK, (0, 0))
+    uploads.touch(settings, [second])
+    delete_unused(settings, store, older_than=60.0)
+    assert {upload.id for upload in store.uploads()} == {used, second}
     assert {folder.name for folder in left(settings)} == {used, second}

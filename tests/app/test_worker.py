@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from app_server import table, wait_for
-from ispca._progress import Stage
-from ispca.app_worker import StageFile, previewed
+from ispca.app_worker import StageFile, answer
+from ispca.foundation.progress import Stage
+from ispca.readers.kept_files import KeptFiles
 
 LIMIT = 700_000_000
 
@@ -59,7 +60,7 @@ HOSTILE = {
 def test_hostile_contents_are_refused_in_words(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(HOSTILE[name])
-    found = previewed({"preview": {"matrix": name, "sheet": None, "options": {}}, "memory": LIMIT})
+    found = answer({"preview": {"matrix": name, "sheet": None, "options": {}}, "memory": LIMIT}, KeptFiles())
     problem = found["error"]["problem"]
     assert problem
     assert "Traceback" not in problem
@@ -69,8 +70,8 @@ def test_hostile_contents_are_refused_in_words(tmp_path, monkeypatch, name):
 
 def test_unexpected_failures_become_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr("ispca.app_worker.preview", lambda *_: 1 / 0)
-    found = previewed({"preview": {"matrix": "x.csv", "sheet": None, "options": {}}, "memory": LIMIT})
-    assert found["error"]["problem"] == "The file could not be read (ZeroDivisionError)."
+    request = {"preview": {"matrix": "x.csv", "sheet": None, "options": {}}, "memory": LIMIT}
+    assert answer(request, KeptFiles())["error"]["problem"] == "The file could not be read (ZeroDivisionError)."
 
 
 def worker(request):
@@ -81,18 +82,42 @@ def worker(request):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory limit of Linux")
 def test_a_bomb_stays_within_the_memory_limit(tmp_path):
     line = b"1," * 200_000 + b"1\n"
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(line * 500, 1))
     assert path.stat().st_size < 2e6
-    process = worker({"preview": {"matrix": str(path), "sheet": None, "options": {}}, "memory": LIMIT})
-    # Its standard input stays open until it has answered, as that of the server does.
-    answer = process.stdout.read()
-    assert process.wait(120) < 0 or "memory" in json.loads(answer)["error"]["problem"]
+    with worker({"preview": {"matrix": str(path), "sheet": None, "options": {}}, "memory": LIMIT}) as process:
+        # Its standard input stays open until it has answered, as that of the server does.
+        said = process.stdout.readline()
+        process.stdin.close()
+        assert said == b"" or "memory" in json.loads(said)["error"]["problem"]
 
 
+def test_it_answers_further_previews_until_its_server_leaves(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes(table())
+    choices = [{}, {"target": "state"}, {"target": "g1", "missing": "mean"}, {"target": "nothing"}, {"cv": "many"}]
+    with worker({"preview": {"matrix": str(path), "options": {}}, "memory": 4 * 10**9}) as process:
+        first = json.loads(process.stdout.readline())
+        for options in choices:
+            request = {"preview": {"matrix": str(path), "options": options}, "memory": 4 * 10**9}
+            assert ask(process, request) == json.loads(json.dumps(answer(request, KeptFiles())))
+        path.write_bytes(table(features=9))
+        assert ask(process, request | {"preview": {"matrix": str(path), "options": {}}})["features"] == 9
+        process.stdin.close()
+    assert first["features"] == 5
+
+
+def ask(process, request):
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory limit of Linux")
 def test_a_run_without_enough_memory_ends_with_one_sentence(tmp_path):
     np.savez(tmp_path / "x.npz", X=np.random.default_rng(0).normal(size=(300, 100_000)), y=np.arange(300) % 2)
@@ -107,6 +132,7 @@ def test_a_run_without_enough_memory_ends_with_one_sentence(tmp_path):
     assert not (tmp_path / "result.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="process groups")
 def test_it_leaves_with_its_server(tmp_path):
     rows = table(400, 60)
@@ -124,6 +150,7 @@ def test_it_leaves_with_its_server(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow
 def test_it_leaves_without_a_request():
     assert subprocess.run([sys.executable, "-m", "ispca.app_worker"], stdin=subprocess.DEVNULL).returncode == 0
 

@@ -1,10 +1,7 @@
 """Reports and the web page in Debian's Chromium, driven by Playwright. ``make test-browser`` installs both."""
 
 import os
-import re
 import shutil
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -124,29 +121,34 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """The address of a running server, with its token."""
-    folder = tmp_path_factory.mktemp("server")
-    command = [sys.executable, "-m", "ispca", "app", "--no-browser", "--folder", str(folder), "--runs", "2"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        try:
-            yield re.search(r"http://\S+", process.stdout.readline())[0]
-        finally:
-            process.terminate()
+    """A running server."""
+    import app_server
+
+    with app_server.Server(tmp_path_factory.mktemp("server"), "--runs", "2") as found:
+        yield found
+
+
+def admitted(browser, server, **options):
+    """Return a window of a browser that has the cookie of the server, because its address works only once."""
+    context = browser.new_context(**options)
+    name, _, value = server.cookie.partition("=")
+    context.add_cookies([{"name": name, "value": value, "url": f"http://{server.host}/"}])
+    return context
 
 
 @pytest.fixture
 def open_app(browser, server):
     """Return a function that opens the first page; errors and requests to others fail the test."""
     contexts, troubles = [], []
-    base = server.partition("?")[0]
+    base = f"http://{server.host}/"
 
     def refuse(route):
         troubles.append(route.request.url)
         route.abort()
 
-    def open_page(width=1200, height=900, scheme="light", path="", address=server):
+    def open_page(width=1200, height=900, scheme="light", path="", address=base):
         own = address.partition("?")[0]
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        context = admitted(browser, server, viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
         context.route(lambda url: not url.startswith((own, "data:", "blob:")), refuse)
         page = context.new_page()
@@ -169,9 +171,9 @@ def finished(browser, server, files):
     """The path of the page of an analysis that is done; a comparison of its data has been started."""
     import app_pages
 
-    context = browser.new_context()
+    context = admitted(browser, server)
     page = context.new_page()
-    page.goto(server)
+    page.goto(f"http://{server.host}/")
     app_pages.send(page, files["table"])
     page.get_by_label("Target", exact=True).select_option("diagnosis")
     app_pages.previewed(page)

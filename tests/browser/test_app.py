@@ -1,6 +1,7 @@
 """The web page in Chromium, from a dropped file to downloads, with the real server, by mouse and by keyboard."""
 
 import re
+import shutil
 
 import openpyxl
 import pytest
@@ -82,6 +83,24 @@ def test_new_samples_are_predicted(open_app, finished, files, tmp_path):
     expect(other.locator(".state")).to_have_text("Done", timeout=PATIENCE)
     expect(other.locator("caption").first).to_contain_text("12 samples")
     check_page(page, "results", tmp_path)
+
+
+def test_training_samples_are_recognized_and_a_lost_result_is_not_run_again(open_app, finished, files, server):
+    page = open_app(path=finished)
+    page.locator("#drop input").set_input_files(str(files["table"]))
+    page.get_by_role("button", name="Predict", exact=True).click()
+    box = page.locator("#predictions article", has_text="tissue data.csv")
+    expect(box.locator(".state")).to_have_text("Done", timeout=PATIENCE)
+    expect(box).to_contain_text("Predicted 40 samples; 40 are training samples.")
+    expect(box.get_by_role("columnheader", name="Training sample")).to_have_count(1)
+    expect(box.locator("tbody tr").first).to_contain_text("held-out prediction")
+    expect(box).not_to_contain_text("were evaluated")
+    path = box.get_by_role("link", name="Predictions: tissue data.csv").get_attribute("href")
+    shutil.rmtree(server.folder / path.strip("/"))
+    page.goto(open_app.base.rstrip("/") + path)
+    expect(page.locator("#trouble")).to_contain_text("its folder was moved or deleted")
+    expect(page.get_by_role("button", name="Run again")).to_have_count(0)
+    expect(page.locator("#trouble-advice")).to_be_hidden()
 
 
 def test_a_comparison_can_be_read_and_another_deleted(open_app, finished, tmp_path):

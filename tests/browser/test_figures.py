@@ -51,7 +51,7 @@ def test_a_saved_score_plot_has_its_color_bar(open_page, tmp_path):
     page.locator("#color").select_option(index=1)
     label = page.locator("#color option:checked").inner_text()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save figure 1 as SVG").click()
+        page.locator("figure:has(#plot)").get_by_role("button", name="as SVG").click()
     download.value.save_as(tmp_path / "a.svg")
     root = ElementTree.parse(tmp_path / "a.svg").getroot()
     texts = [node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text")]

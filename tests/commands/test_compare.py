@@ -29,6 +29,7 @@ def test_the_table_and_the_picture(data, tmp_path, capsys):
     assert "--force" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("target", "name"), [("diagnosis", "PLS-DA"), ("score", "PLS")])
 def test_standard_methods_can_be_named(data, capsys, target, name):
@@ -54,22 +55,11 @@ def test_json_resume_and_regression(data, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out) == first
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_timeout_changes_no_number(data, capsys):
-    options = ["--target", "diagnosis", "--drop", "score", "--methods", "PCA", "lasso", "--json", "--quiet"]
-    tables = []
-    for more in ([], ["--timeout", "600"]):
-        assert main(["compare", str(data), *options, *SMALL, *more]) == 0
-        rows = json.loads(capsys.readouterr().out)["methods"]
-        tables.append([{name: row[name] for name in row if "seconds" not in name} for row in rows])
-    assert tables[0] == tables[1]
-    assert len(tables[0]) == 2
-
-
 def test_a_class_of_one_sample_cannot_be_split(table_of, tmp_path, capsys):
+    """Samples of a rare class are left out, unless a single class would remain."""
     rows, write = table_of
     table = rows()
-    table[1][2] = "dead"
+    table[1:] = [[*row[:2], "dead" if i == 0 else "ill", *row[3:]] for i, row in enumerate(table[1:])]
     path = write(tmp_path / "data.csv", table)
     assert main(["compare", str(path), "--target", "diagnosis"]) == 3
     told = capsys.readouterr().err
@@ -77,22 +67,10 @@ def test_a_class_of_one_sample_cannot_be_split(table_of, tmp_path, capsys):
     assert "cv" not in told.replace("--cv", "")
 
 
-def test_fits_that_take_too_long_are_stopped(data, capsys):
-    options = ["--target", "diagnosis", "--drop", "score", "--methods", "PCA", "lasso", "--json", "--quiet"]
-    long = ["--splits", "1", "--components", "3", "--draws", "5000000", "--jobs", "1", "--timeout", "5"]
-    assert main(["compare", str(data), *options, *long]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert [row["method"] for row in result["methods"]] == ["lasso", "PCA"]
-    assert result["errors"] == [{"split": 0, "method": "PCA", "error": "timed out after 5 s"}]
-
-
 def test_errors(data, tmp_path, one_line, capsys):
     assert main(["compare", str(data), "--target", "diagnosis", "--methods", "ispc"]) == 2
     assert "There is no method 'ispc'. Did you mean ISPCA" in one_line()
     assert main(["compare", str(data), "--target", "diagnosis", "--jobs", "0"]) == 2
     assert "--jobs must not be 0" in one_line()
-    for seconds in ("0", "-1", "nan", "soon"):
-        assert main(["compare", str(data), "--target", "diagnosis", "--timeout", seconds]) == 2
-        assert "must be a positive number of seconds" in capsys.readouterr().err
     assert main(["compare", str(data), "--target", "diagnoses"]) == 3
     assert "Did you mean diagnosis" in one_line()

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import ispca
-from ispca._csv import cell, write_labelled, write_table
 from ispca.cli import main
+from ispca.foundation.result_tables import cell, write_labelled, write_table
 from ispca.readers import read_table
 
 HOSTILE = [

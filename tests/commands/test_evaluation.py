@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
 
+from ispca.analysis.predictions import target_columns
 from ispca.cli import main
-from ispca.commands._evaluation import evaluation_text, target_columns
+from ispca.commands.fit import evaluation_text
 from ispca.datasets import make_expression
 
 SHORT = ["--components", "4", "--draws", "60"]
@@ -60,7 +61,9 @@ def test_quantities(fitted_regression, table_of, tmp_path, result):
     assert "confusion" not in measured
 
 
-def test_predictions_stay_alone_on_standard_output(fitted, data, tmp_path, capsys):
+def test_predictions_stay_alone_on_standard_output(fitted, table_of, tmp_path, capsys):
+    rows, write = table_of
+    data = write(tmp_path / "data.csv", rows(seed=5))
     assert main(["predict", str(fitted), str(data)]) == 0
     captured = capsys.readouterr()
     assert captured.out.splitlines()[0] == "id,prediction,p(ill),p(well)"
@@ -78,7 +81,7 @@ def test_predictions_stay_alone_on_standard_output(fitted, data, tmp_path, capsy
 
 def test_only_samples_with_a_known_class_count(fitted, table_of, tmp_path, result):
     rows, write = table_of
-    table = rows()
+    table = rows(seed=5)
     table[1][2], table[2][2], table[3][2] = "", "unclear", "NA"
     found, error = result(fitted, write(tmp_path / "some.csv", table))
     assert len(found["predictions"]) == 40
@@ -86,7 +89,7 @@ def test_only_samples_with_a_known_class_count(fitted, table_of, tmp_path, resul
     note = "1 sample of some.csv belongs to classes that the model does not know (unclear; it knows ill, well)"
     assert note in error
     # A single class has no AUC, and other columns of that name no classes at all.
-    ill = [table[0], *(row for row in rows()[1:] if row[2] == "ill")]
+    ill = [table[0], *(row for row in table[4:] if row[2] == "ill")]
     measured = result(fitted, write(tmp_path / "ill.csv", ill))[0]["evaluation"]
     assert measured["auc"] is None
     assert measured["accuracy"] > 0.5
@@ -107,12 +110,13 @@ def test_text_in_place_of_a_quantity(fitted_regression, table_of, tmp_path, resu
 
 
 def test_targets_in_matrices(tmp_path, result):
-    data = make_expression(40, 60, n_modules=3, signal=3.0, random_state=0)
+    data = make_expression(80, 60, n_modules=3, signal=3.0, random_state=0)
     codes = (np.asarray(data.target) == np.unique(data.target)[1]).astype(int)
-    np.savez(tmp_path / "data.npz", X=data.data, y=codes, classes=np.array(["a", "b"]))
+    for name, half in (("data", slice(40)), ("new", slice(40, 80))):
+        np.savez(tmp_path / f"{name}.npz", X=data.data[half], y=codes[half], classes=np.array(["a", "b"]))
     out = str(tmp_path / "out")
     assert main(["fit", str(tmp_path / "data.npz"), "--out", out, *SHORT, "--quiet"]) == 0
-    measured = result(out, tmp_path / "data.npz")[0]["evaluation"]
+    measured = result(out, tmp_path / "new.npz")[0]["evaluation"]
     assert measured["samples"] == 40
     assert measured["confusion"]["classes"] == ["a", "b"]
     assert measured["accuracy"] > 0.8

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from ispca.analysis import analyze, result_files
 from ispca.cli import main
-from ispca.commands import _fit_files, fit
-from ispca.persistence import load_model
+from ispca.persistence import load_model, read_details
 
 SHORT = ["--target", "diagnosis", "--drop", "score", "--components", "3", "--draws", "60"]
 
@@ -33,26 +33,64 @@ def test_clean_data_give_no_warning(command, capsys):
 def test_a_leak_is_told_before_the_fit(data, command, capsys, monkeypatch):
     change(data, None, "code", lambda number, diagnosis: "1" if diagnosis == "ill" else "0")
     told = []
-    real = fit.fit_model
+    real = analyze.fit_model
 
     def fit_model(*args):
         told.append(capsys.readouterr().err)
         return real(*args)
 
-    monkeypatch.setattr(fit, "fit_model", fit_model)
+    monkeypatch.setattr(analyze, "fit_model", fit_model)
     assert main([*command, "--cv", "0", "--json"]) == 0
     assert "ispca: warning: Feature 'code' nearly determines the target" in told[0]
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert finding["kind"] == "leak"
 
 
-def test_a_class_of_one_sample_is_fitted_without_cross_validation(data, tmp_path, command, capsys):
+def test_a_class_of_one_sample_is_left_out(data, tmp_path, command, capsys):
     change(data, 2, "diagnosis", lambda number, diagnosis: diagnosis if number else "dead")
     assert main([*command, "--cv", "5"]) == 0
     told = capsys.readouterr()
-    assert "warning: Class 'dead' has only 1 sample, which cannot be both fitted and held out" in told.err
-    assert "cv=" not in told.err + told.out
-    assert list(load_model(tmp_path / "out" / "model.ispca")[-1].classes_) == ["dead", "ill", "well"]
+    note = "In 'diagnosis', 1 sample left out, of classes too rare to learn: 'dead' (1: a single sample)."
+    assert f"ispca: {note}" in told.err.splitlines()
+    assert "39 samples" in told.out
+    assert "of held-out samples are classified correctly" in told.out
+    assert list(load_model(tmp_path / "out" / "model.ispca")[-1].classes_) == ["ill", "well"]
+
+
+def test_spellings_are_merged_on_request(data, tmp_path, command, capsys):
+    change(data, 2, "diagnosis", lambda number, diagnosis: diagnosis if number > 1 else diagnosis.upper())
+    model = tmp_path / "out" / "model.ispca"
+    assert main([*command, "--cv", "0"]) == 0
+    told = capsys.readouterr().err
+    assert "(1: probably another spelling of " in told
+    assert told.count("Pass --merge to merge them into the most common one.") == 1
+    assert main([*command, "--cv", "0", "--merge", "--exclude-samples", "p7,p1?", "--force"]) == 0
+    told = capsys.readouterr()
+    assert "29 samples" in told.out
+    assert "11 samples left out by name: p7, p10, p11, p12, p13 and 6 more." in told.err
+    assert list(load_model(model)[-1].classes_) == ["ill", "well"]
+    # The panel is searched in the same samples.
+    assert main(["select", str(model), str(data), "--folds", "0", "--exclude-samples", "p7,p1?", "--json"]) == 0
+    told = capsys.readouterr()
+    assert "other spellings were merged into class" in told.err
+    assert read_details(tmp_path / "out" / "panel" / "panel.ispca")["n_samples"] == 29
+
+
+def test_no_verdict_without_a_fitted_fold(tmp_path, capsys):
+    rows = ["a,ill,1,2,3.5", "b,ill,1.5,2.2,3", "c,well,0.2,2.5,1", "d,well,0.3,2.9,1.2"]
+    path = tmp_path / "four.csv"
+    path.write_text("\n".join(["sample,state,g1,g2,g3", *rows]) + "\n")
+    command = ["fit", str(path), "--target", "state", "--draws", "60", "--out", str(tmp_path / "out")]
+    assert main([*command, "--format", "markdown"]) == 0
+    told = capsys.readouterr()
+    reason = "No fold could be fitted, because its training part has only 2 samples."
+    assert told.out.startswith(f"Verdict: {reason} So nothing is known about predictions of new samples")
+    assert "%" not in told.out.splitlines()[0]
+    assert "held_out.csv" not in told.out
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert reason in report
+    assert "This needs more samples" in report
+    assert "held-out samples are classified correctly" not in report
 
 
 def test_a_sorted_file_is_a_warning(data, command, capsys):
@@ -62,7 +100,7 @@ def test_a_sorted_file_is_a_warning(data, command, capsys):
     assert main([*command, "--cv", "0"]) == 0
     told = capsys.readouterr().err
     assert told.count("warning:") == 1
-    assert "warning: The samples are sorted by class. If they were also processed in this order, " in told
+    assert "warning: The samples are sorted by class: if they were also processed in this order, " in told
 
 
 def test_compare_warns_too(data, capsys):
@@ -78,7 +116,22 @@ def test_compare_warns_too(data, capsys):
 def test_the_report_gets_the_findings(data, command, monkeypatch):
     change(data, None, "code", lambda number, diagnosis: "1" if diagnosis == "ill" else "0")
     contexts = []
-    monkeypatch.setattr(_fit_files, "write_report", lambda *args, context, **options: contexts.append(context))
+    monkeypatch.setattr(result_files, "write_report", lambda *args, context, **options: contexts.append(context))
     assert main([*command, "--cv", "0", "--quiet"]) == 0
     (finding,) = contexts[0].findings
     assert (finding.kind, finding.columns) == ("leak", (30,))
+
+
+@pytest.mark.parametrize("value", ["P{}", "{}"])
+def test_the_advice_about_repeated_patients_can_be_followed(data, command, tmp_path, capsys, value):
+    # A column of text, and one of numbers, which would be a feature.
+    change(data, None, "patient no", lambda number, diagnosis: value.format(number // 2))
+    assert main([*command, "--cv", "2"]) == 0
+    advice = "Pass --groups 'patient no' to hold out all samples of one patient together, and to count 20 patients"
+    told = capsys.readouterr().err
+    assert "warning: Column 'patient no' has 20 values in 40 samples. Samples of one patient resemble" in told
+    assert advice in told
+    assert told.count("warning:") == 1
+    assert advice in (tmp_path / "out" / "report.html").read_text().replace("&#39;", "'")
+    assert main([*command, "--cv", "2", "--groups", "patient no", "--force"]) == 0
+    assert "warning:" not in capsys.readouterr().err

@@ -12,11 +12,14 @@ from functools import partial
 import numpy as np
 import pytest
 
+from ispca.analysis import fitting
+from ispca.analysis.result_files import COLUMNS, feature_table
 from ispca.cli import main
 from ispca.commands import fit
+from ispca.foundation.result_tables import as_table
 from ispca.persistence import load_model, read_details
+from ispca.stacking.candidates import RECOMMENDED
 from ispca.validation import compare_with_baselines
-from ispca.validation.methods import RECOMMENDED
 
 SHORT = ["--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
@@ -63,7 +66,7 @@ def test_scores_are_those_of_the_model(fitted, table_of):
     X = np.array([row[4:] for row in rows()[1:]], dtype=float)
     scores = np.array([row[2:] for row in table(fitted / "scores.csv")[1]], dtype=float)
     with pytest.warns(UserWarning, match="valid feature names"):
-        np.testing.assert_allclose(model[0].transform(X), scores, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(model[0].transform(X), scores, rtol=5e-6, atol=1e-8)
 
 
 def test_what_it_says(data, tmp_path, capsys):
@@ -280,7 +283,7 @@ SLOW_WRITER = """
 import sys, time
 from ispca.cli import main
 from ispca.persistence import load_model
-from ispca.validation.methods import RECOMMENDED
+from ispca.stacking.candidates import RECOMMENDED
 from ispca.commands import fit
 real = fit.write_files
 def slow(folder, *args):
@@ -299,6 +302,7 @@ def accept_interrupts():
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
 def test_a_kill_while_writing(data, tmp_path, kill):
@@ -321,7 +325,7 @@ def test_a_kill_while_writing(data, tmp_path, kill):
 
 
 def test_progress_is_for_terminals_only(monkeypatch, capsys):
-    from ispca import _progress
+    from ispca.foundation import progress as _progress
 
     monkeypatch.setattr(_progress, "SECONDS_BEFORE", 0.01)
     monkeypatch.setattr(_progress, "SECONDS_BETWEEN", 0.01)
@@ -344,11 +348,11 @@ def test_progress_is_for_terminals_only(monkeypatch, capsys):
 
 
 def test_the_report(data, tmp_path, fitted, monkeypatch):
-    monkeypatch.setattr(fit, "compare_with_baselines", partial(compare_with_baselines, n_jobs=1))
+    monkeypatch.setattr(fitting, "compare_with_baselines", partial(compare_with_baselines, n_jobs=1))
     page = (fitted / "report.html").read_text(encoding="utf-8")
     assert "1 column of text left out: sex." in page
     assert "Run “ispca fit” again without --cv 0" in page
-    assert "--drop score --out results" in page
+    assert "--drop score --method ISPCA" in page
     command = ["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *SHORT]
     assert main([*command, "--format", "markdown", "--cv", "2"]) == 0
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
@@ -368,3 +372,18 @@ def test_an_integer_target_may_be_either_kind(tmp_path, capsys, values, kind):
     path.write_text("\n".join(["g1,g2,grade", *rows]))
     assert main(["fit", str(path), "--target", "grade", "--out", str(tmp_path / "out"), *SHORT[:-1]]) == 0
     assert f"ispca: Pass --kind {kind} if that is wrong." in capsys.readouterr().err
+
+
+def test_the_strongest_features_end_where_the_effect_ends():
+    # Feature, class, effect, P(sign), mean, deviation, and the ends of the interval.
+    rows = [("age", "", 9.0, 1.0, 9.0, 1.0, 8.0, 10.0), ("a", "", 2.0, 1.0, 2.0, 0.1, 1.8, 2.2)]
+    rows += [("b", "", -1.0, 0.7, -1.0, 2.0, -4.0, 2.0), ("c", "", 0.3, 1.0, 0.3, 0.1, 0.2, 0.4)]
+    rows += [("d", "", 0.01, 1.0, 0.01, 0.001, 0.005, 0.015)]
+
+    def leading(rows):
+        columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))
+        found = feature_table(as_table(columns), 0, {"age"}, {})
+        return found["label"][found["leading"]].tolist()
+
+    assert leading(rows) == ["a", "c"]
+    assert leading(rows[2:3]) == []

@@ -1,18 +1,20 @@
 """The verdict of ``ispca fit``: the first thing it prints, and when there is none."""
 
+import csv
 import json
 import re
 from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
 
-from ispca import _progress
+from ispca.analysis import fitting
 from ispca.cli import main
-from ispca.commands import _stack, fit
+from ispca.foundation import progress as _progress
 from ispca.penalized import PenalizedClassifier
+from ispca.targets import CLASSES
 from ispca.validation import StackedClassifier, compare_with_baselines
-from ispca.validation.base_rates import BASE_RATES
 
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 SMALL = ["--components", "3", "--draws", "40", "--format", "markdown"]
@@ -25,7 +27,9 @@ def test_the_answer_comes_first(data, tmp_path, capsys):
     assert first.startswith("Verdict: ")
     assert "% of held-out samples are classified correctly (95% interval " in first
     assert "by always predicting the most common class; AUC " in first
-    assert second.startswith("Model: 1 supervised component, 2 unsupervised components; leading features gene")
+    chance = ", which may be due to chance," if "not significantly better" in first else ""
+    model = "Model: 1 supervised component, 2 unsupervised components"
+    assert second.startswith(f"{model}; leading features{chance} gene")
     assert third == ""
     report = (tmp_path / "a" / "report.md").read_text(encoding="utf-8")
     assert "--cv 5" in report
@@ -36,7 +40,14 @@ def test_the_answer_comes_first(data, tmp_path, capsys):
     assert names < verdict.keys()
     assert verdict["n_held_out"] == 40
     assert 0 <= verdict["low"] <= verdict["value"] <= verdict["high"] <= 1
-    assert verdict["better_than_baseline"]
+    assert verdict["better_than_baseline"] == (verdict["low"] > verdict["baseline_value"])
+    # The headline is what scikit-learn counts in the file beside it.
+    with open(tmp_path / "b" / "held_out.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    observed = [row["observed"] for row in rows]
+    assert verdict["value"] == pytest.approx(accuracy_score(observed, [row["prediction"] for row in rows]))
+    chances = [float(row["p(well)"]) for row in rows]
+    assert verdict["auc"] == pytest.approx(roc_auc_score(np.array(observed) == "well", chances))
 
 
 def test_a_log_says_how_long_it_takes(data, tmp_path, capsys, monkeypatch):
@@ -80,12 +91,14 @@ def test_a_class_too_small_for_the_folds(tmp_path, capsys, n_rare, note, n_held_
 
 
 def test_the_stack_beside_the_model(data, tmp_path, capsys, monkeypatch):
-    candidates = {"lasso": PenalizedClassifier(), "base rate": BASE_RATES["classification"]}
-    monkeypatch.setattr(_stack, "default_candidates", lambda kind, n_classes: list(candidates.items()))
+    candidates = {"lasso": PenalizedClassifier(), "base rate": CLASSES.base_rate()}
+    monkeypatch.setattr(fitting, "default_candidates", lambda kind, n_classes: list(candidates.items()))
     # Without worker processes, which take long to start.
-    monkeypatch.setitem(fit.STACKS, "classification", partial(StackedClassifier, n_jobs=1))
+    monkeypatch.setitem(fitting.STACKS, "classification", partial(StackedClassifier, n_jobs=1))
     alone = {"n_jobs": 1}
-    monkeypatch.setattr(fit, "compare_with_baselines", lambda *a, **o: compare_with_baselines(*a, **(o | alone)))
+    monkeypatch.setattr(
+        fitting, "compare_with_baselines", lambda *a, **o: compare_with_baselines(*a, **(o | alone))
+    )
     out = tmp_path / "out"
     assert main(["fit", str(data), *TARGET, *SMALL, "--stack", "--cv", "2", "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from ispca.analysis.feature_labels import labelled_names, separate_names, show_all, shown_names
 from ispca.cli import main
-from ispca.commands._feature_labels import labelled_names, separate_names, show_all, shown_names
 from ispca.readers import read_table
 
 FIT = ["--target", "tissue", "--components", "3", "--draws", "40", "--cv", "0"]
@@ -79,7 +79,7 @@ def test_fit_prints_labels_and_the_positive_class_last(here, capsys, tmp_path):
     assert f"({', '.join(map(shown, first['features']))}" in text
 
 
-def test_coefficients_and_predictions_of_the_positive_class(here, capsys):
+def test_coefficients_and_predictions_of_the_positive_class(here, capsys, table_of):
     mirrored, plain = (read(here / out / "coefficients.csv") for out in ("out", "plain"))
     for row, other in zip(mirrored, plain, strict=True):
         assert (row["feature"], row["target_class"], other["target_class"]) == (other["feature"], "ill", "well")
@@ -87,8 +87,11 @@ def test_coefficients_and_predictions_of_the_positive_class(here, capsys):
         assert float(row["q5"]) == -float(other["q95"])
     capsys.readouterr()
     evaluations = {}
+    header, *samples = (line.split(",") for line in (here / "data.csv").read_text().splitlines())
+    moved = [[f"new{row[0]}", row[1], *(f"{float(value) + 0.1:.5f}" for value in row[2:])] for row in samples]
+    table_of[1](here / "new.csv", [header, *moved])
     for out, classes in (("out", ["well", "ill"]), ("plain", ["ill", "well"])):
-        assert main(["predict", out, "data.csv", "--json"]) == 0
+        assert main(["predict", out, "new.csv", "--json"]) == 0
         values = json.loads(capsys.readouterr().out)
         assert list(values["predictions"][0]) == ["id", "prediction", *(f"p({name})" for name in classes)]
         evaluations[out] = values["evaluation"]
@@ -142,3 +145,23 @@ def test_odds_ratios_of_covariates_are_those_of_the_positive_class(here, capsys,
     assert [ill[name] for name in ("effect", "q5", "q95")] == pytest.approx(
         [1 / well[name] for name in ("effect", "q95", "q5")]
     )
+
+
+def test_one_column_of_names_labels_features_and_finds_them(here, capsys, tmp_path):
+    genes = enumerate(read(here / "genes.csv"))
+    lines = [f"{row['id']},{row['symbol']},chr{place % 3},{place}" for place, row in genes]
+    (tmp_path / "genes.csv").write_text("\n".join(["id,symbol,chromosome,start", *lines]) + "\n")
+    note = "Features are labeled by 'symbol', the only column of names that describes them."
+    table = read_table("data.csv", target="tissue", annotation=tmp_path / "genes.csv")
+    assert (table.label, note in table.notes) == ("symbol", True)
+    # Two columns of names: nobody knows which one is meant.
+    assert read_table("data.csv", target="tissue", annotation="genes.csv").label is None
+    select = ["select", "plain", "data.csv", *SELECT, "--annotation", str(tmp_path / "genes.csv"), "--out"]
+    assert main([*select, str(tmp_path / "few"), "--always", "S7,gene9", "--never", "S8", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert note in captured.err
+    assert {row["feature"] for row in json.loads(captured.out)["panel"]} >= {"gene7", "gene9"}
+    assert main([*select, str(tmp_path / "more"), "--always", "TP53"]) == 2
+    assert "'TP53' is the label of 2 features (--always): gene0, gene1. Name those" in capsys.readouterr().err
+    assert main([*select, str(tmp_path / "more"), "--always", "TP54"]) == 2
+    assert "no feature 'TP54' (--always). Did you mean TP53?" in capsys.readouterr().err

@@ -7,6 +7,8 @@ import pytest
 
 from ispca.cli import main
 
+pytestmark = pytest.mark.slow
+
 N, N_FEATURES, LIMIT = 60, 2500, "1.1M"
 SHORT = ["--components", "3", "--draws", "40", "--splits", "2", "--target", "state"]
 
@@ -47,7 +49,6 @@ def test_reductions_have_the_same_scores_in_blocks(compare, tmp_path):
 def test_other_methods_are_left_out_or_refused_before_any_fit(compare):
     for given, said in (
         (["--methods", "ISPCA", "lasso", "SVM"], "--methods lasso SVM needs all data in memory, 1.86 MB."),
-        (["--timeout", "9"], "--timeout needs all data in memory, 1.86 MB."),
         (["--jobs", "2"], "--jobs 2 needs all data in memory, 1.86 MB."),
     ):
         assert f"{said} Leave it out, or raise the limit" in compare("--memory", LIMIT, *given, code=2).err

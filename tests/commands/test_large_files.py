@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from sklearn.dummy import DummyClassifier
 
 from ispca import ISPCA, HorseshoeClassifier
+from ispca.analysis import fitting, large_data
 from ispca.cli import main
-from ispca.commands import _large_data, _stack
 from ispca.containers import array_api
 from ispca.penalized import PenalizedClassifier
 from ispca.persistence import load_model
-from ispca.validation.methods import reduced
+from ispca.stacking.candidates import reduced
 
 SHORT = ["--components", "3", "--draws", "60", "--permutations", "200"]
 # Larger than the limit below.
@@ -91,6 +91,7 @@ def test_the_cross_validation_leaves_out_the_lasso(fit, npy, tmp_path):
     assert "--memory 1.1M" in report
 
 
+@pytest.mark.slow
 def test_genotypes_with_missing_values(fit, bed, tmp_path, capsys):
     refused = fit(bed, "--memory", LIMIT, "--cv", "0", code=3).err.splitlines()[-1]
     assert "1 value in 1 column, rs7 (1). Drop those rows, or pass --missing mean." in refused
@@ -105,6 +106,7 @@ def test_genotypes_with_missing_values(fit, bed, tmp_path, capsys):
     assert right > 0.8 * N
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", ["log1p", "cpm-log", "binary"])
 def test_transformations_and_chosen_features_in_blocks(fit, npy, tmp_path, transform):
     options = ["--transform", transform, "--drop", "feature 2?", "--cv", "0"]
@@ -125,17 +127,18 @@ def test_arrays_without_names_need_a_sheet_of_their_length(fit, npy, sheet, tmp_
     assert "x.npy contains features only, but no column 'state' (target)" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_stack_in_blocks_leaves_out_the_penalized_models(fit, npy, tmp_path, monkeypatch):
     model = HorseshoeClassifier(n_chains=2, n_warmup=50, n_draws=50, retry=False)
     few = [("PCA", reduced(ISPCA(2, n_supervised=0), model)), ("ISPCA", reduced(ISPCA(n_permutations=200), model))]
     few += [("base rate", DummyClassifier(strategy="prior"))]
     penalized = [("lasso", PenalizedClassifier()), ("ridge", PenalizedClassifier(penalty="ridge"))]
     options = ["--stack", "--covariates", "age", "--threads", "1"]
-    monkeypatch.setattr(_stack, "default_candidates", lambda *given: [*few, *penalized])
+    monkeypatch.setattr(fitting, "default_candidates", lambda *given: [*few, *penalized])
     printed = fit(npy, "--memory", LIMIT, "--cv", "2", *options, out="blocks")
     assert "the lasso in the cross-validation, and lasso and ridge in the stack." in printed.err
     assert "Stack without lasso and ridge, for comparison: " in printed.out
-    monkeypatch.setattr(_stack, "default_candidates", lambda *given: few)
+    monkeypatch.setattr(fitting, "default_candidates", lambda *given: few)
     fit(npy, "--cv", "0", *options, out="memory")
     first, second = (load_model(tmp_path / name / "stack.ispca") for name in ("blocks", "memory"))
     assert list(first.estimators_) == ["PCA", "ISPCA", "base rate"]
@@ -153,16 +156,17 @@ def test_bad_sizes_are_refused(size, npy, capsys):
 
 
 def test_a_device_without_a_library_is_refused_before_any_work(fit, npy, monkeypatch):
-    monkeypatch.setattr(_large_data, "find_spec", lambda name: None)
+    monkeypatch.setattr(large_data, "find_spec", lambda name: None)
     message = fit(npy, "--device", "cuda", code=2).err
     assert "needs a GPU and CuPy, PyTorch or JAX, but CuPy, PyTorch and JAX are not installed" in message
     assert "Reading" not in message
 
 
+@pytest.mark.slow
 def test_the_results_of_a_device_come_back(fit, npy, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     tensors = {"torch": (lambda torch: True, lambda torch, X: torch.from_numpy(X))}
-    monkeypatch.setattr(_large_data, "LIBRARIES", tensors)
+    monkeypatch.setattr(large_data, "LIBRARIES", tensors)
     printed = fit(npy, "--device", "cuda", "--cv", "0", out="device").err
     assert "Finding components on cuda with PyTorch, in the fit.\n" in printed
     fit(npy, "--cv", "0", out="memory")
@@ -171,10 +175,11 @@ def test_the_results_of_a_device_come_back(fit, npy, tmp_path, monkeypatch):
     np.testing.assert_allclose(first.components_, second.components_, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_cross_validation_uses_the_device(fit, npy, tmp_path, monkeypatch):
     torch = pytest.importorskip("torch")
     tensors = {"torch": (lambda torch: True, lambda torch, X: torch.from_numpy(X))}
-    monkeypatch.setattr(_large_data, "LIBRARIES", tensors)
+    monkeypatch.setattr(large_data, "LIBRARIES", tensors)
     seen, real = [], ISPCA.fit_transform
 
     def record(self, X, y, **options):
@@ -201,6 +206,7 @@ def held_out(path):
     return np.array([float(line[place]) for line in lines])
 
 
+@pytest.mark.slow
 def test_zarr_arrays_by_row_are_copied_once(fit, tmp_path):
     zarr = pytest.importorskip("zarr", minversion="3")
     group = zarr.create_group(str(tmp_path / "x.zarr"))
@@ -213,6 +219,8 @@ def test_zarr_arrays_by_row_are_copied_once(fit, tmp_path):
     np.testing.assert_allclose(first.components_, second.components_, atol=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])
 def test_cells_are_read_in_blocks(kind, tmp_path, capsys):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")

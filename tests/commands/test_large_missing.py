@@ -7,6 +7,8 @@ import scipy.sparse as sp
 from ispca.cli import main
 from ispca.persistence import load_model
 
+pytestmark = pytest.mark.slow
+
 SHORT = ["--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
 # Larger than the limit below.
 N, N_FEATURES, LIMIT = 60, 2500, "1.1M"

@@ -109,6 +109,6 @@ def test_fit_and_predict(path, tmp_path, capsys):
     for memory in (LIMIT, "1G"):
         assert main(["predict", str(tmp_path / "blocks"), str(path), "--memory", memory]) == 0
         printed = capsys.readouterr()
-        assert "Evaluation on 60 samples" in printed.err
-        predicted.append([[float(item) for item in row.split(",")[2:]] for row in printed.out.splitlines()[1:]])
+        assert "60 samples of x.parquet are training samples of the model" in printed.err.replace("60 of the ", "")
+        predicted.append([[float(item) for item in row.split(",")[2:4]] for row in printed.out.splitlines()[1:]])
     np.testing.assert_allclose(*predicted, atol=1e-9)

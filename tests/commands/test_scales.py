@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from ispca.analysis.sample_survey import sample_quartiles, scale_difference, survey
 from ispca.cli import main
-from ispca.commands._scale_check import other_scale, sample_quartiles
 from ispca.persistence import read_details
 
 SHORT = ["--components", "3", "--draws", "60"]
@@ -44,6 +44,7 @@ def of_counts(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_raw_scales_get_advice(tmp_path, capsys):
     X, ill = raw_counts()
     command = [
@@ -127,7 +128,9 @@ MOMENTS = {"means": NORMAL.mean(axis=0), "scales": NORMAL.std(axis=0)}
 
 def difference(X, **moments):
     found = sample_quartiles(NORMAL)
-    return other_scale(X, tuple(found["training_location"]), tuple(found["training_spread"]), **moments)
+    return scale_difference(
+        survey(X), tuple(found["training_location"]), tuple(found["training_spread"]), **moments
+    )
 
 
 def test_other_scales_are_found():
@@ -159,7 +162,7 @@ def test_the_same_scale_is_not_reported():
         "nothing": np.zeros((0, 200)),
     }
     assert {name: difference(X, **MOMENTS) for name, X in same.items()} == dict.fromkeys(same, "")
-    assert other_scale(1000 * NORMAL, None, None) == ""
+    assert scale_difference(survey(1000 * NORMAL), None, None) == ""
 
 
 def test_sparse_tables_are_compared_alike():

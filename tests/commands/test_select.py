@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from ispca import PenalizedClassifier
 from ispca.cli import main
 from ispca.commands import select
-from ispca.commands._panel_files import FILES
+from ispca.commands.panel_output import FILES
+from ispca.fitting import runner
 from ispca.persistence import load_model, read_details, save_model
-from ispca.validation import runner
 
 QUICK = ["--max-size", "3", "--folds", "3", "--draws", "40"]
 
@@ -66,7 +66,7 @@ def test_the_files_agree(selection):
     path = read(out / "path.csv")
     assert [int(row["size"]) for row in path] == [0, 1, 2, 3]
     np.testing.assert_allclose(
-        [float(row["difference"]) for row in path], [row["difference"] for row in values["path"]], rtol=1e-7
+        [float(row["difference"]) for row in path], [row["difference"] for row in values["path"]], rtol=5e-6
     )
     assert values["validated"]
     assert values["size"] == values["suggested_size"] >= 1
@@ -100,7 +100,7 @@ def test_the_panel_alone_predicts(selection, tmp_path, capsys):
     found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     X = np.array([[float(row[name]) for name in names] for row in whole])
     del model.feature_names_in_
-    np.testing.assert_allclose([float(row["p(well)"]) for row in found], model.predict_proba(X)[:, 1])
+    np.testing.assert_allclose([float(row["p(well)"]) for row in found], model.predict_proba(X)[:, 1], rtol=5e-6)
     correct = np.mean([a["prediction"] == b["diagnosis"] for a, b in zip(found, whole, strict=True)])
     assert correct > 0.7
 
@@ -171,10 +171,10 @@ def test_an_interrupted_selection_continues(command, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr(select.ProjectionSelector, "fit", interrupted)
         assert main(line) == 130
-    assert "The finished folds are kept" in capsys.readouterr().err
+    assert "interrupted. 3 finished folds kept in" in capsys.readouterr().err
     assert len(list(store.glob("*.json"))) == 3
     assert not out.exists()
-    monkeypatch.setattr(runner, "_do_all", lambda *_: pytest.fail("a finished fold was fitted again"))
+    monkeypatch.setattr(runner, "_evaluate", lambda *_: pytest.fail("a finished fold was fitted again"))
     assert main([*line, "--quiet"]) == 0
     assert not store.exists()
     assert len(read(out / "path.csv")) == 4

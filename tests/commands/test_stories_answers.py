@@ -4,11 +4,12 @@ import io
 import json
 import re
 import sys
+from html import escape
 
 import numpy as np
 import pytest
 
-from ispca import _progress
+from ispca.foundation import progress as _progress
 from user_files import SAMPLES, SHORT, D, N, Study, table, text
 
 MODEL = "Model: 1 supervised component, 3 unsupervised components; leading features g4, g1, g3, g5, g2."
@@ -25,8 +26,8 @@ def test_cross_validation_without_asking(study, user):
     study.write_table("plain.csv")
     answer = user("ispca fit plain.csv --target tissue", added=SHORT)
     assert re.fullmatch(
-        r"Verdict: \d+% of held-out samples are classified correctly \(95% interval \d+% to \d+%\), compared with "
-        r"50% by always predicting the most common class; AUC 1\.00 \(95% interval 0\.\d\d to 1\.00\)\.",
+        r"Verdict: \d+% of held-out samples are classified correctly \(95% interval \d+% to >?\d+%\), compared "
+        r"with 50% by always predicting the most common class; AUC \d\.\d\d \(95% interval 0\.\d\d to 1\.00\)\.",
         answer.lines[0],
     )
     assert answer.lines[1:4] == [MODEL, "", SAMPLES]
@@ -77,6 +78,7 @@ def test_progress(study, user, monkeypatch):
     assert any(line.startswith("Cross-validating [") and line.endswith("left") for line in shown)
 
 
+@pytest.mark.slow
 def test_the_price_of_a_model_that_can_be_read(study, user):
     """The stack of all methods is judged beside the model, stored, and used for predictions."""
     study.write_table("plain.csv")
@@ -85,8 +87,10 @@ def test_the_price_of_a_model_that_can_be_read(study, user):
     start = "Stack of all methods, for comparison: "
     assert answer.lines[1].startswith(start)
     assert "of held-out samples are classified correctly (95% interval" in answer.lines[1]
-    assert answer.lines[2] == MODEL
-    assert answer.lines[1].removeprefix(start) in text("results/report.html")
+    chance = ", which may be due to chance," if "not significantly better" in answer.lines[0] else ""
+    assert answer.lines[2] == MODEL.replace("leading features", f"leading features{chance}")
+    assert escape(answer.lines[1].removeprefix(start)) in text("results/report.html")
+    study.X += 0.01
     study.write_table("new.csv", target=False)
     stack, model = (user(f"ispca predict results/{name}.ispca new.csv") for name in ("stack", "model"))
     assert stack.lines[0] == model.lines[0] == "id,prediction,p(normal),p(tumour)"
@@ -113,7 +117,7 @@ def test_a_feature_that_does_not_help(study, user):
     study.X[study.tissue == "tumour", 0] += 2
     study.write_table("one.csv")
     answer = user("ispca fit one.csv --target tissue --cv 2")
-    assert answer.lines[0].endswith("This is not significantly better than the base rate.")
+    assert "not significantly better" in answer.lines[0]
     assert answer.lines[1].startswith("Model: 1 supervised component")
     assert "Yet the model does not predict held-out samples better than the baseline" in answer.out
 
@@ -140,10 +144,13 @@ def test_too_few_samples_of_a_class(number, folds, study, user):
     assert answer.notes.index(warning) == 2
     if folds:
         start = "Class 'tumour' has only 3 samples, so the cross-validation uses 3 folds instead of 5."
-        assert "of held-out samples are classified correctly" in answer.lines[0]
+        assert answer.lines[0].startswith("Verdict: AUC 0.")
+        assert (
+            " are classified correctly, compared with 88% by always predicting the most common" in answer.lines[0]
+        )
     else:
         start = "Class 'tumour' has only 1 sample, which cannot be both fitted and held out"
-        assert answer.lines[0].startswith("Verdict: Not cross-validated")
+        assert answer.lines[0].startswith(f"Verdict: {start}, so the model is not cross-validated.")
     assert warning.removeprefix("warning: ").startswith(start)
     assert len(table("few-results/scores.csv")[1]) == N
     assert start.replace("'", "&#39;") in text("few-results/report.html")

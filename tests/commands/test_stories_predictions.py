@@ -40,6 +40,7 @@ def test_raw_intensities(study, user):
     assert hint.endswith("Pass --transform log2, or none to fit them as they are.")
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", NEW_SCALES)
 def test_a_transformation_is_stored_and_applied(name, study, user):
     """The model of raw values is that of values which the user has transformed, and takes raw values."""
@@ -101,7 +102,7 @@ def test_predictions_of_a_folder(study, user):
     """The folder and the model file in it give the same table, on the screen or in a file."""
     study.write_table("plain.csv")
     user("ispca fit plain.csv --target tissue --out results")
-    study.write_table("new.csv", target=False)
+    Study(seed=1).write_table("new.csv", target=False)
     answer = user("ispca predict results/ new.csv")
     assert answer.lines[0] == "id,prediction,p(normal),p(tumour)"
     assert len(answer.lines) == N + 1
@@ -117,13 +118,15 @@ def test_predictions_of_a_folder(study, user):
 def test_predictions_without_some_features(study, user):
     study.write_table("plain.csv")
     user("ispca fit plain.csv --target tissue --out results")
-    study.write_table("fewer.csv", target=False, genes=slice(0, D - 2))
+    Study(seed=1).write_table("fewer.csv", target=False, genes=slice(0, D - 2))
     answer = user("ispca predict results fewer.csv")
     assert answer.lines[0] == "id,prediction,p(normal),p(tumour)"
     assert len(answer.lines) == N + 1
-    assert f"fewer.csv lacks 2 of the {D} features of the model, which carry" in answer.notes[-1]
-    assert "% of its weight" in answer.notes[-1]
-    assert answer.notes[-1].endswith("They are replaced by the mean of the training data.")
+    assert f"fewer.csv lacks 2 of the {D} features of the model, which carry" in answer.notes[-2]
+    assert "% of its weight" in answer.notes[-2]
+    assert answer.notes[-2].endswith("They are replaced by the mean of the training data.")
+    # The names are those of other samples.
+    assert answer.notes[-1].startswith("24 samples of fewer.csv have names of training samples but other values")
 
 
 def test_predictions_without_too_many_features(study, user):
@@ -170,13 +173,17 @@ def test_a_fit_and_its_test_in_one_go(study, user):
 
 
 def test_a_test_file_with_training_samples(study, user):
-    """Copies are counted, in any order of the features, and are a caveat of the report."""
+    """Training samples are named, in any order of the features, not evaluated, and a caveat of the report."""
     study.write_table("plain.csv")
     new = Study(seed=1)
     new.X[:2], new.tissue[:2] = study.X[:2], study.tissue[:2]
     new.X, new.genes = new.X[:, ::-1], new.genes[::-1]
     new.write_table("new.csv")
     answer = user("ispca fit plain.csv --target tissue --test new.csv")
-    sentence = "2 of the 24 samples of new.csv are copies of training samples: 's00', 's01'."
-    assert [warning.startswith(f"warning: {sentence}") for warning in answer.warnings] == [True]
-    assert sentence.replace("'", "&#39;") in text("plain-results/report.html")
+    sentence = (
+        "2 of the 24 samples of new.csv are training samples of the model (s00, s01). The model predicts the "
+        "samples that it was fitted to too well, so they are not evaluated."
+    )
+    assert answer.warnings == [f"warning: {sentence}"]
+    assert "Evaluation on 22 samples of new.csv with a known 'tissue':" in answer.lines
+    assert sentence in text("plain-results/report.html")

@@ -2,10 +2,13 @@
 
 import html
 import re
+import shlex
 
 import numpy as np
 import pytest
 
+from ispca.cli import main
+from ispca.foundation.data_files import known_as
 from user_files import D, N, Study, table, text, type_in
 
 SECTIONS = [
@@ -69,7 +72,8 @@ def test_the_parts_of_a_report(made):
 def check_summary(box, answer):
     """The question, the sizes, the verdict with its interval, the leading features, and caveats."""
     verdict = answer.lines[0].removeprefix("Verdict: ")
-    leading = re.search(r"leading features SYM(\d+), ", answer.lines[1])[1]
+    # The verdict is no better than chance, so the list of features says so.
+    leading = re.search(r"leading features, which may be due to chance, SYM(\d+), ", answer.lines[1])[1]
     expected = ["related to “tissue”", verdict, f"Samples {N}", f"Features {D}", "Leading features"]
     places = [box.index(words) for words in [*expected, f"SYM{leading} (g{leading}): higher in", "Caveats"]]
     assert places == sorted(places)
@@ -107,7 +111,7 @@ def check_features(section):
     assert "A (2 features)" in section
     assert "SYM0 (g0)" in section
     # Names alone, one per line on the page, for enrichment tools.
-    assert re.search(r"Higher in tumour (SYM\d+ )+", section)
+    assert re.search(r"Higher in tumour \(may be due to chance\) (SYM\d+ )+", section)
 
 
 def check_methods(paragraph):
@@ -132,6 +136,20 @@ def test_the_command_in_the_report_gives_the_same_results(made, user):
     user(line.replace("--out results", "--out again"), added=())
     assert text("again/coefficients.csv") == first
     assert "--draws 40" in line
+
+
+def test_the_command_names_the_files_of_the_user(made):
+    """The page stores uploads under safe names."""
+    names = {"matrix.csv": "Counts (final).csv", "sheet.csv": "-patients.csv", "new.csv": "New batch.csv"}
+    with known_as(names):
+        assert main([*shlex.split(LINE)[1:], "--quiet", "--force"]) == 0
+    page = Page(text("results/report.html"))
+    line = re.search(r"ispca fit .*? --out results", page.sections["reproducibility"])[0]
+    assert shlex.split(line)[2] == "Counts (final).csv"
+    assert "--samples ./-patients.csv" in line
+    assert "--test 'New batch.csv'" in line
+    assert "File Counts (final).csv" in page.sections["data"]
+    assert not any(stored in line for stored in names)
 
 
 def test_warnings_in_the_report(study, user):

@@ -101,7 +101,9 @@ def test_a_folder_of_10x(study, user, tmp_path):
     assert "24 samples of tenx matched with column 'sample' of sheet.csv." in answer.notes
     assert {"g4", "SYM4", "Gene Expression"} <= {*table("tenx-results/loadings.csv")[1][4]}
     assert "SYM4" in text("tenx-results/report.html")
-    assert user("ispca predict tenx-results tenx").lines[0] == "id,prediction,p(normal),p(tumour)"
+    answer = user("ispca predict tenx-results tenx")
+    assert answer.lines[0] == "id,prediction,p(normal),p(tumour),training_sample"
+    assert "24 of the 24 samples of tenx are training samples of the model" in answer.notes[-1]
 
 
 def test_a_table_of_r_and_comment_lines(study, user, tmp_path):

@@ -8,9 +8,10 @@ import warnings
 
 import pytest
 
-from ispca import _progress, cli
-from ispca._terminal import printable, show, tell
+from ispca import cli
 from ispca.cli import main
+from ispca.foundation import progress as _progress
+from ispca.foundation.terminal import printable, show, tell
 
 ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f\u202egnp\u2066"
 FORBIDDEN = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u202a\u202b\u202c\u202d\u202e"} - {"\n", "\t"}
@@ -70,7 +71,9 @@ def test_errors_warnings_and_progress(monkeypatch, capsys):
     assert not (FORBIDDEN - {"\r"}) & {*sys.stderr.getvalue()}
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize(
+    "encoding", ["ascii", *(pytest.param(name, marks=pytest.mark.slow) for name in ("latin-1", "utf-8"))]
+)
 def test_any_encoding(hostile, tmp_path, encoding):
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
     out = tmp_path / "aus ✓"

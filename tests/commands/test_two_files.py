@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from ispca.cli import main
-from ispca.commands._fit_files import for_positive_class
-from ispca.commands._output import default_output
-from ispca.commands._threads import PROCESSES, limited_threads
+from ispca.foundation.output_folder import default_output
+from ispca.foundation.thread_limit import PROCESSES, limited_threads
 from ispca.persistence import read_details
 from ispca.readers import read_table
 from ispca.reduction.threads import available_threads
@@ -73,11 +72,11 @@ def test_two_files_and_annotation(files, capsys):
     assert "matrix-results" in capsys.readouterr().err
 
 
-def test_coefficients_are_those_of_the_positive_class(data):
-    rows = [("g", "well", 1.0, 0.9, 2.0, 0.5, 1.5, 2.5)]
-    for positive, expected in (("well", rows), ("ill", [("g", "ill", -1.0, 0.9, -2.0, 0.5, -2.5, -1.5)])):
+def test_the_positive_class_may_be_the_first(data):
+    for positive, first in (("well", False), ("ill", True), (None, False)):
         found = read_table(data, target="diagnosis", drop=("score",), positive=positive)
-        assert for_positive_class(rows, found) == expected
+        assert found.positive_first == first
+        assert list(found.class_counts) == ["ill", "well"]
 
 
 def test_patterns_on_the_command_line(data, tmp_path, capsys):

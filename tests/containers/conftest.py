@@ -141,7 +141,11 @@ MAKERS = {
 }
 
 
-@pytest.fixture(params=MAKERS)
+# One of each reader; the others are slow.
+ONCE = {"memory map", "HDF5", "Zarr 3", "AnnData CSC", "CSR group", "Parquet"}
+
+
+@pytest.fixture(params=[pytest.param(name, marks=() if name in ONCE else pytest.mark.slow) for name in MAKERS])
 def contain(request, tmp_path):
     """Return a function that puts an array into the container."""
     if not request.param.startswith("Dask"):

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from ispca import ISPCA
-from ispca.containers import compressed_matrix, open_array, scratch_entries, wrapped
-from ispca.containers.compressed_matrix import CompressedColumns, CompressedRows
+from ispca.containers import anndata_backed, open_array, scratch, wrapped
+from ispca.containers.anndata_backed import CompressedColumns, CompressedRows
 
 anndata = pytest.importorskip("anndata")
 h5py = pytest.importorskip("h5py")
@@ -52,7 +52,7 @@ def test_rows_become_columns_in_one_pass(tmp_path, memory):
 
 
 def test_rows_are_projected_in_one_pass(tmp_path, monkeypatch):
-    monkeypatch.setattr(compressed_matrix, "PIECE_ENTRIES", 2000)
+    monkeypatch.setattr(anndata_backed, "PIECE_ENTRIES", 2000)
     monkeypatch.setattr(CompressedRows.pieces, "__defaults__", (2000,))
     adata = backed(tmp_path, sp.csr_matrix(DENSE))
     model = ISPCA(2, random_state=0).fit(DENSE, Y)
@@ -72,7 +72,7 @@ def test_samples_without_a_target_are_left_out_of_the_rows(tmp_path):
 def test_a_full_disk_is_named_before_anything_is_written(tmp_path, monkeypatch):
     source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
     usage = type("Usage", (), {"free": 1000})
-    monkeypatch.setattr(scratch_entries.shutil, "disk_usage", lambda folder: usage)
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: usage)
     with pytest.raises(OSError, match=r"stored by row, needs scratch files of .* too little space"):
         source.arranged(2**14)
 
@@ -81,7 +81,7 @@ def test_an_interrupted_copy_leaves_no_file(tmp_path, monkeypatch):
     source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
     opened = []
 
-    class Interrupted(scratch_entries.ScratchArray):
+    class Interrupted(scratch.ScratchArray):
         def __init__(self, dtype):
             super().__init__(dtype)
             opened.append(self)
@@ -91,7 +91,7 @@ def test_an_interrupted_copy_leaves_no_file(tmp_path, monkeypatch):
                 raise KeyboardInterrupt
             super().append(values)
 
-    monkeypatch.setattr(scratch_entries, "ScratchArray", Interrupted)
+    monkeypatch.setattr(scratch, "ScratchArray", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         source.arranged(2**14)
     assert len(opened) == 4
@@ -115,7 +115,7 @@ def test_damaged_matrices_are_refused(tmp_path):
 
 @pytest.mark.parametrize(("chunk", "span", "n_reads"), [(4096, 2**26, 1), (16, 2**26, 3), (4096, 2**14, 9)])
 def test_columns_in_the_same_chunk_are_read_together(tmp_path, monkeypatch, chunk, span, n_reads):
-    monkeypatch.setattr(compressed_matrix, "LARGEST_SPAN", span)
+    monkeypatch.setattr(anndata_backed, "LARGEST_SPAN", span)
     matrix, columns = sp.csc_matrix(DENSE), np.array([*range(0, D, 2)] if chunk > 16 else [0, 1, 700, 702, 1400])
     with h5py.File(tmp_path / "x.h5", "w") as file:
         anndata.io.write_elem(file, "X", matrix, dataset_kwargs={"chunks": (chunk,)})

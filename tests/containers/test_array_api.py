@@ -7,12 +7,15 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from ispca import ISPCA, HorseshoeClassifier
+from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.containers.array_api import on_host, wrap
 from ispca.persistence import load_model, save_model
 from ispca.reduction.design import device
+
+pytestmark = pytest.mark.slow
 
 torch = pytest.importorskip("torch")
 
@@ -136,6 +139,16 @@ def test_a_device_out_of_memory_gets_smaller_blocks_and_says_so_once(data, monke
 def test_what_is_not_a_matrix_of_numbers_is_refused(X, message):
     with pytest.raises(ValueError, match=message):
         ISPCA().fit(X, np.arange(5) % 2)
+
+
+@pytest.mark.parametrize(
+    "estimator", [ISPCA(random_state=0), ISPCA(2, n_supervised=1, alpha=None), SPCA(1, n_supervised=0)], ids=str
+)
+@pytest.mark.filterwarnings("ignore:No single feature passed")
+def test_a_single_unsupervised_component(estimator):
+    X, y = np.random.default_rng(0).normal(size=(30, 60)), np.arange(30) % 2
+    expected = clone(estimator).fit(X, y).components_
+    np.testing.assert_allclose(estimator.fit(torch.tensor(X), y).components_, expected, atol=1e-10)
 
 
 def test_missing_values_of_new_samples_are_named(data):

@@ -35,6 +35,7 @@ def assert_same(estimator, X, contained, y, tolerance=1e-9, **fit):
     return found
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-5), (np.int16, 1e-9)])
 def test_same_result_for_each_type(contain, dtype, tolerance):
     X, y = problem(dtype)
@@ -42,6 +43,7 @@ def test_same_result_for_each_type(contain, dtype, tolerance):
     assert found.n_supervised_ == 1
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     "settings",
     [{"cross_fit": 3}, {"adjust": [1999]}, {"test": "residual"}, {"exclude": [0, 1]}, {"scale": False}],

@@ -20,6 +20,8 @@ distributed = pytest.importorskip("distributed", reason="the cluster of these te
 from ispca.containers.dask_array import DaskArray, wrap  # noqa: E402
 from ispca.containers.dask_array import _unchanged as returned  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 def problem(n=80, n_features=5000, seed=0):
     rng = np.random.default_rng(seed)

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from ispca import ISPCA, SPCA
-from ispca._missing_values import filled_by_means
 from ispca.containers import ColumnSource
-from ispca.reduction.reuse import Reuse
+from ispca.inputs.missing_values import fill_by_means
+from ispca.reduction.reuse import share_results
 
 rng = np.random.default_rng(0)
 y = np.arange(40) % 2
@@ -70,7 +70,7 @@ def test_columns_without_values_are_named_all_at_once():
 
 
 def test_columns_are_the_same_before_and_after_all_are_known():
-    source = filled_by_means(Columns(X), None, None, range(2000))
+    source = fill_by_means(Columns(X), None, None, range(2000))
     chosen = [1999, 5, 600]
     before = source.take(chosen)
     assert not source.complete
@@ -88,10 +88,10 @@ def _sums(columns, argument, workers):
 
 
 def test_a_fit_that_reuses_another_knows_the_values_too():
-    source, reuse = Columns(X), Reuse()
-    model = ISPCA(missing="mean", random_state=0)
-    expected = model.fit(source, y, reuse=reuse).fill_values_
-    np.testing.assert_array_equal(model.fit(source, y, reuse=reuse).fill_values_, expected)
+    source, model = Columns(X), ISPCA(missing="mean", random_state=0)
+    with share_results(source):
+        expected = model.fit(source, y).fill_values_
+        np.testing.assert_array_equal(model.fit(source, y).fill_values_, expected)
 
 
 def test_the_values_come_back_from_a_scheduler():

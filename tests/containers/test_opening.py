@@ -76,7 +76,7 @@ def test_files_that_are_not_what_they_are_called_are_refused(name, tmp_path):
 
 
 def test_other_files_are_refused(X, tmp_path):
-    with pytest.raises(ValueError, match=r"x.csv cannot be read in blocks. Use .npy, .zarr"):
+    with pytest.raises(ValueError, match=r"x.csv cannot be read in blocks. Use .parquet, .h5ad, .npy"):
         open_array("x.csv")
     with pytest.raises(ValueError, match=r"There is no file .*x.npy"):
         open_array(tmp_path / "x.npy")

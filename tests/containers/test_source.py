@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from ispca import ISPCA, SPCA
 from ispca.containers import ColumnSource, open_array, wrapped
-from ispca.containers.combined import ChosenColumns, MatchedColumns
-from ispca.containers.compressed_matrix import CompressedColumns
+from ispca.containers.anndata_backed import CompressedColumns
+from ispca.containers.derived import ChosenColumns, MatchedColumns
 from ispca.reduction.design import partitioned
 
 

@@ -156,6 +156,7 @@ def test_nothing_is_left_of_a_copy_that_failed(tmp_path, scratch_folder, monkeyp
     assert not list(scratch_folder.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_an_interrupted_fit_leaves_no_scratch_file(tmp_path, scratch_folder):
     in_rows(tmp_path).file.close()

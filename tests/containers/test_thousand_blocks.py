@@ -9,6 +9,8 @@ from ispca import ISPCA
 from ispca.containers import wrapped
 from ispca.containers.source import block_width
 
+pytestmark = pytest.mark.slow
+
 N, WIDTH, N_BLOCKS = 16, 512, 1000
 BAD = slice(936 * WIDTH, 937 * WIDTH)  # block 937, counted from one
 BUDGET = 2**20

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ispca.data_checks.batch import as_days, find_batches, looks_like_batch
-from ispca.data_checks.file_order import drift_p_value, find_file_order
-from ispca.data_checks.similarity import inner_products
+from ispca.data_checks.confounding import find_batches, looks_like_batch
+from ispca.data_checks.similar_samples import drift_p_value, find_file_order, inner_products
+from ispca.readers.numbers_and_dates import as_days
 
 Y = np.repeat(["ill", "well"], 30)
 DAYS = np.array([f"2024-0{1 + i // 10}-{10 + i % 10}" for i in range(60)])
@@ -21,8 +21,16 @@ def test_a_confounded_batch_is_named():
     (finding,) = batches("Plate", plates)
     assert finding.kind == "batch"
     assert finding.sentence.startswith("The batch column 'Plate' explains 76% of the variation of the class")
-    assert "are mixed" in finding.sentence
-    assert "can hardly be separated" in batches("run_id", np.where(Y == "ill", "1", "2"))[0].sentence
+    assert "are mixed. Adjust for 'Plate'" in finding.sentence
+
+
+@pytest.mark.parametrize("swapped", [0, 1])
+def test_adjusting_is_not_advised_if_it_would_be_refused_or_remove_the_signal(swapped):
+    runs = np.where(Y == "ill", "1", "2")
+    runs[:swapped] = "2"
+    (finding,) = batches("run_id", runs)
+    assert "can hardly be separated, not even by adjusting" in finding.sentence
+    assert "Adjust for" not in finding.sentence
 
 
 def test_dates_are_recognized_by_their_values():
@@ -72,8 +80,8 @@ def test_a_drift_along_a_sorted_file():
 def test_a_sorted_file_without_a_drift():
     X, classes = np.random.default_rng(0).normal(size=(60, 300)), np.repeat([0, 1], 30)
     (finding,) = file_order(X, classes)
-    assert "The data show no trend within the classes, which does not rule this out." in finding.sentence
-    assert "trend" not in find_file_order(None, classes)[0].sentence
+    assert "drift" not in finding.sentence
+    assert finding == find_file_order(None, classes)[0]
     assert file_order(X, np.tile([0, 1], 30)) == find_file_order(None, np.tile([0, 1], 30)) == []
 
 

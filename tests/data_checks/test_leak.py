@@ -68,6 +68,7 @@ def expression(signal, seed):
     return data.data.copy(), np.unique(data.target, return_inverse=True)[1], data.relevant
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("signal", "noise"), [(1.5, 0.2), (0.7, 0.3)])
 def test_a_noisy_score_among_strong_genes(signal, noise):
     """The strongest genes explain about 70% and 40%, the score 86% and 74%."""

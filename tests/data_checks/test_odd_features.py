@@ -44,6 +44,7 @@ def correlated(n=80, n_factors=8, seed=0):
     return 5 + rng.normal(size=(n, n_factors)) @ rng.normal(size=(n_factors, 1000)) + rng.normal(size=(n, 1000))
 
 
+@pytest.mark.slow
 def test_a_column_without_correlations_is_found():
     found = []
     for seed in range(20):

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ispca.data_checks.duplicates import find_duplicates, find_test_copies
-from ispca.data_checks.outliers import find_outliers
-from ispca.data_checks.raw_scale import log_if_raw
-from ispca.data_checks.similarity import inner_products
+from ispca.data_checks.odd_features import log_if_raw
+from ispca.data_checks.similar_samples import find_duplicates, find_outliers, inner_products
 from ispca.datasets import make_expression
 
 IDS = [f"p{i}" for i in range(60)]
@@ -93,18 +91,3 @@ def test_rows_that_are_alike_by_chance(X):
         assert duplicates(rng.normal(size=(60, columns))) == []
     assert duplicates(rng.normal(size=(60, 2)) @ rng.normal(size=(2, 1000))) == []
     assert find_duplicates(sp.csr_array(np.eye(3)[np.arange(60) % 3])) == []
-
-
-@pytest.mark.parametrize("kinds", [(np.array, np.array), (sp.csr_array, sp.csr_array), (sp.csr_array, np.array)])
-def test_test_samples_that_are_training_samples(kinds):
-    rng = np.random.default_rng(0)
-    X, X_test = rng.normal(size=(10, 30)), rng.normal(size=(4, 30))
-    names = ["a", "b", "c", "d"]
-    # Copies within one of the two files are no reason to distrust a test.
-    X[1], X_test[1] = X[0], X_test[0]
-    training, test = kinds
-    assert find_test_copies(training(X), test(X_test), "new.csv", names) == []
-    X_test[3] = X[7]
-    (finding,) = find_test_copies(training(X), test(X_test), "new.csv", names)
-    assert (finding.kind, finding.rows) == ("duplicates", (3,))
-    assert finding.sentence.startswith("1 of the 4 samples of new.csv is a copy of a training sample: 'd'. ")

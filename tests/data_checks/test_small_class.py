@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from ispca.data_checks.borderline import find_borderline, reconciliation
-from ispca.data_checks.small_class import find_small_class, possible_folds
-from ispca.reduction.records import Step
+from ispca.data_checks.small_class import find_borderline, find_small_class, possible_folds, reconciliation
+from ispca.reduction.reduction_result import Step
 
 
 def target(size):
@@ -49,6 +48,15 @@ def test_only_borderline_tests_are_reported():
 
 
 def test_tests_and_held_out_samples_are_reconciled():
-    assert "Yet the model predicts held-out samples better" in reconciliation(0, True)
-    assert "Yet the model does not predict" in reconciliation(1, False)
-    assert reconciliation(0, False) is reconciliation(2, True) is None
+    better, worse = {"better_than_baseline": True}, {"better_than_baseline": False}
+    assert "Yet the model predicts held-out samples better" in reconciliation(0, better)
+    assert "Yet the model does not predict" in reconciliation(1, worse)
+    assert reconciliation(0, worse) is reconciliation(2, better) is None
+    assert reconciliation(0, {"better_than_baseline": None}) is None
+    # If covariates predict, the features need not carry a signal.
+    unclear, clear = ({"covariate_gain": {"low": low}} for low in (-0.1, 0.1))
+    assert reconciliation(0, better | unclear) is None
+    assert "better than the covariates alone: the association" in reconciliation(1, better | unclear)
+    assert "better than the covariates alone: many weakly" in reconciliation(0, better | clear)
+    # Another method shows that the samples are enough.
+    assert reconciliation(1, worse | {"better_method": "lasso"}).endswith("better than the baseline.")

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy.stats import bernoulli, multinomial, norm, poisson
 
-from ispca.families import FAMILIES, choose_family, class_family
+from ispca.families import FAMILIES, class_family
 from ispca.families.binomial import BINOMIAL
+from ispca.families.counts import POISSON
 from ispca.families.cox import COX
 from ispca.families.gaussian import GAUSSIAN
 from ispca.families.multinomial import MULTINOMIAL
-from ispca.families.poisson import POISSON
 from ispca.families.survival_target import survival_target
+from ispca.targets import choose_family
 
 SOURCE = Path(__file__).parents[2] / "src" / "ispca"
 # The families with penalized models.

@@ -6,10 +6,10 @@ from scipy.optimize import minimize
 from scipy.stats import nbinom, poisson
 
 from ispca.families import FAMILIES
+from ispca.families.counts import POISSON
 from ispca.families.cox import COX
 from ispca.families.negative_binomial import NEGATIVE_BINOMIAL
 from ispca.families.ordinal import ORDINAL
-from ispca.families.poisson import POISSON
 from ispca.families.survival_target import SURVIVAL
 
 N = 60

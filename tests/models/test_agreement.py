@@ -12,7 +12,7 @@ sys.path.append(str(REFERENCE))
 import quantities  # noqa: E402
 
 import problems  # noqa: E402
-from ispca._engine_loader import load_engine  # noqa: E402
+from ispca.foundation.extras import load_engine  # noqa: E402
 from ispca.models.diagnostics import _ess, split_chains  # noqa: E402
 
 QUANTILES = {"q05": 0.05, "q50": 0.50, "q95": 0.95}
@@ -35,7 +35,12 @@ SAMPLERS = {
 }
 # Their funnels are deep: at 0.95, some runs have more than 0.5% divergent draws.
 COUNTS = ("poisson", "negative_binomial")
-CASES = [(name, sampler) for name, samplers in SAMPLERS.items() for sampler in samplers]
+QUICK = {("sim-logistic", "nuts"), *((f"sim-{name}", "blocked") for name in ("softmax", "gaussian", "poisson"))}
+CASES = [
+    pytest.param(name, sampler, marks=() if (name, sampler) in QUICK else pytest.mark.slow)
+    for name, samplers in SAMPLERS.items()
+    for sampler in samplers
+]
 
 
 def error_of_mean(draws):
@@ -60,7 +65,7 @@ def z_scores(draws, reference, i):
     ]
 
 
-@pytest.mark.parametrize(("name", "sampler"), CASES, ids=["-".join(case) for case in CASES])
+@pytest.mark.parametrize(("name", "sampler"), CASES)
 def test_posterior_agrees_with_stan(name, sampler):
     try:
         problem = problems.problem(name)

@@ -181,6 +181,7 @@ def test_features_of_absurd_size(kind, Z, y):
 # Sampled
 
 
+@pytest.mark.grid(3)
 @BOTH
 @pytest.mark.parametrize("constant", [0.0, 1.0])
 def test_constant_columns_leave_the_rest_alone(kind, constant, Z, y):
@@ -213,6 +214,7 @@ def test_nothing_but_constant_columns(kind, y):
         assert model.predict(np.zeros((1, 3)))[0] == pytest.approx(y.mean(), abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_classes", "sampler"), [(2, "nuts"), (2, "blocked"), (3, "auto"), (6, "auto")])
 def test_separated_classes_converge(sampler, n_classes):
     """The normal case with many features: no finite maximum of the likelihood, but a proper posterior."""
@@ -264,6 +266,7 @@ def test_a_target_without_noise():
         assert model.posterior_.sigma.max() < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e6, 1e-6])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 def test_extreme_units(n_classes, scale, Z):
@@ -289,6 +292,7 @@ def test_a_single_feature(n_classes, Z):
     assert slope[-1] - (slope[0] if n_classes == 3 else 0) > 0.3
 
 
+@pytest.mark.slow
 def test_fifteen_classes():
     rng = np.random.default_rng(5)
     y = np.arange(60) % 15
@@ -309,6 +313,7 @@ def test_a_class_with_a_single_sample(Z):
     assert model.predict_proba(Z)[1:, 2].mean() < 0.2
 
 
+@pytest.mark.slow
 @BOTH
 def test_interrupt_stops_a_long_fit(kind):
     """Ctrl-C, half a second into a fit that would take minutes, takes effect within a second."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ispca.families.survival_curves import SurvivalFunction, breslow, median_times, step_values, survival
-from ispca.models.baseline_hazard import thinned
+from ispca.models.survival import thinned
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ import pytest
 
 from rank_statistics import COMBINATIONS, N_KEPT, NUTS_ONLY, PRIORS, rank_one, simulate, uniformity
 
+pytestmark = pytest.mark.slow
+
 N_DATA_SETS = 80
 N_BINS = 5
 # Draws between kept ones: the kept ones must be nearly independent, or the ends of the histogram fill up.

@@ -150,6 +150,7 @@ def test_single_divergences_are_tolerated(engine):
     assert len(stand_in.calls) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second", "kept"), [(4.0, 1.0, 0.99), (1.0, 4.0, 0.9)])
 def test_of_two_bad_runs_the_better_is_kept(engine, first, second, kept):
     engine(lambda options: {"apart": first if options["target_accept"] < 0.99 else second})
@@ -158,6 +159,7 @@ def test_of_two_bad_runs_the_better_is_kept(engine, first, second, kept):
     assert model.diagnostics_.target_accept == kept
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_draws_that_are_not_finite_are_never_accepted(engine, value):
@@ -195,6 +197,7 @@ def test_a_higher_target_is_not_lowered_by_the_retry(engine):
     assert {call["target_accept"] for call in stand_in.calls} == {0.995}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "n", "chosen", "samplers"),
     [

@@ -10,7 +10,7 @@ from sklearn.metrics import d2_tweedie_score
 from ispca import HorseshoeCounts, HorseshoeRegressor
 
 FAMILIES = ["poisson", "negative-binomial"]
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have NOT converged")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False, "random_state": 0}
 NEW = np.random.default_rng(3).normal(size=(7, 4))
 COEF, INTERCEPT, PHI = [0.8, -0.5, 0.0, 0.0], 1.5, 3.0
@@ -31,6 +31,7 @@ def fitted(family):
     return HorseshoeCounts(family=family, random_state=0).fit(Z, y, offset=offset)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_parameters_are_recovered(family):
     model = fitted(family)
@@ -71,6 +72,7 @@ def test_log_predictive_density_is_that_of_scipy(family):
     np.testing.assert_allclose(density, np.log(probability.mean(axis=(1, 2))), rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_intervals_cover_new_counts(family):
     Z, y, offset = make_counts(family, 800, seed=1)
@@ -117,6 +119,7 @@ def test_the_score_of_dispersed_counts():
     assert model.score(Z, y, offset=offset) == pytest.approx(1 - gap[0] / gap[1], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_poisson_is_overconfident_about_dispersed_counts():
     Z, y, offset = make_counts("negative-binomial", 120)
     test = make_counts("negative-binomial", 500, seed=1)

@@ -191,6 +191,13 @@ def test_the_sentence_names_the_worst_quantity():
     assert "quantity 1" in shifted().summary
 
 
+@pytest.mark.parametrize(("value", "text"), [(1.0104, "1.01040"), (1.0099, "1.00990"), (1.0042, "1.004")])
+def test_rounding_hides_no_side_of_the_limit(value, text):
+    found = Diagnostics(np.array([value]), *[np.array([1000.0])] * 2, ["a"], 4000, 0, "nuts", 0.9)
+    assert found.converged == (value < 1.01)
+    assert f"largest R-hat {text} (a)" in str(found)
+
+
 def test_a_few_divergences_are_tolerated():
     """Up to 0.5 % of the draws."""
     draws = np.random.default_rng(10).normal(size=(4, 1000, 2))

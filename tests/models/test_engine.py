@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine_problems import complex_step, draws, log_density, outputs, problem, size_of
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 engine = load_engine()
 SIZES = [("logistic", 2), ("softmax", 2), ("softmax", 5), ("softmax", 15), ("gaussian", 0)]
@@ -173,6 +173,7 @@ def hard_cases():
     yield "two samples", np.array([[1.0], [-1.0]]), np.array([0.0, 1.0])
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 @pytest.mark.parametrize("model", ["logistic", "softmax", "gaussian"])
 @pytest.mark.parametrize(("X", "y"), [pytest.param(X, y, id=name) for name, X, y in hard_cases()])

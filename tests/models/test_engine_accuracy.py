@@ -5,11 +5,12 @@ import pytest
 from scipy import integrate, special, stats
 
 from engine_problems import draws, problem, standard_error, z_scores
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 engine = load_engine()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "classes"), [("logistic", 2), ("softmax", 3), ("gaussian", 0)])
 def test_samplers_agree(model, classes):
     X, y = problem(model, classes, n=150, k=4, seed=8)
@@ -66,6 +67,7 @@ def orthogonal_posterior(b, n, rss, tau0, slab, df):
     return mean, sd, (weight * np.exp(log_sigma)).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 def test_gaussian_orthogonal_design_matches_quadrature(sampler):
     n, k, tau0 = 60, 5, 0.1
@@ -88,6 +90,7 @@ def test_gaussian_orthogonal_design_matches_quadrature(sampler):
     assert abs(result["sigma"].mean() - sigma) < 4 * standard_error(result["sigma"]) + 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 def test_logistic_matches_quadrature_for_one_feature(sampler):
     X = np.array([[1.0], [2.0], [-1.0], [0.5], [-0.3], [-2.0]])

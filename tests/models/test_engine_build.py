@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the flags are those of ELF linkers")

@@ -9,7 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 engine = load_engine()
 STACK = 2**30
@@ -46,6 +46,7 @@ def run(code, **options):
     )
 
 
+@pytest.mark.grid(3)
 @linux
 @pytest.mark.parametrize(("stacks", "threads"), [(0.25, 0), (1.25, 1), (2.25, 2)])
 def test_fewer_threads_than_asked_for_give_the_same_draws(stacks, threads):
@@ -83,6 +84,8 @@ except KeyboardInterrupt:
     assert run(code).stdout.strip() == "stopped"
 
 
+@pytest.mark.slow
+@pytest.mark.grid(3)
 @linux
 @pytest.mark.parametrize(
     "call",
@@ -106,6 +109,8 @@ def test_sizes_that_overflow_are_a_memory_error(n_draws):
         engine.sample("logistic", np.eye(8), np.arange(8.0) % 2, tau0=0.1, n_warmup=0, n_draws=n_draws)
 
 
+@pytest.mark.slow
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("n_draws", ["10**6", "1"])
 def test_a_daemon_thread_does_not_break_the_end_of_python(n_draws):
     code = f"""
@@ -136,6 +141,7 @@ SLOW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k", "call"), SLOW.values(), ids=list(SLOW))
 def test_an_interrupt_is_heard_within_an_iteration(n, k, call):
     # CPU time, so that a busy machine does not matter.
@@ -214,6 +220,7 @@ def test_a_state_that_claims_too_many_chains_is_refused():
             sample(words.tobytes())
 
 
+@pytest.mark.slow
 def test_the_reduction_works_without_the_engine():
     program = textwrap.dedent("""
         import sys

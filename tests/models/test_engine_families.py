@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from engine_problems import complex_step, draws, log_density, log_likelihood, problem, size_of, standard_error
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 engine = load_engine()
 FAMILIES = [("poisson", 0), ("cox", 0), ("ordinal", 2), ("ordinal", 4), ("negative_binomial", 0)]

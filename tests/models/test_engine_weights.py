@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine_problems import complex_step, draws, log_density, problem, size_of, z_scores
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 engine = load_engine()
 MODELS = [("logistic", 2), ("softmax", 3), ("gaussian", 0), ("poisson", 0)]
@@ -81,6 +81,7 @@ def test_an_offset_acts_like_a_known_part_of_the_predictor(model, classes):
     assert value == pytest.approx(other + (shifted[0] ** 2 - q[0] ** 2) / 200, rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "classes", "n", "k"), [(*model, 150, 4) for model in MODELS] + [("gaussian", 0, 12, 15)]
 )
@@ -99,6 +100,7 @@ def test_samplers_agree(model, classes, n, k):
     assert np.abs(scores).max() < 5
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 @pytest.mark.parametrize("prior", ["horseshoe", "ridge"])
 def test_unpenalized_gaussian_coefficients_match_least_squares(sampler, prior):

@@ -21,9 +21,9 @@ from model_data import EXPECTED_FAILURES, make_data
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "random_state": 0}
 
 
-@pytest.mark.filterwarnings("ignore:The chains have NOT converged")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [HorseshoeClassifier(**SHORT), HorseshoeRegressor(**SHORT)],
+    [HorseshoeClassifier(retry=False, **SHORT), HorseshoeRegressor(retry=False, **SHORT)],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learn_check(estimator, check):
@@ -237,6 +237,7 @@ def test_predictive_draws_have_the_predictive_moments(numeric):
     assert not np.array_equal(draws, numeric.predict_draws(NEW, random_state=1))
 
 
+@pytest.mark.slow
 def test_intervals_cover_new_observations(numeric):
     rng = np.random.default_rng(5)
     Z = rng.normal(size=(3000, 4))
@@ -266,6 +267,7 @@ def dyadic_regression():
     return Z, y
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("sampler", ["blocked", "nuts"])
 def test_regression_follows_the_units_of_the_target(sampler):
     Z, y = dyadic_regression()
@@ -281,6 +283,7 @@ def test_regression_follows_the_units_of_the_target(sampler):
     np.testing.assert_allclose(other.log_predictive_density(Z, 16 + 4 * y), density, rtol=1e-9)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("a", "b"), [(1e6, 1e-3), (-5.0, -3.0), (0.0, 1e-8), (1e9, 1e8)])
 def test_regression_in_any_unit_is_the_same_posterior(a, b):
     """Rounding sends the chains elsewhere, but the posterior stays."""
@@ -294,6 +297,7 @@ def test_regression_in_any_unit_is_the_same_posterior(a, b):
 # Reproducibility and scikit-learn's conventions
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 @pytest.mark.parametrize("kind", [HorseshoeClassifier, HorseshoeRegressor])
 def test_the_seed_fixes_the_draws_for_any_number_of_threads(kind, sampler):

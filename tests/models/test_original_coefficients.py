@@ -31,6 +31,7 @@ from ispca import (
     original_coefficients,
 )
 from ispca.models import coefficients as coefficients_module
+from ispca.models.coefficients import coefficients_by_column
 
 SETTINGS = {"random_state": 0, "n_draws": 400}
 
@@ -52,7 +53,7 @@ def linear_predictor(table, X):
 def test_two_classes(expression, reduction):
     X, labels, _ = expression
     model = pipeline(HorseshoeClassifier, reduction).fit(X, labels)
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     assert len(table) == X.shape[1] + 1
     assert table["feature"][0] == "(intercept)"
     assert set(table["target_class"]) == {"sick"}
@@ -64,7 +65,7 @@ def test_two_classes(expression, reduction):
 def test_regression(expression):
     X, _, numbers = expression
     model = pipeline(HorseshoeRegressor).fit(X, numbers)
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     assert set(table["target_class"]) == {""}
     np.testing.assert_allclose(linear_predictor(table, X), model.predict(X), rtol=1e-9, atol=1e-9)
 
@@ -72,7 +73,7 @@ def test_regression(expression):
 def test_more_classes_give_contrasts_to_the_average_class(expression):
     X, labels, numbers = expression
     model = pipeline(HorseshoeClassifier).fit(X, three_classes(labels, numbers))
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     assert len(table) == 3 * (X.shape[1] + 1)
     clf = model[-1]
     eta = model[0].transform(X) @ clf.coef_.T + clf.intercept_
@@ -87,7 +88,7 @@ def test_more_classes_give_contrasts_to_the_average_class(expression):
 def test_summaries_are_those_of_the_draws(expression):
     X, labels, _ = expression
     model = pipeline(HorseshoeClassifier).fit(X, labels)
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     reduction, draws = model[0], model[-1].posterior_
     coef, intercept = reduction.original_coefficients(draws.flat("coef"), draws.flat("intercept"))
     everything = np.column_stack([intercept, coef])
@@ -106,7 +107,7 @@ def test_summaries_are_those_of_the_draws(expression):
 def test_quantiles_are_exactly_those_of_numpy(expression, n_draws):
     X, labels, _ = expression
     model = HorseshoeClassifier(random_state=0, n_draws=n_draws, n_warmup=50, n_chains=1).fit(X[:, :3], labels)
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     draws = model.posterior_.flat("coef").reshape(-1, 3).astype(np.float32)
     np.testing.assert_array_equal([table["q5"][1:], table["q95"][1:]], np.quantile(draws, [0.05, 0.95], axis=0))
 
@@ -114,10 +115,10 @@ def test_quantiles_are_exactly_those_of_numpy(expression, n_draws):
 def test_many_features_go_in_blocks(expression, monkeypatch):
     X, labels, numbers = expression
     model = pipeline(HorseshoeClassifier).fit(X, three_classes(labels, numbers))
-    whole = original_coefficients(model)
+    whole = coefficients_by_column(model)
     # Seven features at a time: 120 features do not divide evenly.
     monkeypatch.setattr(coefficients_module, "BLOCK_NUMBERS", 7 * model[-1].posterior_.n_draws)
-    parts = original_coefficients(model)
+    parts = coefficients_by_column(model)
     for name in ("mean", "sd", "q5", "q95", "p_sign"):
         np.testing.assert_allclose(parts[name], whole[name], rtol=1e-5, atol=1e-6, err_msg=name)
     np.testing.assert_array_equal(parts["feature"], whole["feature"])
@@ -127,7 +128,7 @@ def test_changing_the_unit_of_a_feature_changes_its_coefficient_only(expression)
     X, labels, _ = expression
     other = X.copy()
     other[:, 3] = 1024 * X[:, 3]
-    tables = [original_coefficients(pipeline(HorseshoeClassifier, scale=True).fit(Z, labels)) for Z in (X, other)]
+    tables = [coefficients_by_column(pipeline(HorseshoeClassifier, scale=True).fit(Z, labels)) for Z in (X, other)]
     ratio = tables[1]["sd"] / tables[0]["sd"]
     assert ratio[4] == pytest.approx(1 / 1024, rel=0.1)
     np.testing.assert_allclose(np.delete(ratio, 4), 1, rtol=0.1)
@@ -136,7 +137,7 @@ def test_changing_the_unit_of_a_feature_changes_its_coefficient_only(expression)
 def test_names_of_a_data_frame(expression):
     X, labels, _ = expression
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(X.shape[1])])
-    table = pd.DataFrame(original_coefficients(pipeline(HorseshoeClassifier).fit(frame, labels)))
+    table = pd.DataFrame(coefficients_by_column(pipeline(HorseshoeClassifier).fit(frame, labels)))
     assert table["feature"].tolist() == ["(intercept)", *frame.columns]
     assert list(table.columns) == [
         "feature",
@@ -156,14 +157,14 @@ def test_a_model_alone_keeps_its_coefficients():
     Z = rng.normal(size=(60, 3))
     model = HorseshoeRegressor(**SETTINGS).fit(Z, Z[:, 0] + rng.normal(size=60))
     for given in (model, make_pipeline(model)):
-        table = original_coefficients(given)
+        table = coefficients_by_column(given)
         np.testing.assert_allclose(table["mean"], [model.intercept_, *model.coef_])
         assert table["feature"].tolist() == ["(intercept)", "0", "1", "2"]
 
 
 def test_signs_are_probabilities_and_relevant_features_stand_out(expression):
     X, labels, _ = expression
-    table = original_coefficients(pipeline(HorseshoeClassifier).fit(X, labels))
+    table = coefficients_by_column(pipeline(HorseshoeClassifier).fit(X, labels))
     assert ((table["p_sign"] >= 0) & (table["p_sign"] <= 1)).all()
     assert (table["q5"] < table["q95"]).all()
     relevant, rest = table["mean"][1:11] * X[:, :10].std(axis=0), table["mean"][11:] * X[:, 10:].std(axis=0)
@@ -200,7 +201,7 @@ def predictors(model, X):
 
 def check_table(model, X):
     """Evaluate the table of a pipeline on the original features, class by class."""
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     assert set(table["transformed_by"]) == {""}
     assert len(table) % (X.shape[1] + 1) == 0
     tables = table.reshape(-1, X.shape[1] + 1)
@@ -252,7 +253,7 @@ def test_other_steps_give_coefficients_of_what_they_return():
     X, y = small()
     frame = pd.DataFrame(X, columns=list("abcdef"))
     model = make_pipeline(PolynomialFeatures(2), StandardScaler(), ISPCA(3, random_state=0), Ridge()).fit(frame, y)
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     assert set(table["transformed_by"]) == {"PolynomialFeatures"}
     names = model[0].get_feature_names_out()
     assert table["feature"].tolist() == ["(intercept)", *names]
@@ -280,10 +281,27 @@ def test_other_pipelines_are_refused(steps, message):
     target = np.column_stack([y, y]) if isinstance(steps[-1], MultiTaskLasso) else y
     model = make_pipeline(*steps).fit(X, target)
     with pytest.raises(ValueError, match=message):
-        original_coefficients(model)
+        coefficients_by_column(model)
 
 
 def test_unfitted_pipelines_are_refused():
     for model in (HorseshoeClassifier(), make_pipeline(ISPCA(2), HorseshoeClassifier())):
         with pytest.raises(NotFittedError):
-            original_coefficients(model)
+            coefficients_by_column(model)
+
+
+def test_the_largest_effects_of_each_class_come_first(rng):
+    """``per_sd`` is the effect of a standard deviation of the feature, whatever its unit."""
+    X = rng.normal(size=(60, 6)) * [1, 10, 100, 0.1, 1, 1]
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 1] / 10 + X[:, 3] / 0.1, [-0.5, 0.5])]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    table, by_column = original_coefficients(model), coefficients_by_column(model)
+    assert table.dtype.names[:4] == ("feature", "target_class", "per_sd", "mean")
+    for label, effects in zip("abc", model[-1].coef_, strict=True):
+        rows, others = table[table.target_class == label], by_column[by_column["target_class"] == label]
+        assert rows.feature[0] == "(intercept)"
+        assert np.isnan(rows.per_sd[0])
+        order = np.argsort(-np.abs(effects))
+        assert rows.feature[1:].tolist() == order.astype(str).tolist()
+        np.testing.assert_allclose(rows.per_sd[1:], effects[order])
+        np.testing.assert_array_equal(rows["mean"], others["mean"][[0, *(1 + order)]])

@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ispca import HorseshoeCounts, HorseshoeOrdinal, HorseshoeSurvival, original_coefficients, plots
+from ispca import HorseshoeCounts, HorseshoeOrdinal, HorseshoeSurvival, plots
+from ispca.models.coefficients import coefficients_by_column
 from model_data import EXPECTED_FAILURES
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False, "random_state": 0}
@@ -41,7 +42,7 @@ UNORDERED = {
     "check_classifiers_classes": "the order of classes that are text is unknown",
     "check_classifiers_train": "the classes have no order that a model with one predictor could find",
 }
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have NOT converged")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @parametrize_with_checks(
@@ -99,7 +100,7 @@ def test_nothing_works_before_fit(name):
 def test_coefficients_of_the_original_features(name):
     X, _ = problem(name)
     model = fitted(name)
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     assert table["feature"].tolist() == ["(intercept)", "a", "b", "c"]
     assert set(table["target_class"]) == {""}
     eta = X.to_numpy() @ table["mean"][1:] + table["mean"][0]
@@ -113,7 +114,7 @@ def test_coefficients_of_the_original_features(name):
 @pytest.mark.parametrize("name", ["cox"])
 def test_a_cox_model_alone_has_an_intercept_of_zero(name):
     X, y = problem(name)
-    row = original_coefficients(clone(MODELS[name]).fit(X / 2, y))[0]
+    row = coefficients_by_column(clone(MODELS[name]).fit(X / 2, y))[0]
     assert (row["feature"], row["mean"], row["sd"]) == ("(intercept)", 0, 0)
 
 
@@ -160,7 +161,7 @@ def test_the_ridge_prior(name):
     X, y = problem(name)
     model = clone(fitted(name)).set_params(**{f"{fitted(name).steps[-1][0]}__prior": "ridge"}).fit(X, y)
     assert model[-1].posterior_.local_scale is None
-    assert original_coefficients(model)["p_sign"][1] > 0.95
+    assert coefficients_by_column(model)["p_sign"][1] > 0.95
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_expit
 
 from engine_problems import complex_step, draws, log1pexp, log_likelihood, outputs, problem
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 
 engine = load_engine()
 MODELS = [("logistic", 2), ("softmax", 2), ("softmax", 5), ("gaussian", 0)]
@@ -135,6 +135,7 @@ def test_a_state_knows_its_prior():
         draws("logistic", 2, X, y, prior="ridge", state=state)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("sampler", ["nuts", "blocked"])
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 @pytest.mark.parametrize("model", ["logistic", "softmax", "gaussian"])

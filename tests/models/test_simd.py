@@ -8,12 +8,14 @@ import sys
 import numpy as np
 import pytest
 
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
+
+pytestmark = pytest.mark.slow
 
 PROGRAM = """
 import json
 import numpy as np
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 from ispca.models import HorseshoeClassifier
 from ispca.penalized import PenalizedClassifier
 

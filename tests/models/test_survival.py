@@ -6,13 +6,13 @@ import pytest
 from scipy.special import logsumexp
 
 from ispca import HorseshoeSurvival
-from ispca.models import baseline_hazard
-from ispca.models.baseline_hazard import breslow
+from ispca.models import survival as survival_models
+from ispca.models.survival import breslow
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False, "random_state": 0}
 NEW = np.random.default_rng(3).normal(size=(7, 4))
 COEF = [1.0, -0.5, 0.0, 0.0]
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have NOT converged")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def make_times(n, seed=0, offset=0.0):
@@ -28,6 +28,7 @@ def fitted():
     return HorseshoeSurvival(random_state=0).fit(*make_times(200))
 
 
+@pytest.mark.slow
 def test_parameters_are_recovered(fitted):
     draws = fitted.posterior_.coef
     assert fitted.diagnostics_.converged
@@ -164,7 +165,7 @@ def test_offsets_take_over_a_known_effect():
 def test_few_draws_are_all_used():
     model = HorseshoeSurvival(**SHORT).fit(*make_times(40))
     assert model.cumulative_hazard_.draws.tolist() == list(range(100))
-    assert baseline_hazard.MOST_DRAWS == 1000
+    assert survival_models.MOST_DRAWS == 1000
 
 
 # Against scikit-survival
@@ -212,10 +213,10 @@ def test_survival_functions_serve_scikit_survivals_brier_score(fitted):
     [
         (np.arange(7.0), "needs an event and a time for each sample"),
         ((np.zeros(7), np.arange(1.0, 8)), "No event was observed"),
-        ((np.ones(7), np.arange(7.0)), "must be positive, but it contains 0"),
+        ((np.ones(7), np.arange(7.0) - 1), "negative"),
         ((np.ones(5), np.arange(1.0, 6)), "X has 7 samples, but y has 5"),
         ((np.ones(7), np.full(7, np.nan)), "missing or infinite in 7 samples"),
-        ((np.ones(7), np.arange(1.0, 8), np.zeros(7)), "Left-truncated entry times are not supported"),
+        ((np.ones(7), np.arange(1.0, 8), np.zeros(7)), "entry times"),
     ],
 )
 def test_bad_targets(y, message):

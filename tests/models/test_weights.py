@@ -12,12 +12,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ispca import HorseshoeClassifier, HorseshoeCounts, HorseshoeOrdinal, HorseshoeRegressor, HorseshoeSurvival
-from ispca._engine_loader import load_engine
+from ispca.foundation.extras import load_engine
 from ispca.models import sampling
 
 SHORT = {"n_chains": 2, "n_warmup": 100, "n_draws": 50, "retry": False, "random_state": 0}
 SETTINGS = ("sampler", "n_chains", "n_warmup", "n_draws", "target_accept", "seed", "n_threads")
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have NOT converged")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 class Captured(Exception):
@@ -124,6 +124,7 @@ def test_weights_are_routed_through_pipelines():
 # Unpenalized features
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_unpenalized_features_by_name_index_mask_and_slice(kind):
     Z, y = problem(kind)

@@ -7,10 +7,13 @@ import joblib
 import pytest
 
 from ispca import HorseshoeClassifier
-from ispca.validation import paper_methods, runner
+from ispca.fitting import runner
+from ispca.validation import paper_methods
 from paper import experiment
 from paper.__main__ import main
 from paper.scripts import NAMES, script
+
+pytestmark = pytest.mark.slow
 
 SHORT = ["--splits", "2", "--draws", "50", "--jobs", "1"]
 
@@ -64,13 +67,13 @@ def test_failing_posteriors_are_refitted(simulate, tmp_path):
 def counted(monkeypatch):
     """Count the fits that are done in this process."""
     done = []
-    original = runner.prepared
+    original = runner.clone_with_seed
 
-    def prepared(estimator, seed):
+    def clone_with_seed(estimator, seed):
         done.append(estimator)
         return original(estimator, seed)
 
-    monkeypatch.setattr(runner, "prepared", prepared)
+    monkeypatch.setattr(runner, "clone_with_seed", clone_with_seed)
     return done
 
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ispca._splits import Split
+from ispca.foundation.splits import Split
+from ispca.targets.samples import Prediction
 from ispca.validation import Comparison
-from ispca.validation.prediction import Prediction
 from paper import refitting
 from paper.experiment import methods_for
 

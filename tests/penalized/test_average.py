@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from scipy.special import expit, softmax
 from scipy.stats import norm
 
-from ispca import original_coefficients
+from ispca.models.coefficients import coefficients_by_column
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, base
-from ispca.reduction.reuse import Reuse
+from ispca.reduction.reuse import share_results
 
 
 def linear_predictors(model, X):
@@ -19,6 +19,7 @@ def linear_predictors(model, X):
     return np.stack([X @ coef.T + intercept for coef, intercept in pairs])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("penalty", ["ridge", "lasso"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
@@ -46,7 +47,7 @@ def test_probabilities_are_averaged(expression, penalty, n_classes, container):
     np.testing.assert_allclose(model.coef_, np.tensordot(weights, model.averaged_coef_, axes=1))
     np.testing.assert_allclose(model.intercept_, weights @ model.averaged_intercept_)
     np.testing.assert_allclose(
-        original_coefficients(model)["mean"].reshape(len(model.coef_), -1)[:, 1:], model.coef_
+        coefficients_by_column(model)["mean"].reshape(len(model.coef_), -1)[:, 1:], model.coef_
     )
 
 
@@ -91,18 +92,18 @@ def test_a_new_choice_forgets_the_average(expression):
 def test_one_extension_serves_both_choices(expression, monkeypatch):
     X, labels, _ = expression
     calls = []
-    for name in ("cross_validated_path", "extended_path"):
+    for name in ("cross_validated_path", "extend_path"):
         original = getattr(base, name)
         monkeypatch.setattr(
             base, name, lambda *a, name=name, original=original: calls.append(name) or original(*a)
         )
-    reuse = Reuse()
     choices = ("one_standard_error", "best", "average", "one_standard_error")
-    models = [
-        PenalizedClassifier(penalty="ridge", choice=choice, random_state=3).fit(X, labels, reuse=reuse)
-        for choice in choices
-    ]
-    assert calls == ["cross_validated_path", "extended_path"]
+    with share_results(X):
+        models = [
+            PenalizedClassifier(penalty="ridge", choice=choice, random_state=3).fit(X, labels)
+            for choice in choices
+        ]
+    assert calls == ["cross_validated_path", "extend_path"]
     assert len(models[0].lambdas_) == len(models[3].lambdas_) == 100 < len(models[1].lambdas_)
     for model in models[1:3]:
         alone = PenalizedClassifier(penalty="ridge", choice=model.choice, random_state=3).fit(X, labels)

@@ -7,7 +7,7 @@ from scipy.stats import poisson
 from sklearn.linear_model import PoissonRegressor
 
 from ispca.families import COX, POISSON
-from ispca.families.cox_partial import losses, signed_times
+from ispca.families.cox import losses, signed_times
 from ispca.families.survival_target import survival_target
 from ispca.penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor, PenalizedSurvival
 
@@ -87,26 +87,67 @@ def test_a_ridge_of_counts_is_that_of_scikit_learn(X, counts):
     assert model.score(X, counts) == pytest.approx(other.score(standard, counts), abs=1e-4)
 
 
+def given_folds(folds):
+    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(folds.max() + 1)]
+
+
+@pytest.mark.grid(7)
 @PENALTIES
-@pytest.mark.parametrize("name", ["classes", "numbers", "counts", "survival"])
-def test_integer_weights_are_duplicated_samples(X, counts, times, penalty, name):
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("weights", ["twice", "zero", "both"])
+@pytest.mark.parametrize("name", ["classes", "three classes", "numbers", "counts", "survival"])
+def test_a_weight_counts_equal_samples(X, counts, times, penalty, container, weights, name):
+    """Duplicates are in the fold of their sample, and a weight of 0 leaves a sample out, with a whole fold."""
     kinds = {
         "classes": (PenalizedClassifier, (counts > 3).astype(int)),
+        "three classes": (PenalizedClassifier, np.digitize(counts, [2, 5])),
         "numbers": (PenalizedRegressor, X[:, 0] + X[:, 1]),
         "counts": (PenalizedCounts, counts),
         "survival": (PenalizedSurvival, times),
     }
     kind, y = kinds[name]
-    twice = np.r_[np.arange(N), np.arange(10)]
     folds = np.arange(N) % 4
-    options = {"penalty": penalty, "choice": "best", "n_lambdas": 20}
-    cv = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(4)]
-    weighted = kind(cv=cv, **options).fit(X, y, sample_weight=np.bincount(twice))
-    many = folds[twice]
-    cv = [(np.flatnonzero(many != f), np.flatnonzero(many == f)) for f in range(4)]
-    plain = kind(cv=cv, **options).fit(X[twice], y[twice])
-    np.testing.assert_allclose(weighted.lambdas_, plain.lambdas_, rtol=1e-9)
-    np.testing.assert_allclose(weighted.coef_, plain.coef_, atol=2e-4 * np.abs(plain.coef_).max())
+    weight = np.ones(N, dtype=int)
+    if weights != "zero":
+        weight[:20:2] = 2
+    if weights != "twice":
+        weight[[5, 9, 41]] = 0
+        # The last event: no one is left at risk.
+        weight[times["time"].argmax()] = 0
+        folds[:3], weight[:3] = 4, 0
+    copies = np.repeat(np.arange(N), weight)
+    options = {"penalty": penalty, "choice": "average", "n_lambdas": 20}
+    found = kind(cv=given_folds(folds), **options).fit(container(X), y, sample_weight=weight)
+    plain = kind(cv=given_folds(folds[copies]), **options).fit(container(X[copies]), y[copies])
+    for attribute in ("lambdas_", "cv_deviance_", "cv_deviance_error_", "lambda_", "weights_"):
+        np.testing.assert_allclose(getattr(found, attribute), getattr(plain, attribute), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found.coef_, plain.coef_, atol=2e-4 * np.abs(plain.coef_).max())
+    assert found.lambda_one_standard_error_ == pytest.approx(plain.lambda_one_standard_error_)
+
+
+@pytest.mark.grid(3)
+@pytest.mark.parametrize("cv", [5, N])
+@pytest.mark.parametrize("kind", [PenalizedClassifier, PenalizedRegressor, PenalizedCounts, PenalizedSurvival])
+def test_samples_of_weight_zero_do_not_change_the_folds(X, counts, times, kind, cv):
+    weight = np.ones(N)
+    weight[[5, 9, 41]] = 0
+    kept = np.flatnonzero(weight)
+    # A label of weight 0 is not a class.
+    y = np.where(weight > 0, np.minimum(counts, 3), 77) if kind is PenalizedClassifier else counts
+    y = times if kind is PenalizedSurvival else y
+    found = kind(cv=cv, n_lambdas=20, random_state=0).fit(X, y, sample_weight=weight)
+    plain = kind(cv=cv, n_lambdas=20, random_state=0).fit(X[kept], y[kept])
+    for attribute in ("cv_deviance_", "cv_deviance_error_", "coef_", "lambda_"):
+        np.testing.assert_allclose(getattr(found, attribute), getattr(plain, attribute), rtol=1e-9)
+
+
+@PENALTIES
+def test_held_out_survival_depends_neither_on_the_container_nor_on_the_origin(X, times, penalty):
+    options = {"penalty": penalty, "cv": 4, "n_lambdas": 20, "random_state": 0}
+    expected = PenalizedSurvival(**options).fit(X, times).cv_deviance_
+    for other in (sp.csr_array(X), X + 5, sp.csr_array(X + 5)):
+        found = PenalizedSurvival(**options).fit(other, times).cv_deviance_
+        np.testing.assert_allclose(found, expected, rtol=2e-3)
 
 
 def test_weights_of_one_change_nothing(X, counts):

@@ -6,10 +6,11 @@ import pytest
 
 from ispca.families import GAUSSIAN, class_family
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, base
-from ispca.penalized.path import choices, mean_and_error
-from ispca.reduction.reuse import Reuse
+from ispca.penalized.cross_validation import choices, mean_and_error
+from ispca.reduction.reuse import share_results
 
 
+@pytest.mark.grid(3)
 def test_containers_agree(container, expression):
     X, labels, numbers = expression
     expected = PenalizedClassifier(random_state=0).fit(X, labels)
@@ -82,14 +83,14 @@ def test_one_path_serves_both_choices(expression, monkeypatch):
     calls = []
     original = base.cross_validated_path
     monkeypatch.setattr(base, "cross_validated_path", lambda *a: calls.append(1) or original(*a))
-    reuse = Reuse()
-    first = PenalizedClassifier(random_state=3).fit(X, labels, reuse=reuse)
-    second = PenalizedClassifier(choice="best", random_state=3).fit(X, labels, reuse=reuse)
-    assert len(calls) == 1
-    PenalizedClassifier(random_state=4).fit(X, labels, reuse=reuse)
-    PenalizedClassifier(penalty="ridge", random_state=3).fit(X, labels, reuse=reuse)
-    assert len(calls) == 3
-    PenalizedClassifier(random_state=3).fit(X, labels[::-1], reuse=reuse)
+    with share_results(X):
+        first = PenalizedClassifier(random_state=3).fit(X, labels)
+        second = PenalizedClassifier(choice="best", random_state=3).fit(X, labels)
+        assert len(calls) == 1
+        PenalizedClassifier(random_state=4).fit(X, labels)
+        PenalizedClassifier(penalty="ridge", random_state=3).fit(X, labels)
+        assert len(calls) == 3
+        PenalizedClassifier(random_state=3).fit(X, labels[::-1])
     assert len(calls) == 4, "another target has a path of its own"
     assert first.lambda_best_ == second.lambda_
     alone = PenalizedClassifier(choice="best", random_state=3).fit(X, labels)

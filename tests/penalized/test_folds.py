@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
 
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, base
-from ispca.penalized.folds import make_folds, random_folds
+from ispca.penalized.cross_validation import make_folds, random_folds
 
 
 @pytest.fixture

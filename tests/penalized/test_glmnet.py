@@ -11,8 +11,8 @@ sys.path.append(str(HERE))
 from glmnet_problems import PATH_ONLY, REAL, SIMULATED, family_of, folds_of, simulated  # noqa: E402
 
 from ispca.families import FAMILIES  # noqa: E402
-from ispca.penalized.path import cross_validated_path  # noqa: E402
-from ispca.penalized.records import Problem  # noqa: E402
+from ispca.penalized.cross_validation import cross_validated_path  # noqa: E402
+from ispca.penalized.problem import Problem  # noqa: E402
 
 CASES = [(name, penalty) for name in SIMULATED for penalty in ("lasso", "ridge")]
 REAL_CASES = [(name, penalty) for name, penalties in REAL.items() for penalty in penalties]
@@ -39,6 +39,7 @@ def check(X, y, folds, name, penalty, exact_coef=True):
             np.testing.assert_allclose(eta, expected_eta, rtol=0, atol=2e-3 * np.abs(expected_eta).max())
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("name", "penalty"), CASES)
 def test_simulated(name, penalty):
     check(*simulated(name), name, penalty)
@@ -56,6 +57,7 @@ def test_path_only(name, penalty):
         np.testing.assert_allclose(path.solution(position)[0], coef, atol=1e-4 * np.abs(coef).max(), rtol=0)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("name", "penalty"), REAL_CASES)
 def test_real(real_data, name, penalty):
     X, y = real_data(name)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
 from ispca.families import FAMILIES
+from ispca.penalized.cross_validation import cross_validated_path
 from ispca.penalized.lasso import fit_lasso, make_design
-from ispca.penalized.path import cross_validated_path
-from ispca.penalized.records import Problem
+from ispca.penalized.problem import Problem
 
 
 def simulate(seed, n, D, family, density=1.0):

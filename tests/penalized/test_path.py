@@ -5,15 +5,15 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from ispca.families import BINOMIAL, GAUSSIAN, class_family
-from ispca.penalized.folds import make_folds
-from ispca.penalized.path import (
+from ispca.penalized.cross_validation import (
     MOST_AVERAGED,
     NEGLIGIBLE_WEIGHT,
     averaging_weights,
     cross_validated_path,
-    extended_path,
+    extend_path,
+    make_folds,
 )
-from ispca.penalized.records import Path, Problem
+from ispca.penalized.problem import Path, Problem
 from ispca.penalized.ridge import fit_ridge
 from ispca.penalized.ridge_coordinates import make_space
 from ispca.reduction.threads import SMALL_WORK
@@ -29,7 +29,7 @@ def separable(n=60, D=200):
 def both_paths(X, y, family):
     folds = make_folds(5, X, y, None, family.classification, 0)
     path = cross_validated_path(Problem(X, y, family, 100), "ridge", folds)
-    return path, extended_path(path, Problem(X, y, family, 100), folds), folds
+    return path, extend_path(path, Problem(X, y, family, 100), folds), folds
 
 
 def test_the_minimum_lies_inside_the_extended_path():

@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 from ispca.families import FAMILIES
 from ispca.penalized import ridge_coordinates
-from ispca.penalized.records import Problem
+from ispca.penalized.problem import Problem
 from ispca.penalized.ridge import fit_ridge
 from ispca.penalized.ridge_coordinates import make_keeper, make_space
 
@@ -39,6 +39,7 @@ def direct(X, outputs, penalty, gaussian):
     return coef, intercept - (intercept.mean() if C > 1 else 0)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("family", ["gaussian", "binomial", "multinomial"])
 @pytest.mark.parametrize(("n", "D"), [(40, 25), (25, 40)])
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from ispca.plots.comparison import plot_comparison
+from ispca.plots.comparison_and_panel import plot_comparison
 from ispca.validation import compare
 
 plt = pytest.importorskip("matplotlib.pyplot")

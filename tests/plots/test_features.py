@@ -8,7 +8,8 @@ import pytest
 from matplotlib.colors import to_hex
 from sklearn.linear_model import LogisticRegression
 
-from ispca import ISPCA, SPCA, original_coefficients
+from ispca import ISPCA, SPCA
+from ispca.models.coefficients import coefficients_by_column
 from ispca.penalized import PenalizedClassifier
 from ispca.plots import (
     class_style,
@@ -79,7 +80,7 @@ def test_long_names_do_not_fill_the_picture(two):
 def test_coefficients_are_the_largest_standardized_ones(two, two_model):
     data, _ = two
     table = coefficient_table(two_model, n_features=10, feature_names=data.feature_names)
-    whole = original_coefficients(two_model)[1:]
+    whole = coefficients_by_column(two_model)[1:]
     scale = two_model[0].scale_
     order = np.argsort(-np.abs(whole["mean"]) * scale, kind="stable")[:10]
     assert table["feature"].tolist() == data.feature_names[order].tolist()
@@ -132,7 +133,7 @@ def test_a_feature_named_like_the_intercept_is_a_feature(which, request):
     names[column] = "(intercept)"
     renamed = copy.deepcopy(model)
     renamed[0].feature_names_in_ = np.array(names, dtype=object)
-    whole = original_coefficients(renamed)
+    whole = coefficients_by_column(renamed)
     places = np.flatnonzero(whole["feature"] == "(intercept)") % (len(names) + 1)
     assert sorted(set(places.tolist())) == [0, column + 1]
     table = coefficient_table(renamed)

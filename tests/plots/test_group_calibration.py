@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ispca.families.kaplan_meier import kaplan_meier
+from ispca.families.survival_curves import kaplan_meier
 from ispca.plots import (
     count_calibration_table,
     plot_count_calibration,

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from scipy.cluster import hierarchy
 
 from ispca.plots import class_style, heatmap_table, loading_table, plot_heatmap
-from ispca.plots.dendrogram import brackets, clustered
+from ispca.plots.heatmap import brackets, clustered
 
 
 def test_the_heatmap_holds_the_standardized_features(two):

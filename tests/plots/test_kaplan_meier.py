@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ispca.datasets import make_survival
-from ispca.families.kaplan_meier import kaplan_meier_interval
+from ispca.families.survival_curves import kaplan_meier_interval, log_rank
 from ispca.plots import kaplan_meier_table, plot_kaplan_meier
-from ispca.plots.kaplan_meier import risk_groups
+from ispca.plots.predicted_groups import risk_groups
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +72,49 @@ def test_one_risk_per_sample(patients):
         kaplan_meier_table(risk[1:], y)
     with pytest.raises(ValueError, match="one number for each of the 120 samples"):
         kaplan_meier_table(np.where(risk > 0, np.nan, risk), y)
+
+
+# Maintenance of acute myelogenous leukemia, the data set ``aml`` of R's package survival; negative: censored.
+MAINTAINED = [9, 13, -13, 18, 23, -28, 31, 34, -45, 48, -161]
+NOT_MAINTAINED = [5, 5, 8, 8, 12, -16, 23, 27, 30, 33, 43, 45]
+
+
+def test_log_rank_test_of_r():
+    signed = np.array([*MAINTAINED, *NOT_MAINTAINED], dtype=float)
+    groups = np.repeat(["yes", "no"], [len(MAINTAINED), len(NOT_MAINTAINED)])
+    # survdiff(Surv(time, status) ~ x, aml)
+    assert log_rank(signed > 0, np.abs(signed), groups) == pytest.approx((3.396389, 1, 0.0653393), rel=1e-5)
+
+
+def test_log_rank_test_of_three_groups():
+    rng = np.random.default_rng(0)
+    groups, event = np.arange(60) % 3, rng.random(60) < 0.7
+    time = np.ceil(10 * rng.exponential(1 + 0.4 * groups))
+    # Term by term, without the last group.
+    difference, variance = np.zeros(2), np.zeros((2, 2))
+    for t in np.unique(time[event]):
+        n, d = np.count_nonzero(time >= t), np.count_nonzero(event & (time == t))
+        own = np.array([np.count_nonzero((time >= t) & (groups == k)) for k in (0, 1)])
+        difference += [np.count_nonzero(event & (time == t) & (groups == k)) for k in (0, 1)] - d * own / n
+        if n > 1:
+            variance += d * (n - d) / (n - 1) * (np.diag(own / n) - np.outer(own, own) / n**2)
+    expected = difference @ np.linalg.solve(variance, difference)
+    statistic, freedom, p_value = log_rank(event, time, groups)
+    assert (statistic, freedom) == (pytest.approx(expected), 2)
+    assert 0 < p_value < 1
+    assert np.isnan(log_rank(event, time, np.zeros(60))[2])
+
+
+@pytest.mark.parametrize("n_groups", [2, 4])
+def test_log_rank_test_of_scikit_survival(n_groups):
+    compare = pytest.importorskip("sksurv.compare")
+    rng = np.random.default_rng(n_groups)
+    time, event, groups = (
+        rng.integers(1, 30, 80).astype(float),
+        rng.random(80) < 0.6,
+        rng.integers(n_groups, size=80),
+    )
+    y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
+    statistic, freedom, p_value = log_rank(event, time, groups)
+    assert (statistic, p_value) == pytest.approx(compare.compare_survival(y, groups))
+    assert freedom == n_groups - 1

@@ -106,6 +106,14 @@ def test_equal_probabilities_are_not_divided():
     assert table["observed"][0] == 0.5
 
 
+def test_the_calibration_of_training_samples_says_so():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    model = LogisticRegression().fit(X, y)
+    assert plot_calibration(model, X, y).get_xlabel() == "fitted probability of 1 (training samples)"
+    for ax in (plot_calibration(model, X, y, held_out=True), plot_calibration(model.predict_proba(X), None, y)):
+        assert ax.get_xlabel() == "predicted probability of 1"
+
+
 def test_intervals_of_many_classes_are_left_to_the_table():
     assert any(isinstance(item, LineCollection) for item in plot_calibration(*_args(3)).collections)
     assert not any(isinstance(item, LineCollection) for item in plot_calibration(*_args(9)).collections)

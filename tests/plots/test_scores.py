@@ -72,7 +72,7 @@ def test_distances_are_those_to_the_rest_of_the_class(two):
 
 def test_p_values_of_normal_samples_are_uniform():
     rng = np.random.default_rng(0)
-    from ispca.plots.scatter import deleted_distances
+    from ispca.plots.score_points import deleted_distances
 
     p_values = np.concatenate([deleted_distances(rng.normal(size=(8, 2)), np.zeros(8))[1] for _ in range(500)])
     assert np.quantile(p_values, [0.01, 0.25, 0.5, 0.75]) == pytest.approx([0.01, 0.25, 0.5, 0.75], abs=0.02)

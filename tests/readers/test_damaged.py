@@ -15,10 +15,11 @@ import pytest
 import scipy.sparse as sp
 
 from ispca.datasets.arrays import read_npz
-from ispca.datasets.records import DatasetError
-from ispca.readers import TableError, h5ad_probe, read_table, reading
-from ispca.readers.limits import Limit
-from ispca.readers.sparse_checks import checked_csr
+from ispca.datasets.registry import DatasetError
+from ispca.readers import TableError, delimited, read_table
+from ispca.readers import hdf5_crash_guard as h5ad_probe
+from ispca.readers.array_files import build_csr
+from ispca.readers.file_access import Limit
 
 X = np.array([[1, 0, 2.5], [3, 0, 5], [0, 4, 0], [0, -1, 0.5]])
 LABELS = ["ill", "well", "ill", "well"]
@@ -58,19 +59,20 @@ def parts(changes):
 def test_a_sparse_matrix_is_checked_in_full(damage):
     changes, message = DAMAGES[damage]
     with pytest.raises(TableError, match=message):
-        checked_csr(**parts(changes), limit=LIMIT)
+        build_csr(**parts(changes), limit=LIMIT)
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
 def test_a_sparse_matrix_comes_out_sorted_and_without_duplicates(kind):
     matrix = kind(X)
-    found = checked_csr(matrix.data, matrix.indices, matrix.indptr, X.shape, LIMIT, kind is sp.csc_array)
+    found = build_csr(matrix.data, matrix.indices, matrix.indptr, X.shape, LIMIT, kind is sp.csc_array)
     np.testing.assert_array_equal(found.toarray(), X)
-    twice = checked_csr([1, 2, 3], [1, 0, 1], [0, 3], (1, 2), LIMIT)
+    twice = build_csr([1, 2, 3], [1, 0, 1], [0, 3], (1, 2), LIMIT)
     assert twice.indices.tolist() == [0, 1]
     assert twice.data.tolist() == [2, 4]
 
 
+@pytest.mark.slow
 def test_files_with_indices_out_of_range_do_not_crash(tmp_path):
     """In a child: unchecked, they corrupt the heap."""
     with h5py.File(tmp_path / "csc.h5ad", "w") as file:
@@ -128,7 +130,7 @@ def test_every_failure_of_a_reader_becomes_the_same_error(tmp_path, monkeypatch,
     def fail(path, request):
         raise failure
 
-    monkeypatch.setitem(reading.READERS, ".csv", fail)
+    monkeypatch.setattr(delimited, "read_delimited", fail)
     with pytest.raises(TableError, match=f"Could not read data.csv as csv .{type(failure).__name__}") as error:
         read_table(path, target="state")
     assert "\n" not in str(error.value)
@@ -151,7 +153,7 @@ def test_what_says_nothing_of_the_file_keeps_its_meaning(tmp_path, monkeypatch, 
     def fail(path, request):
         raise failure
 
-    monkeypatch.setitem(reading.READERS, ".csv", fail)
+    monkeypatch.setattr(delimited, "read_delimited", fail)
     with pytest.raises(raised, match=message):
         read_table(path, target="state")
 

@@ -6,7 +6,9 @@ import pytest
 
 from ispca.cli import main
 from ispca.readers import TableError, h5ad, read_table
-from ispca.readers.records import SampleColumns
+from ispca.readers.file_access import limit_for
+from ispca.readers.hdf5_crash_guard import can_be_opened
+from ispca.readers.table import SampleColumns
 
 N, D = 24, 40
 
@@ -76,6 +78,44 @@ def test_the_command_line_shows_the_label_of_var(path, tmp_path, capsys):
     assert set(strongest) <= {f"S{j}" for j in range(D)}
     header = (tmp_path / "out" / "loadings.csv").read_text().splitlines()[0]
     assert header.startswith("feature,symbol,mean,highly_variable,supervised_1")
-    # The state is in obs, so predictions are evaluated.
+    # The state is in obs, so predictions of other samples are evaluated.
+    with h5py.File(path, "a") as file:
+        stored = file["X"] if isinstance(file["X"], h5py.Dataset) else file["X/data"]
+        stored[...] = stored[...] + 1
     assert main(["predict", str(tmp_path / "out"), str(path), "--out", str(tmp_path / "p.csv")]) == 0
     assert "Evaluation on 24 samples of cells.h5ad" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "stored", [{}, {"chunks": (3,)}, {"chunks": (3,), "compression": "gzip", "shuffle": True}]
+)
+def test_the_declared_lengths_of_texts_are_checked_before_they_are_read(tmp_path, stored):
+    """HDF5 allocates whatever length a text declares, here 900 MB for a file of a few kilobytes."""
+    path = tmp_path / "cells.h5ad"
+    texts = [f"sample {'x' * i}" for i in range(8)]
+    with h5py.File(path, "w") as file:
+        file.create_dataset("names", data=texts, dtype=h5py.string_dtype(), **stored)
+    with h5py.File(path) as file:
+        reader = h5ad.Reader(h5py, path, limit_for(path))
+        assert reader._lengths(file["names"])[:8].tolist() == [len(text) for text in texts]
+        assert reader.values(file, "names").tolist() == texts
+        offset = file["names"].id.get_offset()
+    if offset is not None:
+        content = bytearray(path.read_bytes())
+        content[offset : offset + 4] = (900_000_000).to_bytes(4, "little")
+        path.write_bytes(content)
+        with h5py.File(path) as file, pytest.raises(TableError, match="a text is longer than the file"):
+            h5ad.Reader(h5py, path, limit_for(path)).values(file, "names")
+
+
+def test_an_attribute_that_declares_a_long_text_is_refused(tmp_path):
+    path = tmp_path / "cells.h5ad"
+    with h5py.File(path, "w") as file:
+        file.create_group("obs").attrs["_index"] = "unusual name"
+    assert can_be_opened(path)
+    # A text is stored as its length and the place of a collection of texts.
+    content = bytearray(path.read_bytes())
+    place = content.index(len("unusual name").to_bytes(4, "little") + content.index(b"GCOL").to_bytes(8, "little"))
+    content[place : place + 4] = (900_000_000).to_bytes(4, "little")
+    path.write_bytes(content)
+    assert not can_be_opened(path)

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from ispca.readers import TableError, read_table
-from ispca.readers.limits import in_words, limit_for
+from ispca.readers.file_access import in_words, limit_for
 
 LABELS = ["ill", "well"] * 10
 
@@ -163,6 +163,7 @@ def answers(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_refused_with_a_sentence(answers, name):
     assert "memory; the limit for this file is" in answers[name] or "is damaged" in answers[name]
@@ -203,6 +204,7 @@ def test_the_default_limit_grows_with_the_file(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_what_packs_well_is_read(tmp_path):
     path = tmp_path / "zeros.csv.gz"
     header = ",".join(f"g{j}" for j in range(5_000))

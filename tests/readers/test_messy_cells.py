@@ -7,7 +7,7 @@ import pytest
 
 from ispca.readers import TableError, read_table
 from ispca.readers.messy_cells import almost_number
-from ispca.readers.target_words import similar_classes
+from ispca.readers.target_cleaning import similar_classes
 
 ALMOST = {
     "<0.01": 0.005,
@@ -28,9 +28,17 @@ ALMOST = {
     "<": None,
     "<<1": None,
     "<1_0": None,
-    "1,23": None,
-    "0,123": None,
-    "1234,567": None,
+    "1,23": 1.23,
+    "0,123": 0.123,
+    "1234,567": 1234.567,
+    "5.9%": 5.9,
+    "5.9 %": 5.9,
+    "12 mg/L": 12.0,
+    "1706 nm": 1706.0,
+    "<5 ng/ml": 2.5,
+    "12A": None,
+    "3D": None,
+    "12 tumors": None,
     "tumor": None,
     "<" + "1" * 60: None,
 }
@@ -45,8 +53,9 @@ def test_what_is_almost_a_number(item):
 
 
 def test_with_decimal_commas():
-    assert almost_number("<0,5", decimal_comma=True).value == 0.25
-    assert almost_number("1,234.5", decimal_comma=True) is None
+    assert almost_number("<0,5", comma=True).value == 0.25
+    assert almost_number("1,234.5", comma=True).mark == "."
+    assert almost_number("1,234 mg", comma=True).value == 1.234
 
 
 # One row per sample; state is the last column.
@@ -77,6 +86,7 @@ def test_messy_cells_are_treated_and_counted(tmp_path, transpose):
         "10 cells with thousands separators (1,000.5) read without them, in 2 features: g1, g3."
     )
     assert expected in table.notes
+    assert "Substitutes outside the range of the other values: g1 (0.25; others 0 to 9)." not in table.notes
     assert table.left_out["g2"] == "text such as 'nd' in 30% of its values"
     assert table.left_out.keys() == {"g2", "g4"}
     with pytest.raises(TableError, match=r"1 missing or infinite value in 1 column: g1"):
@@ -125,18 +135,53 @@ def test_a_messy_quantity_is_a_quantity(tmp_path):
     values = [f"{i}.5" for i in range(20)]
     table = read_target(tmp_path, [*values, "<1", "ND", "unknown", "1,234.5"])
     assert table.kind == "regression"
-    assert table.target.tolist() == [*map(float, values), 0.5, 1234.5]
-    assert any(note.endswith("in the target 'state'.") and "below a limit (<1)" in note for note in table.notes)
+    assert table.target.tolist() == [*map(float, values), 1.0, 1234.5]
+    said = "1 cell below a limit (<1) replaced by the limit; "
+    assert any(note.endswith("in the target 'state'.") and said in note for note in table.notes)
+    assert not any("outside the range" in note for note in table.notes)
     assert set(read_target(tmp_path, ["<5", ">5"] * 3).target) == {"<5", ">5"}
 
 
+def test_a_limit_outside_the_range_of_the_target_is_said(tmp_path):
+    values = [f"{i}.5" for i in range(5, 25)]
+    table = read_target(tmp_path, [*values, "<3.15", ">30"])
+    assert table.target.tolist() == [*map(float, values), 3.15, 30]
+    said = "Substitutes outside the range of the other values: state (3.15; others 5.5 to 24.5)."
+    assert said in table.notes
+
+
+def test_percent_signs_and_units(tmp_path):
+    units = ["", "%", "mg/L", "", ""]
+    rows = [["id", "g1", "g2", "1706 nm", "state"], units] + [
+        [f"s{i}", f"{i}.5%", f"{i} mg/L", str(i), "ill" if i % 2 else "well"] for i in range(8)
+    ]
+    table = read_table(write(tmp_path / "data.csv", rows), target="state")
+    assert table.features.tolist() == ["g1", "g2", "1706 nm"]
+    assert table.X[1].tolist() == [1.5, 1, 1]
+    assert "The row below the header was read as units: %, mg/L." in table.notes
+    expected = (
+        "8 cells with a percent sign (0.5%) read without it; 8 cells with a unit (0 mg/L) read without it, in 2 "
+        "features: g1, g2."
+    )
+    assert expected in table.notes
+    # Different units are never mixed.
+    rows[5][2] = "3 g/L"
+    table = read_table(write(tmp_path / "data.csv", rows), target="state")
+    assert table.left_out["g2"] == "text with several units, such as '0 mg/L' and '3 g/L'"
+    # Percentages and units of a target and a sheet; labels with a unit remain labels.
+    table = read_target(tmp_path, [f"{i}.5%" for i in range(20)])
+    assert (table.kind, table.target[1]) == ("regression", 1.5)
+    assert "20 cells with a percent sign (0.5%) read without it, in the target 'state'." in table.notes
+    assert set(read_target(tmp_path, ["6h", "24h"] * 4).target) == {"6h", "24h"}
+
+
 def test_similar_classes_are_reported_and_not_merged(tmp_path):
-    table = read_target(tmp_path, ["Tumor", "tumor", "normal", "normal ", "tumor", "normal"])
+    table = read_target(tmp_path, ["Tumor", "tumor", "normal", "normal ", "tumor", "normal", "Tumor"])
     assert set(table.target) == {"Tumor", "tumor", "normal"}
     assert "In 'state', spaces around a label are ignored: 'normal '." in table.notes
     assert (
-        "In 'state', these are probably one class, but are treated as 2: 'Tumor' (1), 'tumor' (2). "
-        "If they are one class, give them the same spelling in the file."
+        "In 'state', these are probably one class, but are treated as 2: 'Tumor' (2), 'tumor' (2). "
+        "Pass merge=True to merge them into the most common one."
     ) in table.notes
 
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ispca.readers import TableError, read_table
-from ispca.readers.records import SampleColumns
+from ispca.readers.table import SampleColumns
 
 HEADER = "patient,g1,g2,months,died,age,sex,batch,weight,log_exposure,events,grade"
 ROWS = [
@@ -61,8 +61,12 @@ def test_events_in_words_and_samples_without_a_time(tmp_path):
     ("place", "value", "message"),
     [
         ("months", "soon", r"Column 'months' \(time\) contains text \(soon\)"),
-        ("months", "0", r"Column 'months' \(time\) contains 0\. Times are positive numbers"),
-        ("died", "2", r"Column 'died' \(event\) contains '2'\. Write 1 if the event was observed"),
+        ("months", "-1", r"Column 'months' \(time\) contains -1\. Correct it: times are not negative"),
+        (
+            "died",
+            "2",
+            r"Which values of column 'died' mean an event is unknown: it contains '0', '1', '2'\. Pass event_v",
+        ),
     ],
 )
 def test_bad_survival_times(tmp_path, place, value, message):
@@ -150,7 +154,8 @@ def test_counts_and_ordered_classes(tmp_path):
     table = read(tmp_path, target="events", kind="count")
     assert (table.kind, table.target.tolist()) == ("count", [0, 3, 1, 2, 9])
     table = read(tmp_path, target="grade", kind="ordinal")
-    assert (table.kind, table.target.tolist()) == ("ordinal", [1, 2, 3, 2, 1])
+    # A single sample has grade 3.
+    assert (table.kind, table.target.tolist()) == ("ordinal", [1, 2, 2, 1])
     assert any("ordered classes in the order of their numbers (G1 as 1)" in note for note in table.notes)
     with pytest.raises(TableError, match=r"contains text \(G1, G2, G3\), so it is not a count"):
         read(tmp_path, target="grade", kind="count")
@@ -201,3 +206,37 @@ def _h5ad(tmp_path, table, columns):
         for name, values in columns.items():
             file["obs"][name] = values.tolist()
     return path
+
+
+DATED = [f"{row},2024-0{1 + i}-15" for i, row in enumerate(ROWS)]
+
+
+def test_a_date_per_sample_is_a_covariate_in_days(tmp_path):
+    table = read(tmp_path, DATED, HEADER + ",taken", time="months", event="died", covariates=("taken",))
+    assert table.covariates == {"taken": None}
+    assert np.diff(table.X[:, -1]).tolist() == [31, 29, 31, 30]
+    assert "Covariate 'taken' contains dates and is treated as a quantity, in days." in table.notes
+    new = read(
+        tmp_path,
+        DATED[3:],
+        HEADER + ",taken",
+        supervised=False,
+        known=("g1", "taken"),
+        categories={"taken": None},
+        covariates=("taken",),
+    )
+    assert new.X[:, -1].tolist() == table.X[3:, -1].tolist()
+
+
+def test_dates_with_an_unclear_order_of_day_and_month_are_not_guessed(tmp_path):
+    rows = [f"{row},0{1 + i}/02/2024" for i, row in enumerate(ROWS)]
+    with pytest.raises(TableError, match="write dates as YYYY-MM-DD"):
+        read(tmp_path, rows, HEADER + ",taken", time="months", event="died", covariates=("taken",))
+
+
+def test_a_quantity_is_advised_for_numbers_only(tmp_path):
+    for value, advised in (("x{}", False), ("0.5{}", True)):
+        rows = [f"{i},{value.format(i)}" for i in range(1, 10)]
+        with pytest.raises(TableError, match="9 distinct labels in 9 samples") as caught:
+            read_table(write(tmp_path, rows, "g,state"), target="state", kind="classification")
+        assert ("kind='regression'" in str(caught.value)) == advised

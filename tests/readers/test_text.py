@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ispca.readers import TableError, read_table
-from ispca.readers.cells import USUAL_MISSING
+from ispca.readers.numbers_and_dates import USUAL_MISSING
 
 PLAIN = "sample,g1,g2,state\na,1,2.5,ill\nb,3,5,well\nc,2,4e0,ill\nd,0,-1,well\n"
 X = np.array([[1, 2.5], [3, 5], [2, 4], [0, -1]])
@@ -228,7 +228,7 @@ ERRORS = {
     PLAIN.replace("well", "ill"): "only one class (ill)",
     PLAIN.replace("ill", "").replace("well", "NA"): "no labels",
     "a,state\nx,ill\ny,well\nz,ill\nw,well\n": "If features are in rows, pass transpose=True.",
-    "g,state\n1,a\n2,b\n3,c\n": "only one sample per class",
+    "g,state\n1,a\n2,b\n3,c\n": "3 distinct labels in 3 samples",
     "\n".join(["g,state", *(f"{i},name{i}" for i in range(30))]): "30 distinct labels in 30 samples",
     "g,state\n1,a\n2,b\n3,a\n": "has 3 samples with a target. At least 4 are needed",
 }
@@ -246,7 +246,7 @@ def test_errors_say_what_to_do(read, text):
 def test_other_errors(tmp_path, read):
     with pytest.raises(TableError, match="There is no file"):
         read_table(tmp_path / "none.csv", target="y")
-    with pytest.raises(TableError, match="is a directory"):
+    with pytest.raises(TableError, match="is a folder without"):
         read_table(tmp_path, target="y")
     with pytest.raises(TableError, match="extension"):
         read(PLAIN, "data.doc")
@@ -314,7 +314,7 @@ def test_missing_values_beside_each_other_are_read_at_once(tmp_path, monkeypatch
     path = tmp_path / "data.csv"
     rows = [f"s{i},{text},{text},{text},{i}.5,{text},1,{text}\n" for i in range(4)]
     path.write_text("id,a,b,c,d,e,f,g\n" + "".join(rows) + "s4,1,2,3,4,5,6,7\n")
-    monkeypatch.setattr("ispca.readers.blocks._add_fields", None)
+    monkeypatch.setattr("ispca.readers.text_rows._add_fields", None)
     table = read_table(path, supervised=False, missing="keep")
     assert np.isnan(table.X).sum(axis=0).tolist() == [4, 4, 4, 0, 4, 0, 4]
     assert table.missing == (20, 5, 4)

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from ispca.readers import TableError, read_table
-from ispca.readers.records import SampleColumns
-from ispca.readers.transforms import TRANSFORMS, apply_transform, recognize_scale
+from ispca.readers.subsets_and_transforms import TRANSFORMS, apply_transform, recognize_scale
+from ispca.readers.table import SampleColumns
 
 RAW = np.array([[0.0, 1.0, 3.0], [10.0, 0.0, 90.0]])
 EXPECTED = {
@@ -109,6 +109,13 @@ def test_raw_scales_are_recognized(rng):
     found = recognize_scale(intensities(rng))
     assert found.kind == "intensities"
     assert "look like raw intensities (positive values with median" in found.sentence
+    # They need not range over three orders of magnitude, nor be positive after subtraction of a background.
+    narrow = np.maximum(np.exp(rng.normal(4, 1.3, (1, 300)) + 0.5 * rng.normal(size=(30, 300))), 10.0)
+    assert np.quantile(narrow, 0.999) < 1000 * 10
+    below = intensities(rng) - rng.normal(20, 5, (30, 300))
+    for X, negative in ((narrow, False), (below, True)):
+        assert recognize_scale(X)[::2] == ("intensities", negative)
+        assert recognize_scale(np.log2(np.maximum(X, 8))).kind == "other"
 
 
 def test_single_cells_are_counts(rng):

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from family_targets import COVARIATES, N_FEATURES, N_SAMPLES, make_targets
 from ispca import ISPCA, SPCA, feature_scores, score_test
 from ispca.persistence import load_model, save_model
-from ispca.reduction.reuse import Reuse
+from ispca.reduction.reuse import share_results
 
 X, TARGETS = make_targets(1)
 C = X[:, COVARIATES]
@@ -130,14 +130,14 @@ def test_fits_that_share_results_do_not_mix_up_covariates_and_weights():
         ({"adjust": COVARIATES}, {"sample_weight": weights}),
         ({}, {"groups": np.arange(N_SAMPLES) // 2}),
     ]
-    reuse = Reuse()
     seen = []
-    for parameters, extras in fits * 2:
-        options = {"alpha": 0.5, "n_permutations": 50, "cross_fit": 3, "random_state": 0, **parameters}
-        shared = ISPCA(3, **options).fit_transform(X, y, reuse=reuse, **extras)
-        alone = ISPCA(3, **options).fit_transform(X, y, **extras)
-        np.testing.assert_array_equal(shared, alone)
-        seen.append(alone)
+    with share_results(X):
+        for parameters, extras in fits * 2:
+            options = {"alpha": 0.5, "n_permutations": 50, "cross_fit": 3, "random_state": 0, **parameters}
+            shared = ISPCA(3, **options).fit_transform(X, y, **extras)
+            alone = ISPCA(3, **options).fit_transform(X.copy(), y, **extras)
+            np.testing.assert_array_equal(shared, alone)
+            seen.append(alone)
     assert np.abs(seen[1] - seen[2]).max() > 1e-3
 
 

@@ -47,6 +47,7 @@ def responses(y):
     return columns / np.linalg.norm(columns, axis=0)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("n", [120, 300])
 def test_maxima_equal_those_of_the_responses(target, n, monkeypatch):
@@ -86,6 +87,7 @@ def test_codes_need_no_engine(monkeypatch):
     np.testing.assert_allclose(coded.t_dot(X[:, :3]), X[:, :3].T @ coded.expanded(), atol=1e-12)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("settings", [{}, {"n_permutations": "auto"}], ids=["fixed", "auto"])
 @pytest.mark.parametrize("signal", [1.5, 0.25])
@@ -103,6 +105,7 @@ def test_fits_decide_the_same(target, settings, signal, monkeypatch):
     np.testing.assert_array_equal(components, plain.components_)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_test_with_little_memory_takes_one_pass(target):
     X, y = problem(target, signal=6.0)

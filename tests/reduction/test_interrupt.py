@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LONG_FITS = {
     "the paper's test": "ISPCA(n_permutations=10**6, alpha=1.0, random_state=0).fit(X, y)",
     "the residual test": "ISPCA(n_permutations=10**6, alpha=1.0, test='residual', random_state=0).fit(X, y)",

@@ -61,6 +61,7 @@ def peak_of_fit(estimator, X, y, **weight):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_memory_does_not_grow_with_the_square_of_the_samples(container, tmp_path, large_side):
     X, y = problem()

@@ -68,6 +68,7 @@ def assert_decisions_equal_brute_force(X, y, *, seed, alpha, R, test, n_supervis
     return len(estimator.steps_)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("ties", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize("test", ["paper", "residual"])
 @pytest.mark.parametrize("target", TARGETS)
@@ -136,6 +137,7 @@ def brute_force_p_values(X, y, permutations, statistic="pearson"):
     return observed, counts / len(permutations)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("ties", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_spca_keeps_exactly_the_features_of_brute_force(target, ties):
@@ -154,6 +156,7 @@ def test_spca_keeps_exactly_the_features_of_brute_force(target, ties):
     assert kept > 30
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("statistic", ["spearman", "kendall"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_rank_scores_keep_exactly_the_features_of_brute_force(target, statistic):

@@ -82,7 +82,8 @@ def test_permutations_in_another_order_of_the_memory_are_the_same():
     np.testing.assert_array_equal(whole.codes, parts.codes)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 10])
+@pytest.mark.grid(5)
+@pytest.mark.parametrize("n_classes", [2, 3, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "settings", [{}, {"n_permutations": "auto"}, {"alpha": 0.5}], ids=["fixed", "auto", "half"]
 )

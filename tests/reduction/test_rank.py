@@ -69,6 +69,7 @@ def test_the_outer_product_of_two_vectors_has_one_component(container, dtype, su
     assert_rank(ISPCA(3, n_supervised=supervised), container(X), X[:, 0].astype(float), 1)
 
 
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("shape", [(60, 200), (200, 60), (60, 60)])
 @pytest.mark.parametrize("rank", [1, 4, 25])
 def test_components_up_to_the_rank(path, container, dtype, shape, rank):
@@ -92,6 +93,7 @@ def test_single_precision_far_from_zero(container, level):
     assert_rank(ISPCA(30, alpha=None, n_supervised=10), container(X), y, 4)
 
 
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("unit", [1e-28, 1e-12, 1e12, 1e28])
 def test_the_unit_of_the_data_does_not_matter(path, container, center, unit):
@@ -119,6 +121,7 @@ def test_a_mostly_zero_array(path, dtype):
     assert_rank(ISPCA(6, n_supervised=0), X, None, 3)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", [SPCA, ISPCA])
 def test_a_bootstrap_sample_of_real_data_has_no_noise(real_data, kind, dtype):
     X, y = real_data("leukemia")

@@ -1,18 +1,19 @@
 """Results reused between reductions of the same data: computed once, and the same as without reuse."""
 
-import pickle
+from contextlib import suppress
 
-import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from ispca import ISPCA, SPCA, _transformer_base, ispca_transformer
+from ispca import ISPCA, SPCA
 from ispca.reduction import algorithm, permutation
 from ispca.reduction.design.dense import DenseDesign
 from ispca.reduction.design.sparse import SparseDesign
-from ispca.reduction.reuse import Reuse
+from ispca.reduction.reuse import Reuse, find_reuse, share_results
+from ispca.transformers import base as _transformer_base
+from ispca.transformers import ispca_transformer
 
 REDUCTIONS = [
     ISPCA(5, n_supervised=0, random_state=3),
@@ -38,8 +39,8 @@ def learned(reduction):
     return {name: value for name, value in vars(reduction).items() if isinstance(value, np.ndarray)}
 
 
-def fit_all(X, y, reuse=None):
-    return [learned(clone(item).fit(X, y, reuse=reuse)) for item in REDUCTIONS]
+def fit_all(X, y):
+    return [learned(clone(item).fit(X, y)) for item in REDUCTIONS]
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -47,9 +48,8 @@ def test_results_do_not_depend_on_reuse(expression, container):
     X, y, _ = expression
     X = container(np.where(np.abs(X) > 3, X, 0.0))
     alone = fit_all(X, y)
-    reuse = Reuse()
-    together = fit_all(X, y, reuse)
-    again = fit_all(X, y, reuse)
+    with share_results(X):
+        together, again = fit_all(X, y), fit_all(X, y)
     for first, second, third in zip(alone, together, again, strict=True):
         assert first.keys() == second.keys()
         for name, value in first.items():
@@ -77,14 +77,14 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     counted(monkeypatch, permutation, "drawn_parts", calls)
     counted(monkeypatch, kind, "compute_sample_gram", calls)
     unsupervised = [ISPCA(count, n_supervised=0) for count in (5, 3)]
-    reuse = Reuse()
-    for reduction in unsupervised:
-        reduction.fit(X, y, reuse=reuse)
-    assert calls.count("compute_sample_gram") == 1
-    SPCA(5, random_state=3).fit_transform(X, y, reuse=reuse)
-    drawn = calls.count("drawn_parts")
-    assert drawn > 0
-    ISPCA(5, random_state=3).fit(X, y, reuse=reuse)
+    with share_results(X):
+        for reduction in unsupervised:
+            reduction.fit(X, y)
+        assert calls.count("compute_sample_gram") == 1
+        SPCA(5, random_state=3).fit_transform(X, y)
+        drawn = calls.count("drawn_parts")
+        assert drawn > 0
+        ISPCA(5, random_state=3).fit(X, y)
     assert calls.count("drawn_parts") == drawn
     assert calls.count("make_design") == 1
     calls.clear()
@@ -101,15 +101,15 @@ def test_reductions_with_the_same_supervised_steps_share_them(monkeypatch, expre
     counted(monkeypatch, algorithm, "supervised_step", calls)
     counted(monkeypatch, ispca_transformer, "iterated_components", calls)
     options = {"cross_fit": 4, "random_state": 3}
-    reuse = Reuse()
-    small = ISPCA(**options).fit(X, y, reuse=reuse)
-    assert small.n_supervised_ > 0
-    assert calls.count("supervised_step") == len(small.steps_)
-    assert calls.count("iterated_components") == 4
-    ISPCA(small.n_supervised_ + 2, **options).fit(X, y, reuse=reuse)
-    assert calls.count("supervised_step") == len(small.steps_)
-    assert calls.count("iterated_components") == 4
-    ISPCA(max_features=20, **options).fit(X, y, reuse=reuse)
+    with share_results(X):
+        small = ISPCA(**options).fit(X, y)
+        assert small.n_supervised_ > 0
+        assert calls.count("supervised_step") == len(small.steps_)
+        assert calls.count("iterated_components") == 4
+        ISPCA(small.n_supervised_ + 2, **options).fit(X, y)
+        assert calls.count("supervised_step") == len(small.steps_)
+        assert calls.count("iterated_components") == 4
+        ISPCA(max_features=20, **options).fit(X, y)
     assert calls.count("supervised_step") > len(small.steps_)
     assert calls.count("iterated_components") == 8
 
@@ -120,31 +120,30 @@ def test_later_fits_continue_the_steps_of_earlier_ones(monkeypatch, expression):
     counted(monkeypatch, algorithm, "supervised_step", calls)
     alone = ISPCA(4, alpha=None, random_state=3).fit(X, y)
     calls.clear()
-    reuse = Reuse()
-    for count in (2, 4):
-        found = ISPCA(count, alpha=None, random_state=3).fit(X, y, reuse=reuse)
-        assert len(calls) == count
+    with share_results(X):
+        for count in (2, 4):
+            found = ISPCA(count, alpha=None, random_state=3).fit(X, y)
+            assert len(calls) == count
     np.testing.assert_array_equal(found.components_, alone.components_)
 
 
 def test_a_fit_that_wants_fewer_components_takes_no_further_steps(expression):
     X, y, _ = expression
-    reuse = Reuse()
-    larger = ISPCA(random_state=3).fit(X, y, reuse=reuse)
-    assert not larger.steps_[-1].accepted
-    for count in range(1, larger.n_supervised_ + 1):
-        alone, found = ISPCA(count, random_state=3).fit(X, y), ISPCA(count, random_state=3).fit(X, y, reuse=reuse)
-        assert [step.p_value for step in found.steps_] == [step.p_value for step in alone.steps_]
-        np.testing.assert_array_equal(found.components_, alone.components_)
+    with share_results(X):
+        larger = ISPCA(random_state=3).fit(X, y)
+        assert not larger.steps_[-1].accepted
+        for count in range(1, larger.n_supervised_ + 1):
+            found, alone = (ISPCA(count, random_state=3).fit(data, y) for data in (X, X.copy()))
+            assert [step.p_value for step in found.steps_] == [step.p_value for step in alone.steps_]
+            np.testing.assert_array_equal(found.components_, alone.components_)
 
 
 def test_copies_are_other_data(expression):
     X = expression[0]
-    reuse = Reuse()
-    first = ISPCA(2, n_supervised=0).fit(X, reuse=reuse).components_
     changed = X.copy()
     changed[:, 0] *= -1
-    second = ISPCA(2, n_supervised=0).fit(changed, reuse=reuse).components_
+    with share_results(X):
+        first, second = (ISPCA(2, n_supervised=0).fit(data).components_ for data in (X, changed))
     np.testing.assert_array_equal(second, ISPCA(2, n_supervised=0).fit(changed).components_)
     assert not np.array_equal(first, second)
 
@@ -161,9 +160,16 @@ def test_an_error_is_not_remembered():
     assert reuse.get(item, "key", lambda: 5) == 5
 
 
-def test_results_do_not_travel_with_a_pickle():
-    reuse = Reuse()
-    empty = joblib.hash(reuse)
-    reuse.get(None, "key", lambda: 1)
-    assert joblib.hash(reuse) == empty
-    assert pickle.loads(pickle.dumps(reuse)).get(None, "key", lambda: 2) == 2
+def test_sharing_ends_with_its_block_and_belongs_to_one_object():
+    X, other = np.eye(2), np.eye(2)
+    with share_results(X):
+        outer = find_reuse(X)
+        assert outer is not None
+        assert find_reuse(other) is None
+        with share_results(other):
+            assert find_reuse(X) is None
+            assert find_reuse(other) is not None
+        with suppress(ZeroDivisionError), share_results(other):
+            raise ZeroDivisionError
+        assert find_reuse(X) is outer
+    assert find_reuse(X) is None

@@ -30,6 +30,7 @@ def fit(X, y, **parameters):
         return ISPCA(**({"n_permutations": "auto", "n_supervised": 1} | parameters)).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("weight", "expected"), [(0.79, 0), (0.82, 1)])
 def test_six_seeds_find_the_same_number_of_components(weight, expected):
     X, y = borderline(weight)
@@ -87,6 +88,7 @@ def extends_and_goes_on(seed, test):
     return any(step.accepted and step.n_permutations > 288 for step in estimator.steps_[1:-1])
 
 
+@pytest.mark.grid(4)
 @TESTS
 @pytest.mark.parametrize("reaches", [None, 2], ids=["enough memory", "little memory"])
 def test_counts_equal_brute_force_when_later_tests_need_more(test, reaches, monkeypatch):
@@ -113,6 +115,7 @@ def test_the_result_does_not_depend_on_memory_and_threads(test):
             assert_same(fit(X, labels, **options))
 
 
+@pytest.mark.slow
 def test_the_longest_test_keeps_to_its_memory():
     X, y = borderline()
     X = np.column_stack([X] * 40)

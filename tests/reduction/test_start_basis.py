@@ -5,13 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 from ispca.reduction.algorithm import iterate, screened, start_steps
-from ispca.reduction.deflation import start_deflation
+from ispca.reduction.deflation import correlation_scores, start_deflation
 from ispca.reduction.design import make_design
 from ispca.reduction.max_score_test import MaxScoreTest, ResidualTest
 from ispca.reduction.null_distribution import null_maxima
 from ispca.reduction.permutation import Permutations
 from ispca.reduction.response import make_response
-from ispca.reduction.scores import correlation_scores
 from ispca.reduction.stopping_rule import FixedNumber
 from ispca.reduction.threads import workers
 from ispca.reduction.threshold import SearchSettings

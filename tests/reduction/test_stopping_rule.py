@@ -39,6 +39,7 @@ def tolerated(probability):
     return binom.isf(1e-4, REPETITIONS, probability)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_decisions_are_on_the_wrong_side_as_rarely_as_promised(alpha):
     rule = sequential_rule(alpha)

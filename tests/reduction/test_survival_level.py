@@ -6,6 +6,8 @@ import pytest
 from ispca import ISPCA, score_test
 from ispca.families.survival_target import survival_target
 
+pytestmark = pytest.mark.slow
+
 N_SAMPLES, N_FEATURES, N_SETS = 60, 150, 300
 
 

@@ -26,6 +26,7 @@ print(repr(float(np.abs(Z).sum())))
 """
 
 
+@pytest.mark.slow
 def test_a_fit_whose_maps_nest_ends_and_gives_the_same_on_any_number_of_threads():
     results = set()
     for threads in (1, 2, 4):

@@ -45,6 +45,7 @@ def test_a_weight_counts_equal_samples_in_scores(family, container, adjust):
     np.testing.assert_allclose(found, feature_scores(container(X[COPIES]), y[COPIES], **options), atol=1e-10)
 
 
+@pytest.mark.grid(5)
 @families
 @containers
 @adjustments
@@ -105,6 +106,24 @@ def test_samples_of_weight_zero_are_left_out_but_get_scores(family, container):
     expected = ISPCA(4, **options).fit(container(X[kept]), TARGETS[family][kept], sample_weight=weights[kept])
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-10)
     np.testing.assert_allclose(Z, expected.transform(container(X)), atol=1e-9)
+
+
+@pytest.mark.grid(5)
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+@pytest.mark.parametrize("name", ["ISPCA", "SPCA"])
+def test_sparse_samples_of_weight_zero_beside_those_of_one(name, layout, kind):
+    """No weights are left once the others are left out."""
+    sparse, weights = getattr(sp, f"{layout}_{kind}"), np.ones(N_SAMPLES)
+    weights[[4, 11, 30]] = 0
+    kept, y = np.flatnonzero(weights), TARGETS["gaussian"]
+    found = clone(ESTIMATORS[name]).fit(sparse(X), y, sample_weight=weights)
+    assert_same_reduction(found, clone(ESTIMATORS[name]).fit(sparse(X[kept]), y[kept]))
+    scores = feature_scores(sparse(X), y, sample_weight=weights)
+    np.testing.assert_allclose(scores, feature_scores(sparse(X[kept]), y[kept]), atol=1e-10)
+    tests = score_test(sparse(X), y, sample_weight=weights, n_permutations=50, random_state=0)
+    expected = score_test(sparse(X[kept]), y[kept], n_permutations=50, random_state=0)
+    np.testing.assert_array_equal(tests.p_values, expected.p_values)
 
 
 @pytest.mark.parametrize("whiten", [False, True])

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 
 from ispca.report import summarize, to_html
 from ispca.report.charts import chart_layout
-from ispca.report.recalibration import calibration_groups, log_odds, recalibrate
 from ispca.validation import compare_with_baselines
+from ispca.validation.calibration import calibration_groups, log_odds, recalibrate
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,13 @@ def test_intervals_cover_the_slope():
 
 @pytest.mark.parametrize(
     ("chance", "happened"),
-    [([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1]), ([0.5] * 4, [0, 1, 0, 1]), ([0.1, 0.4, 0.5, 0.6], [1, 1, 1, 1])],
+    [
+        # One error among 20 samples.
+        ([*np.linspace(0.1, 0.52, 11), *np.linspace(0.5, 0.9, 9)], [0] * 11 + [1] * 9),
+        ([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1]),
+        ([0.5] * 4, [0, 1, 0, 1]),
+        ([0.1, 0.4, 0.5, 0.6], [1, 1, 1, 1]),
+    ],
 )
 def test_a_slope_that_cannot_be_estimated(chance, happened):
     assert recalibrate(np.array(chance), np.array(happened)) is None

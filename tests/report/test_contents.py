@@ -2,6 +2,8 @@
 
 import json
 import warnings
+from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report import summarize, to_json
 from ispca.report.contents import SECTIONS
-from ispca.report.input_checks import Context
-from ispca.validation import compare, compare_with_baselines
+from ispca.report.report_inputs import Context
+from ispca.targets.measures import two_digits
+from ispca.validation import compare, compare_with_baselines, verdict
 
 # Sections on covariates, held-out samples, an external test, survival times, counts and a selection.
 OPTIONAL = ("covariates", "held_out", "external_test", "risk_groups", "calibration", "panel")
@@ -77,11 +80,28 @@ def test_cross_validation_is_shown_or_its_absence_stated(two):
     measured = summary["prediction"]
     assert measured["measured"]
     assert {row[0] for row in measured["tables"][0]["rows"]} == {"this model", "lasso", "base rate"}
-    assert any(
-        "% of held-out samples are classified correctly by this model (95% interval" in line
-        for line in measured["text"]
-    )
-    assert any(line.startswith("Compared with base rate:") for line in measured["text"])
+    # The same number with the same interval in the summary, the tables, the plot and the curve.
+    found = verdict(validation)
+    facts = dict(summary["overview"]["facts"])
+    rows = {(row[0], row[1]): row[2:] for row in measured["tables"][1]["rows"]}
+    points = {(plot["measure"], row["method"]): row for plot in measured["forests"] for row in plot["rows"]}
+    for measure, names in (("Accuracy", ("value", "low", "high")), ("AUC", ("auc", "auc_low", "auc_high"))):
+        title = "Area under the ROC curve" if measure == "AUC" else measure
+        ends = [float(f"{found[name]:.3g}") for name in names]
+        assert rows[title, "this model"] == ends
+        assert facts[measure] == "{:g} ({:g} to {:g})".format(*ends)
+    drawn = points["accuracy", "this model"]
+    assert [drawn["mean"], drawn["low"], drawn["high"]] == rows["Accuracy", "this model"]
+    area = "AUC {} ({} to {})".format(*(two_digits(found[name]) for name in ("auc", "auc_low", "auc_high")))
+    assert summary["held_out"]["charts"][0]["curves"][0]["name"].endswith(area)
+    counts = np.array([row[1:3] for row in summary["held_out"]["tables"][0]["rows"]])
+    assert np.trace(counts) / counts.sum() == pytest.approx(found["value"])
+    assert any("can be lower" in line for line in measured["text"])
+    brier = {row[0]: row[1] for row in summary["calibration"]["tables"][0]["rows"]}["Brier score (0 to 1)"]
+    assert brier == rows["Brier score (smaller is better)", "this model"][0]
+    better = "this model is better" if found["better_than_baseline"] else "no significant difference"
+    assert f"Compared with base rate: {better} (see the summary)." in measured["text"]
+    assert summary["overview"]["better"] == found["better_than_baseline"]
     highest = [row[4] for row in measured["tables"][1]["rows"] if row[0] == "Accuracy"]
     assert max(highest) <= 1
 
@@ -163,6 +183,22 @@ def test_many_samples_are_drawn_in_part():
     assert any("4,000 of the 5,000 samples" in line for line in summary["score_plot"]["text"])
 
 
+def test_no_effective_sample_size_is_called_sufficient_below_the_limit(two):
+    model, X, y = two
+    report = deepcopy(model)
+    for bulk, tail, words in (
+        (900, 900, "400 or more is sufficient"),
+        (900, 363, "these are less exact"),
+        (300, 363, "need"),
+    ):
+        found = report[1].diagnostics_
+        sizes = {"bulk_ess": np.full_like(found.bulk_ess, bulk), "tail_ess": np.full_like(found.tail_ess, tail)}
+        report[1].diagnostics_ = replace(found, **sizes)
+        (text,) = (line for line in summarize(report, X, y)["convergence"]["text"] if "effective sample" in line)
+        assert words in text
+        assert ("sufficient" in text) == (tail >= 400)
+
+
 def test_a_missing_seed_is_stated(two):
     _, X, y = two
     open_seed = make_pipeline(ISPCA(2, whiten=True), HorseshoeClassifier(n_warmup=20, n_draws=20, retry=False))
@@ -190,6 +226,9 @@ def test_a_borderline_test_is_called_so(weight, outcome, words):
     row = section["tables"][0]["rows"][0]
     assert row[2].endswith(", borderline")
     assert row[4] == outcome
+    # A p-value below alpha is not said to have failed.
+    assert ("The test of the best feature is undecided" in " ".join(section["text"])) == (outcome == "undecided")
+    assert "No single feature passed" not in " ".join(section["text"])
 
 
 def test_few_permutations_near_alpha_are_called_borderline():

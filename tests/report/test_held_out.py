@@ -8,8 +8,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ispca.report import summarize, to_html, to_markdown
 from ispca.report.charts import chart_layout
-from ispca.report.input_checks import Context
-from ispca.report.rate_curves import precision_recall_curve, roc_curve, wilson_interval
+from ispca.report.held_out_predictions import precision_recall_curve, roc_curve
+from ispca.report.report_inputs import Context
 from ispca.validation import compare, compare_with_baselines
 
 
@@ -111,12 +111,6 @@ def test_a_comparison_without_data_or_probabilities(two):
     result = compare({"svm": LinearSVC()}, X, y, cv=2, n_jobs=1, baseline="svm")
     assert "held_out" not in summarize(result, X, y)
     assert "held_out" not in summarize(result)
-
-
-def test_the_fraction_of_none_and_all():
-    assert wilson_interval(0, 5)[0] == 0
-    assert wilson_interval(5, 5)[1] == 1
-    assert wilson_interval(0, 5)[1] == pytest.approx(0.4345, abs=1e-4)
 
 
 def test_the_external_test(two):

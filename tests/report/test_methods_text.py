@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from ispca import SPCA
 from ispca.report import summarize, to_html, to_markdown
-from ispca.report.input_checks import Context
+from ispca.report.report_inputs import Context
 from ispca.validation import compare_with_baselines
 
 

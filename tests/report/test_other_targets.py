@@ -15,8 +15,8 @@ from ispca.datasets import make_counts, make_survival
 from ispca.plots import kaplan_meier_table
 from ispca.report import summarize, to_html, to_json, to_markdown
 from ispca.report.charts import chart_layout
-from ispca.report.held_out import held_out_risk
-from ispca.report.input_checks import Context
+from ispca.report.held_out_predictions import mean_risk
+from ispca.report.report_inputs import Context
 from ispca.validation import compare_with_baselines
 
 SHORT = {"n_warmup": 60, "n_draws": 60, "retry": False, "n_jobs": 1, "random_state": 0}
@@ -69,9 +69,10 @@ def test_survival_speaks_of_events(survival):
     assert float(facts["Median follow-up"]) > 0
     assert facts["Features"] == "40"
     assert "is a correlation with the martingale residuals" in summary["components"]["tables"][0]["caption"]
-    assert any(
-        "gives the higher risk to the one with the earlier event" in line for line in summary["prediction"]["text"]
-    )
+    [sentence] = summary["overview"]["verdict"]
+    assert sentence.startswith("Concordance index 0.")
+    assert "the one with the earlier event has the higher risk in" in sentence
+    assert "Only samples that were held out together are compared" in " ".join(summary["prediction"]["text"])
     assert "log hazard" in summary["coefficients"]["text"][0]
     labels = [choice["label"] for choice in summary["score_plot"]["colors"]]
     assert labels[:2] == ["months (time)", "event"]
@@ -83,10 +84,11 @@ def test_survival_speaks_of_events(survival):
 def test_risk_groups_are_those_of_held_out_samples(survival):
     model, X, y, validation = survival
     scores = {name: values[:-1] for name, values in validation.scores.items()}
-    fewer = {"splits": validation.splits[:-1], "predictions": validation.predictions[:-1], "scores": scores}
+    names = ("splits", "predictions", "observed", "rates")
+    fewer = {name: getattr(validation, name)[:-1] for name in names} | {"scores": scores}
     validation = replace(validation, **fewer)
     section = summarize(model, X, y, validation=validation)["risk_groups"]
-    found = held_out_risk(validation, "this model")
+    found = mean_risk(validation)
     held_out = np.unique(np.concatenate([split.test for split in validation.splits]))
     np.testing.assert_array_equal(found.samples, held_out)
     assert f"{len(y) - len(held_out)} samples were never held out" in section["text"][-1]
@@ -112,7 +114,7 @@ def test_no_risk_groups_of_training_samples(survival):
 
 def test_ranks_of_a_sample_are_averaged_over_splits(survival):
     *_, validation = survival
-    found = held_out_risk(validation, "this model")
+    found = mean_risk(validation)
     sample = int(found.samples[0])
     ranks = []
     for split, row in zip(validation.splits, validation.predictions, strict=True):
@@ -156,7 +158,7 @@ def test_counts(counts):
     facts = dict(summary["data"]["facts"])
     assert facts["Target"] == "relapses: counts"
     assert facts["Target, minimum and maximum"] == f"{y.min()}, {y.max()}"
-    assert any("of the deviance of held-out counts" in line for line in summary["prediction"]["text"])
+    assert "of the deviance of held-out counts" in summary["overview"]["verdict"][0]
     assert "log expected count" in summary["coefficients"]["text"][0]
     assert summary["covariates"]["tables"][0]["columns"][2]["label"] == "Rate ratio"
     [panel] = summary["calibration"]["charts"]

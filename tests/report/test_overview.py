@@ -8,8 +8,8 @@ import pytest
 
 from ispca import ISPCA
 from ispca.report import summarize, to_html, to_markdown
-from ispca.report.input_checks import Context, check_inputs
-from ispca.report.ranked_features import correlated_groups, rank_features
+from ispca.report.feature_ranking import correlated_groups
+from ispca.report.report_inputs import Context, check_inputs
 
 VERDICT = {
     "sentence": "The model classifies 91% of held-out samples correctly, against 50% for the most frequent class.",
@@ -60,6 +60,8 @@ def test_caveats_are_those_that_were_triggered(two, findings):
     assert any("chains have not converged" in line for line in caveats) == unconverged
     assert ("<li>Feature &lt;b&gt; determines the target.</li>" in page) == bool(findings)
     assert "not measured" in " ".join(summary_of(two)["overview"]["caveats"])
+    overconfident = VERDICT | {"caveats": ["The probabilities are overconfident."]}
+    assert "The probabilities are overconfident." in summary_of(two, verdict=overconfident)["overview"]["caveats"]
 
 
 def test_correlated_features_count_as_one(two):
@@ -71,7 +73,7 @@ def test_correlated_features_count_as_one(two):
     lines = summarize(reduction, X, y)["overview"]["leading"]
     assert any("correlated feature" in line and "higher in" in line for line in lines)
     inputs = check_inputs(reduction, X, y, None, None, None, None, Context())
-    ranked = rank_features(inputs, 60)
+    ranked = inputs.ranked
     group = {int(j): int(k) for j, k in zip(ranked.columns, ranked.groups, strict=True)}
     assert group[0] == group[1] == group[best]
     assert ranked.groups[0] == 0

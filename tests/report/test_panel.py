@@ -7,9 +7,9 @@ import pytest
 
 from ispca.report import summarize, to_html, to_json, to_markdown, write_report
 from ispca.report.charts import HEIGHT, chart_layout
-from ispca.report.input_checks import Context
 from ispca.report.panel import panel_features
-from panels import DIFFERENCE, ERRORS, FEATURES, selector
+from ispca.report.report_inputs import Context
+from panels import ACCURACY, AUC, DIFFERENCE, ERRORS, FEATURES, selector
 from panels import path as made_up_path
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -40,9 +40,26 @@ def test_the_verdict_comes_first_and_the_tables_agree_with_the_selector(two):
     coef = found.submodel(2)[-1].coef_.ravel()
     np.testing.assert_allclose([row[3] for row in panel["rows"][1:]], coef, rtol=1e-3)
     assert all(low <= mean <= high for _, _, _, mean, low, high, *_ in panel["rows"])
-    assert [row[4] for row in path["rows"]] == DIFFERENCE
-    assert [row[5] for row in path["rows"]] == ERRORS
-    assert "\u22120.3" in path["caption"]
+    column = {label: [row[place] for row in path["rows"]] for place, label in enumerate(labels(path))}
+    assert (column["Difference from the reference"], column["Standard error"]) == (DIFFERENCE, ERRORS)
+    assert (column["Accuracy, %"], column["AUC"]) == ([50, 80, 90, 92, 95], AUC)
+    assert path["caption"].endswith("all features: accuracy 94%, AUC 0.96, log density \u22120.3")
+    (chart,) = section["charts"]
+    assert (chart["accuracy"], chart["auc"]) == (ACCURACY, AUC)
+
+
+def test_the_report_leads_with_the_panel(two):
+    summary = summarize(*two, panel=selector())
+    assert list(summary)[2:4] == ["overview", "panel"]
+    sentence, why = summary["overview"]["verdict"]
+    assert sentence.startswith("Panel of 2 features: gene 7, gene 3. Held-out samples: accuracy 90%, AUC 0.93; ")
+    assert sentence.endswith("features accuracy 94%, AUC 0.96.")
+    assert why == "The verdict."
+    # Measured in the folds of the selection, so no part of the report says otherwise.
+    assert "not measured" not in to_html(summary).lower()
+    assert summarize(*two, panel=selector(n_features=0))["overview"]["verdict"] == ["The verdict."]
+    unvalidated = summarize(*two, panel=selector(validated=False))
+    assert any("not measured" in line for line in unvalidated["overview"]["caveats"])
 
 
 def test_a_selection_without_validation_is_marked(two):

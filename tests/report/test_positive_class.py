@@ -9,8 +9,8 @@ import pytest
 from ispca.cli import main
 from ispca.datasets import make_expression
 from ispca.report import summarize
-from ispca.report.input_checks import Context
 from ispca.report.leading_features import fold_change
+from ispca.report.report_inputs import Context
 
 
 @pytest.fixture(scope="module")

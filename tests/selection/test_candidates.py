@@ -9,9 +9,16 @@ import scipy.sparse as sp
 from scipy.special import expit, softmax
 
 from ispca.families import FAMILIES
-from ispca.selection.candidates import BEST_SCORES, FEWEST_PROPOSED, SCREENED, candidates, columns, scores
 from ispca.selection.reference import ReferencePredictions
-from ispca.selection.settings import SearchSettings
+from ispca.selection.search import (
+    BEST_SCORES,
+    FEWEST_PROPOSED,
+    SCREENED,
+    SearchSettings,
+    candidates,
+    columns,
+    scores,
+)
 
 NONE = np.array([], dtype=np.intp)
 

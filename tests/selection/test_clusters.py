@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from ispca.selection.clusters import clustered, k_means
+from ispca.selection.reference import cluster, k_means
 from made_references import KINDS, features, reference_of
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_clusters_have_the_mean_of_all_draws(kind):
     _, predictions = reference_of(kind, features())
-    found = clustered(predictions, 6, 0)
+    found = cluster(predictions, 6, 0)
     assert found.n_draws == 6
     assert found.weights.sum() == pytest.approx(1)
     expected = np.tensordot(predictions.mean, predictions.weights, axes=(1, 0))
@@ -19,14 +19,14 @@ def test_clusters_have_the_mean_of_all_draws(kind):
 
 def test_the_noise_of_gaussian_clusters_contains_the_spread_of_their_means():
     _, predictions = reference_of("gaussian", features())
-    one = clustered(predictions, 1, 0)
+    one = cluster(predictions, 1, 0)
     total = (predictions.extra**2).mean() + predictions.mean.var(axis=1).mean()
     assert one.extra[0] == pytest.approx(np.sqrt(total))
 
 
 def test_few_draws_stay_as_they_are():
     _, predictions = reference_of("binomial", features())
-    assert clustered(predictions, 50, 0) is predictions
+    assert cluster(predictions, 50, 0) is predictions
 
 
 def test_separate_groups_are_found():

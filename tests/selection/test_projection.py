@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from ispca.selection.newton import solve
-from ispca.selection.projection import make_problems, null_unknowns, project
+from ispca.selection.projection import make_problems, null_unknowns, project, solve
 from made_references import KINDS, features, reference_of
 
 
@@ -57,13 +56,6 @@ def test_more_features_never_increase_the_divergence(case):
     _, Z, _, predictions = case
     divergences = [project(Z[:, :size], predictions).divergence for size in range(7)]
     assert (np.diff(divergences, axis=0) <= 1e-12).all()
-
-
-def test_a_start_does_not_change_the_result(case):
-    _, Z, _, predictions = case
-    small = project(Z[:, :2], predictions)
-    from_small, from_nothing = (project(Z[:, :4], predictions, start) for start in (small, None))
-    np.testing.assert_allclose(from_small.coef, from_nothing.coef, atol=1e-6)
 
 
 def test_sample_weights_equal_duplicated_samples():

@@ -10,10 +10,10 @@ from sklearn.preprocessing import StandardScaler
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor
 from ispca.penalized import PenalizedClassifier, PenalizedSurvival
 from ispca.selection.reference import reference_predictions
+from ispca.targets import find_target
+from ispca.targets.base_rates import BaseRateRegressor
+from ispca.targets.samples import Samples
 from ispca.validation import StackedClassifier, StackedRegressor
-from ispca.validation.base_rates import BaseRateRegressor
-from ispca.validation.samples import Samples
-from ispca.validation.target import Target
 from made_references import KINDS, features, observed, reference_of
 
 SHORT = {"n_warmup": 200, "n_draws": 100, "random_state": 0}
@@ -25,19 +25,19 @@ def test_mean_draws_are_the_predictions_of_the_model(kind):
     y, target, offset = observed(kind, Z)
     model, predictions = reference_of(kind, Z, 100_000)
     mean = np.tensordot(predictions.mean, predictions.weights, axes=(1, 0))
-    if target.kind == "classification":
+    if target.name == "classification":
         expected = model.predict_proba(Z)
         expected = expected if mean.ndim == 2 else expected[:, 1]
-    elif target.kind == "count":
+    elif target.name == "count":
         expected = model.predict(Z, **({} if offset is None else {"offset": offset}))
-    elif target.kind == "survival":
+    elif target.name == "survival":
         curves = model.predict_survival_function(Z)
         survived = np.array([curve(time) for curve, time in zip(curves, y["time"], strict=True)])
         # The survival of the mean hazard is not quite the mean survival.
         np.testing.assert_allclose(np.exp(-mean), survived, atol=0.03)
         return
     else:
-        expected = Z @ model.coef_ + (0 if target.kind == "ordinal" else model.intercept_)
+        expected = Z @ model.coef_ + (0 if target.name == "ordinal" else model.intercept_)
     np.testing.assert_allclose(mean, expected, atol=1e-8, rtol=1e-8)
 
 
@@ -117,5 +117,5 @@ def test_classes_unknown_to_the_model_have_no_probability():
     X = features()
     y, _, _ = observed("binomial", X)
     lasso = PenalizedClassifier(random_state=0).fit(X, y)
-    predictions = reference_predictions(lasso, Samples(X, y), Target("classification", np.arange(3)), 10)
+    predictions = reference_predictions(lasso, Samples(X, y), find_target("classification", np.arange(3)), 10)
     assert (predictions.mean[:, 0, 2] == 0).all()

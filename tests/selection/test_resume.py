@@ -17,6 +17,8 @@ from ispca import ISPCA, HorseshoeClassifier
 from ispca.selection import ProjectionSelector
 from odd_methods import Noted
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 N_FOLDS = 6
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}
@@ -50,7 +52,7 @@ def assert_same(first, second):
         np.testing.assert_array_equal(first[name], second[name], err_msg=name)
 
 
-@pytest.mark.filterwarnings("ignore:The chains have NOT converged")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("method", [LogisticRegression(), make_pipeline(ISPCA(4), HorseshoeClassifier(**SHORT))])
 def test_one_worker_or_several(data, method):
     settings = {"max_features": 3, "cv": 3, "n_draws": 20, "random_state": 0}

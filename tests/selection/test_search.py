@@ -5,13 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from ispca.penalized import PenalizedRegressor
-from ispca.selection.clusters import clustered
 from ispca.selection.projection import project
-from ispca.selection.reference import reference_predictions
-from ispca.selection.search import forward_search
-from ispca.selection.settings import SearchSettings
-from ispca.validation.samples import Samples
-from ispca.validation.target import Target
+from ispca.selection.reference import cluster, reference_predictions
+from ispca.selection.search import SearchSettings, forward_search
+from ispca.targets import find_target
+from ispca.targets.samples import Samples
 from made_references import KINDS, NONE, features, reference_of
 
 
@@ -23,7 +21,7 @@ def search(X, clusters, max_features=6, always=NONE, never=NONE, costs=None):
 @pytest.mark.parametrize("kind", KINDS)
 def test_finds_the_features_that_the_target_depends_on(kind):
     Z = features()
-    clusters = clustered(reference_of(kind, Z)[1], 5, 0)
+    clusters = cluster(reference_of(kind, Z)[1], 5, 0)
     path = search(Z, clusters)
     relevant = {0, 1, 2} if kind == "multinomial" else {0, 1}
     assert set(path.sets[len(relevant)]) == relevant
@@ -33,7 +31,7 @@ def test_finds_the_features_that_the_target_depends_on(kind):
 
 def test_divergences_are_those_of_projections():
     Z = features()
-    clusters = clustered(reference_of("binomial", Z)[1], 5, 0)
+    clusters = cluster(reference_of("binomial", Z)[1], 5, 0)
     path = search(Z, clusters)
     for chosen, divergence in zip(path.sets, path.divergence, strict=True):
         projected = project(Z[:, chosen], clusters).divergence
@@ -42,7 +40,7 @@ def test_divergences_are_those_of_projections():
 
 def test_the_best_single_feature_comes_first():
     Z = features()
-    clusters = clustered(reference_of("binomial", Z)[1], 5, 0)
+    clusters = cluster(reference_of("binomial", Z)[1], 5, 0)
     alone = [clusters.weights @ project(Z[:, [j]], clusters).divergence for j in range(Z.shape[1])]
     assert search(Z, clusters).sets[1].tolist() == [int(np.argmin(alone))]
 
@@ -64,7 +62,7 @@ def test_drops_a_feature_that_later_ones_make_superfluous():
 
 def test_forced_features_come_first_and_excluded_ones_never():
     Z = features()
-    clusters = clustered(reference_of("binomial", Z)[1], 5, 0)
+    clusters = cluster(reference_of("binomial", Z)[1], 5, 0)
     path = search(Z, clusters, always=[5, 4], never=[0])
     assert path.sets[1].tolist() == [5]
     assert all(chosen[:2].tolist() == [5, 4] for chosen in path.sets[2:])
@@ -75,7 +73,7 @@ def test_a_price_makes_the_search_prefer_a_cheap_substitute():
     rng = np.random.default_rng(0)
     Z = features()
     X = np.column_stack([Z, Z[:, 0] + 0.1 * rng.normal(size=len(Z))])
-    clusters = clustered(reference_of("binomial", Z)[1], 5, 0)
+    clusters = cluster(reference_of("binomial", Z)[1], 5, 0)
     assert 0 in search(X, clusters).sets[2]
     dear = search(X, clusters, costs=np.array([100.0, 1, 1, 1, 1, 1, 1]))
     assert 6 in dear.sets[2]
@@ -84,7 +82,7 @@ def test_a_price_makes_the_search_prefer_a_cheap_substitute():
 
 def test_the_container_of_X_does_not_matter():
     Z = features()
-    clusters = clustered(reference_of("binomial", Z)[1], 5, 0)
+    clusters = cluster(reference_of("binomial", Z)[1], 5, 0)
     expected = search(Z, clusters)
     for other in (sp.csr_array(Z), sp.csc_matrix(Z), np.asfortranarray(Z)):
         found = search(other, clusters)
@@ -105,6 +103,6 @@ def test_recovers_one_feature_of_each_of_five_correlated_blocks():
     relevant = np.array([3, 57, 111, 222, 399])
     y = X[:, relevant].sum(axis=1) + rng.normal(size=150)
     model = PenalizedRegressor(choice="best", random_state=0).fit(X, y)
-    predictions = reference_predictions(model, Samples(X, y), Target("regression"), 10)
+    predictions = reference_predictions(model, Samples(X, y), find_target("regression"), 10)
     path = search(X, predictions, 8)
     assert set(path.sets[5]) == set(relevant)

@@ -7,11 +7,11 @@ from sklearn.pipeline import make_pipeline
 
 from ispca import ISPCA, HorseshoeClassifier
 from ispca.containers import open_array
-from ispca.containers.compressed_matrix import CompressedColumns
+from ispca.containers.anndata_backed import CompressedColumns
 from ispca.selection import ProjectionSelector
 
 # The short chains of the tests need not converge.
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have NOT converged")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 N, N_FEATURES = 40, 1200
 y = np.arange(N) % 2
 
@@ -38,6 +38,7 @@ def opened(X, tmp_path):
     return open_array(tmp_path / "x.npy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 def test_panels_are_those_of_an_array(sparse, tmp_path):
     X = values()

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from ispca import original_coefficients
+from ispca.models.coefficients import coefficients_by_column
 from ispca.selection.projection import project
 from ispca.selection.reference import reference_predictions
-from ispca.selection.submodels import SUBMODELS, submodel_for
-from ispca.validation.samples import Samples
-from ispca.validation.target import Target
+from ispca.selection.submodels_and_panels import SUBMODELS
+from ispca.targets import find_target
+from ispca.targets.samples import Samples
 from selected_models import NAMES, REFERENCES, problem, reference, submodel
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*NOT converged"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     # The panel passes its names on, so that scikit-learn has nothing to warn about.
     pytest.mark.filterwarnings("error:X does not have valid feature names"),
 ]
@@ -60,7 +60,7 @@ def test_probabilities_belong_to_the_classes(name):
 @pytest.mark.parametrize("name", REFERENCES)
 def test_coefficients_with_intervals_in_original_features(name):
     model = submodel(name, ("c", "a"))
-    table = original_coefficients(model)
+    table = coefficients_by_column(model)
     n_outputs = len(set(table.target_class))
     assert n_outputs == (3 if name == "three classes" else 1)
     assert table.feature.tolist() == ["(intercept)", *NAMES] * n_outputs
@@ -72,7 +72,7 @@ def test_coefficients_with_intervals_in_original_features(name):
         assert (rows.q5 < rows["mean"]).all()
         assert (rows["mean"] < rows.q95).all()
     np.testing.assert_allclose(table[:: len(NAMES) + 1]["mean"], intercept.ravel(), atol=1e-12)
-    alone = original_coefficients(model[-1])
+    alone = coefficients_by_column(model[-1])
     assert alone.feature.tolist() == ["(intercept)", "c", "a"] * n_outputs
 
 
@@ -84,9 +84,9 @@ def test_without_features_all_samples_are_predicted_alike(name):
     assert not hasattr(model[-1], "feature_names_in_")
     for predicted in (model.predict(X), model[-1].predict(X[[]]), model[-1].predict(np.empty((len(X), 0)))):
         assert (len(predicted), len(set(predicted.tolist()))) == (len(X), 1)
-    table = original_coefficients(model[-1])
+    table = coefficients_by_column(model[-1])
     assert set(table.feature) == {"(intercept)"}
-    assert not original_coefficients(model)["mean"].reshape(-1, len(NAMES) + 1)[:, 1:].any()
+    assert not coefficients_by_column(model)["mean"].reshape(-1, len(NAMES) + 1)[:, 1:].any()
     with pytest.raises(ValueError, match="1 features"):
         model[-1].predict(X[["a"]])
 
@@ -123,8 +123,8 @@ def test_samples_of_weight_zero_do_not_count():
     used = np.arange(len(y)) % 3 > 0
     fewer = predictions._replace(mean=predictions.mean[used], offset=predictions.offset[used], y=y[used])
     weighted = predictions._replace(sample_weight=used.astype(float))
-    first = submodel_for("survival")().fit(X[["a"]], weighted)
-    second = submodel_for("survival")().fit(X.loc[used, ["a"]], fewer)
+    first = SUBMODELS["survival"]().fit(X[["a"]], weighted)
+    second = SUBMODELS["survival"]().fit(X.loc[used, ["a"]], fewer)
     np.testing.assert_allclose(first.coef_, second.coef_)
     np.testing.assert_allclose(first.posterior_.hazard.log_rates, second.posterior_.hazard.log_rates)
     assert first.event_times_.tolist() == second.event_times_.tolist()
@@ -141,7 +141,7 @@ def test_counts_take_an_offset():
 def test_clones_have_learned_nothing(kind):
     name = next(name for name, (other, _) in REFERENCES.items() if other == kind)
     fitted = submodel(name, ("c", "a"))
-    assert type(fitted[-1]) is submodel_for(kind)
+    assert type(fitted[-1]) is SUBMODELS[kind]
     copy = clone(fitted)
     assert (copy[0].features, copy[-1].get_params()) == (["c", "a"], {})
     assert not hasattr(copy[-1], "posterior_")
@@ -159,7 +159,7 @@ def test_the_draws_are_those_of_the_projection():
 def test_inputs_that_do_not_belong_together_are_refused():
     X, _ = problem("numbers")
     _, predictions, _ = reference("numbers")
-    model = submodel_for("regression")()
+    model = SUBMODELS["regression"]()
     with pytest.raises(ValueError, match="X has 79 samples, but there are predictions for 80"):
         model.fit(X.iloc[1:], predictions)
     with pytest.raises(ValueError, match="project draws, not clusters"):
@@ -167,7 +167,7 @@ def test_inputs_that_do_not_belong_together_are_refused():
     with pytest.raises(ValueError, match="Pass classes if"):
         model.fit(X, predictions, ["a", "b"])
     with pytest.raises(ValueError, match="Pass classes if"):
-        submodel_for("classification")().fit(X, reference("two classes")[1])
+        SUBMODELS["classification"]().fit(X, reference("two classes")[1])
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -175,6 +175,6 @@ def test_a_submodel_can_be_the_reference_of_a_smaller_one(name):
     X, y = problem(name)
     kind, larger = REFERENCES[name][0], submodel(name, ("c", "a"))
     classes = getattr(larger, "classes_", None)
-    drawn = reference_predictions(larger, Samples(X, y), Target(kind, classes), 60)
-    again = submodel_for(kind)().fit(X[["c", "a"]], drawn, classes)
+    drawn = reference_predictions(larger, Samples(X, y), find_target(kind, classes), 60)
+    again = SUBMODELS[kind]().fit(X[["c", "a"]], drawn, classes)
     np.testing.assert_allclose(again.posterior_.coef, larger[-1].posterior_.coef, atol=1e-6)

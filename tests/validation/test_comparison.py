@@ -25,10 +25,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
-from ispca.report.input_checks import Context
 from ispca.report.prediction import prediction_section
+from ispca.targets.intervals import split_interval
 from ispca.validation import compare
-from ispca.validation.corrected_interval import interval
 from odd_methods import GroupsNoted
 
 SHORT = {"n_chains": 2, "n_warmup": 50, "n_draws": 50, "retry": False}
@@ -56,7 +55,7 @@ def test_scores_are_those_of_scikit_learn(data):
     scores = compare(pipeline, *data, cv=cv, n_jobs=1).scores
     for name in ("mlpd", "accuracy", "balanced_accuracy", "auc"):
         np.testing.assert_allclose(scores[name][:, 0], expected[f"test_{name}"], rtol=1e-12)
-    np.testing.assert_allclose(scores["brier"][:, 0], -2 * expected["test_brier"], rtol=1e-12)
+    np.testing.assert_allclose(scores["brier"][:, 0], -expected["test_brier"], rtol=1e-12)
 
 
 def test_scores_of_values_are_those_of_scikit_learn(values):
@@ -155,7 +154,7 @@ def test_the_table_by_hand(data):
     assert row["accuracy_difference"] == pytest.approx(paired.mean())
     assert row["accuracy_difference_low"] == pytest.approx(paired.mean() - reach)
     assert row["accuracy_difference_high"] == pytest.approx(paired.mean() + reach)
-    assert row["accuracy_low"] == pytest.approx(interval(accuracy[:, 1], 0.25)[1])
+    assert row["accuracy_low"] == pytest.approx(split_interval(accuracy[:, 1], 0.25)[1])
     base = result.table[list(result.table["method"]).index("lasso")]
     assert (base["mlpd_difference"], base["mlpd_difference_low"]) == (0, 0)
     frame = pd.DataFrame(result.table)
@@ -187,6 +186,17 @@ def test_as_text(data):
     assert [line.split()[0] for line in lines[2:5]] == ["lasso", "chance", "svm"]
     assert lines[5:] == ["No mlpd for svm, which gives no predictive density."]
     assert "nan" not in text
+
+
+def test_one_split_has_no_intervals_and_long_names_are_short(data):
+    name = "a method whose name is longer than any column of a table in a terminal should be"
+    result = compare({**SMALL, name: GaussianNB()}, *data, cv=1, n_jobs=1)
+    text = str(result)
+    assert "nan" not in text
+    assert "interval" not in text
+    assert name not in text
+    assert "\na method whose name... terminal should be  " in text
+    assert name in result.table["method"]
 
 
 def test_splitter_and_seed_are_recorded(data):
@@ -244,7 +254,7 @@ def check_ranges(result):
         assert (table[name] <= table[f"{name}_high"]).all()
         assert (np.abs(table[f"{name}_difference_low"]) <= high - low).all()
         assert (np.abs(table[f"{name}_difference_high"]) <= high - low).all()
-        plain = np.array([interval(column, ratio) for column in scores.T])
+        plain = np.array([split_interval(column, ratio) for column in scores.T])
         excess[name] = max(np.nanmax(low - plain[:, 1]), np.nanmax(plain[:, 2] - high))
     return excess
 
@@ -255,8 +265,8 @@ def test_intervals_stay_in_the_range_of_their_measure(rng):
     result = compare({"lasso": LogisticRegression(C=1e3), "chance": DummyClassifier()}, X, y, cv=4, n_jobs=1)
     excess = check_ranges(result)
     assert all(excess[name] > 0 for name in ("mlpd", "accuracy", "auc", "brier")), excess
-    text = "\n".join(prediction_section(SimpleNamespace(comparison=result, context=Context()))["text"])
-    assert "to 100%" in text
+    rows = prediction_section(SimpleNamespace(comparison=result, verdict={}))["tables"][1]["rows"]
+    assert all(0 <= row[3] < row[2] < row[4] <= 1 for row in rows if row[:2] == ["Accuracy", "lasso"])
     assert "to 0.000" in str(result)
 
 

@@ -8,11 +8,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.svm import LinearSVC
 
-from ispca.plots.comparison import comparison_table, plot_comparison
-from ispca.report.input_checks import Context
+from ispca.plots.comparison_and_panel import comparison_table, plot_comparison
 from ispca.report.prediction import prediction_section
+from ispca.targets.base_rates import BaseRateRegressor
 from ispca.validation import compare
-from ispca.validation.base_rates import BaseRateRegressor
 from odd_methods import Fragile, Impossible, ImpossibleValues, Shy, ShyValues
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*could not be fitted")
@@ -58,6 +57,7 @@ def test_impossible_values_are_failed_fits(values, kind):
     assert result.n_failed("odd") == 4
 
 
+@pytest.mark.slow
 def test_to_fail_where_one_is_unsure_does_not_pay(data):
     honest = compare(HONEST, *data, cv=30, n_jobs=1)
     confidence = [row[0].probabilities.max(axis=1).mean() for row in honest.predictions]
@@ -120,7 +120,7 @@ def test_failures_are_seen_wherever_the_method_is(data):
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == [f"some ({count} of 10 failed)", "all (10 of 10 failed)", "lasso", "chance"]
     assert [item.get_text() for item in ax.texts] == ["not ranked"]
-    section = prediction_section(SimpleNamespace(comparison=result, context=Context()))
+    section = prediction_section(SimpleNamespace(comparison=result, verdict={}))
     (line,) = (line for line in section["text"] if line.startswith("* "))
     assert f"some could not be fitted in {count} of 10 splits, where it gets the scores of the base rate: " in line
     assert "all could not be fitted in 10 of 10 splits, so it is not ranked: " in line

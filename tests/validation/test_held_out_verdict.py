@@ -1,13 +1,18 @@
 """The verdict of a cross-validation: its numbers, its intervals, and its sentence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
-from sklearn.metrics import roc_auc_score
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
+from sklearn.model_selection import RepeatedStratifiedKFold
 
+from ispca.targets.intervals import bounded_interval, fraction_interval
 from ispca.validation import compare_with_baselines, verdict
-from ispca.validation.held_out_verdict import explained_interval, fraction_interval
+from ispca.validation.held_out_verdict import paired_difference
+from ispca.validation.pooling import pooled_table
 
 
 def signal(size, n=60, seed=0):
@@ -17,24 +22,33 @@ def signal(size, n=60, seed=0):
 
 
 def judged(model, X, y, **options):
-    return verdict(compare_with_baselines(model, X, y, n_jobs=1, **options), y)
+    return verdict(compare_with_baselines(model, X, y, n_jobs=1, **options))
 
 
 def test_classes_with_a_signal():
     X, y = signal(3.0)
     labels = np.where(y > 0, "ill", "well")
     result = compare_with_baselines(LogisticRegression(), X, labels, n_jobs=1)
-    found = verdict(result, labels)
-    own = result.scores["accuracy"][:, 0].mean()
+    found = verdict(result)
+    rows, predicted, _ = together(result)
+    own = np.mean(np.where(predicted == 0, "ill", "well") == labels[rows])
     base = max(np.mean(labels == "ill"), np.mean(labels == "well"))
     assert (found["measure"], found["n_held_out"]) == ("accuracy", 60)
     assert found["value"] == pytest.approx(own)
     assert found["baseline_value"] == pytest.approx(base)
-    assert found["auc"] == pytest.approx(result.scores["auc"][:, 0].mean())
     assert 0 < found["low"] < found["value"] < found["high"] <= 1
     assert found["better_than_baseline"]
     assert found["sentence"].startswith(f"{100 * own:.0f}% of held-out samples are classified correctly (95% int")
     assert f"compared with {100 * base:.0f}% by always predicting the most common class; AUC" in found["sentence"]
+
+
+def test_rounding_does_not_claim_a_perfect_result():
+    X = np.linspace(-1, 1, 100)[:, None]
+    labels = X[:, 0] > 0
+    labels[[49, 50]] = labels[[50, 49]]
+    found = judged(LogisticRegression(), X, labels)
+    assert 0.995 <= found["auc"] < 1
+    assert "; AUC >0.99 (95% interval 0." in found["sentence"]
 
 
 def test_the_most_common_of_two_equal_classes():
@@ -43,23 +57,27 @@ def test_the_most_common_of_two_equal_classes():
     labels = np.argsort(np.argsort(y)) >= 12
     result = compare_with_baselines(LogisticRegression(), X, labels, n_jobs=1)
     assert result.scores["accuracy"][:, -1].mean() < 0.5
-    assert verdict(result, labels)["baseline_value"] == 0.5
+    assert verdict(result)["baseline_value"] == 0.5
 
 
 def test_noise_is_not_better_than_the_base_rate():
     X, y = signal(0.0)
     found = judged(LogisticRegression(), X, np.where(y > 0, 1, 0))
     assert not found["better_than_baseline"]
-    assert found["sentence"].endswith("This is not significantly better than the base rate.")
+    assert found["sentence"].endswith("; this is not significantly better than the base rate.")
     assert not judged(DummyClassifier(), X, np.where(y > 0, 1, 0))["better_than_baseline"]
 
 
 def test_rare_classes_count_although_accuracy_ignores_them():
     X, y = signal(2.0, n=400, seed=1)
     rare = (y > np.quantile(y, 0.93)).astype(int)
-    found = judged(LogisticRegression(class_weight=None), X, rare)
-    assert found["low"] < found["baseline_value"]
+    found = judged(LogisticRegression(), X, rare)
+    assert (found["measure"], found["baseline_value"]) == ("auc", 0.5)
     assert found["better_than_baseline"]
+    assert found["sentence"].startswith(f"AUC {found['auc']:.2f} (95% interval ")
+    assert (
+        "classified correctly, compared with 93% by always predicting the most common class." in found["sentence"]
+    )
 
 
 class Overconfident(LogisticRegression):
@@ -75,10 +93,14 @@ def test_confident_mistakes_do_not_hide_a_good_classifier():
     found = judged(Overconfident(), X, labels)
     assert 0.6 < found["low"] < found["value"] < 1
     assert found["better_than_baseline"]
-    assert "The probabilities are overconfident" in found["sentence"]
-    assert "overconfident" not in judged(LogisticRegression(), X, labels)["sentence"]
+    [caveat] = found["caveats"]
+    assert caveat.startswith(
+        "The probabilities are overconfident: their calibration slope in held-out samples is 0."
+    )
+    assert judged(LogisticRegression(), X, labels)["caveats"] == []
 
 
+@pytest.mark.slow
 def test_overconfident_noise_is_not_better():
     found = [
         judged(Overconfident(), X, (y > 0).astype(int)) for X, y in (signal(0.0, n=60, seed=s) for s in range(10))
@@ -101,7 +123,7 @@ def test_quantities_and_counts():
     assert "of the variance of the target in held-out samples is explained" in found["sentence"]
     counts = np.random.default_rng(0).poisson(np.exp(X[:, 0]))
     result = compare_with_baselines(PoissonRegressor(), X, counts, kind="count", n_jobs=1)
-    found = verdict(result, counts)
+    found = verdict(result)
     assert found["measure"] == "explained_deviance"
     assert found["better_than_baseline"]
     assert found["low"] < found["value"] < found["high"] < 1
@@ -112,7 +134,7 @@ def test_samples_of_a_group_are_not_independent():
     X, labels = np.repeat(X, 4, axis=0), np.repeat(y > 0, 4).astype(int)
     patients = np.repeat(np.arange(30), 4)
     result = compare_with_baselines(LogisticRegression(), X, labels, groups=patients, n_jobs=1)
-    alone, together = verdict(result, labels), verdict(result, labels, groups=patients)
+    alone, together = verdict(replace(result, units=None)), verdict(result)
     assert together["value"] == alone["value"]
     assert together["high"] - together["low"] > 1.5 * (alone["high"] - alone["low"])
 
@@ -123,19 +145,144 @@ def test_intervals_stay_in_their_range_and_have_a_length():
         assert 0 <= low <= value <= high <= 1
         assert high - low > 0.05
     for value in (-3.0, 0.0, 0.9):
-        low, high = explained_interval(value, 0.5)[1:]
+        low, high = bounded_interval(value, 0.5, 20, (-np.inf, 1.0))[1:]
         assert low < value < high < 1
 
 
-def test_the_curve_is_that_of_scikit_learn():
-    X, y = signal(1.0, seed=3)
-    labels = (y > 0).astype(int)
-    weight = np.random.default_rng(1).uniform(size=60)
+def together(result, method=0):
+    """Return the numbers of the held-out samples and what was predicted for them, over all folds."""
+    parts = [(split.test, row[method]) for split, row in zip(result.splits, result.predictions, strict=True)]
+    values = np.concatenate([item.value for _, item in parts])
+    chances = [item.probabilities for _, item in parts]
+    return (
+        np.concatenate([rows for rows, _ in parts]),
+        values,
+        None if chances[0] is None else np.concatenate(chances),
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_studies_are_counted_over_all_held_out_samples(weighted):
+    X, _ = signal(0.0, n=12, seed=3)
+    labels = np.repeat([0, 1], 6)
+    X[:, 0] += 1.5 * labels
+    weight = np.random.default_rng(1).uniform(size=12) if weighted else None
     result = compare_with_baselines(LogisticRegression(), X, labels, sample_weight=weight, n_jobs=1)
-    expected = [
-        roc_auc_score(labels[split.test], row[0].probabilities[:, 1], sample_weight=weight[split.test])
-        for split, row in zip(result.splits, result.predictions, strict=True)
+    rows, predicted, chances = together(result)
+    w = None if weight is None else weight[rows]
+    found = verdict(result)
+    assert found["value"] == pytest.approx(accuracy_score(labels[rows], predicted, sample_weight=w))
+    assert found["auc"] == pytest.approx(roc_auc_score(labels[rows], chances[:, 1], sample_weight=w))
+    assert found["auc"] != pytest.approx(result.scores["auc"][:, 0].mean(), abs=0.01)
+    table = {row["method"]: row for row in pooled_table(result)}["this model"]
+    assert [table[f"accuracy{end}"] for end in ("", "_low", "_high")] == [
+        found[n] for n in ("value", "low", "high")
     ]
-    found = verdict(result, labels, sample_weight=weight)
-    assert found["auc"] == pytest.approx(np.mean(expected))
-    assert found["auc_low"] < found["auc"] < found["auc_high"]
+    assert [table[f"auc{end}"] for end in ("", "_low", "_high")] == [
+        found[f"auc{e}"] for e in ("", "_low", "_high")
+    ]
+
+
+def test_quantities_are_explained_over_all_held_out_samples():
+    X, y = signal(1.0, n=17)
+    result = compare_with_baselines(LinearRegression(), X, y, n_jobs=1)
+    rows, predicted, _ = together(result)
+    assert verdict(result)["value"] == pytest.approx(r2_score(y[rows], predicted))
+
+
+def test_a_sample_that_is_held_out_several_times_counts_once():
+    X, y = signal(1.0, n=40)
+    labels = (y > 0).astype(int)
+    splits = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
+    result = compare_with_baselines(LogisticRegression(), X, labels, cv=splits, n_jobs=1)
+    rows, _, chances = together(result)
+    means = np.array([chances[rows == i].mean(axis=0) for i in range(40)])
+    found = verdict(result)
+    assert found["n_held_out"] == 40
+    assert found["value"] == pytest.approx(np.mean(means.argmax(axis=1) == labels))
+    assert found["auc"] == pytest.approx(roc_auc_score(labels, means[:, 1]))
+
+
+@pytest.mark.slow
+def test_better_means_that_the_printed_interval_excludes_the_base_rate():
+    both = set()
+    for seed in range(12):
+        X, y = signal(0.8, n=30, seed=seed)
+        found = judged(LogisticRegression(), X, (y > 0).astype(int))
+        better = found["low"] > found["baseline_value"]
+        both.add(better)
+        assert found["better_than_baseline"] == better
+        assert found["sentence"].endswith("not significantly better than the base rate.") != better
+    assert both == {True, False}
+
+
+class SecondFeature(LogisticRegression):
+    """A classifier that sees only the second feature."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X[:, 1:2], y)
+
+    def predict_proba(self, X):
+        return super().predict_proba(X[:, 1:2])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_another_method_that_is_clearly_better_is_named():
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    X[:, 1] += X[:, 0]
+    result = compare_with_baselines(SecondFeature(), X, (X[:, 0] > 0).astype(int), n_jobs=1)
+    found, lasso = verdict(result), verdict(result, method="lasso")
+    assert result.difference("lasso", "this model")[1] > 0
+    assert found["better_method"] == "lasso"
+    numbers = [f"{100 * item['value']:.0f}%" for item in (lasso, found)]
+    second = " The lasso is clearly better: accuracy {} instead of {}.".format(*numbers)
+    assert found["sentence"].endswith(second)
+    assert (lasso["better_method"], "clearly" in lasso["sentence"]) == (None, False)
+
+
+def test_a_method_is_better_by_the_measure_of_the_verdict_alone():
+    """Densities that vary between few splits hide that far more samples are predicted."""
+    X = signal(4.0, n=100)[0]
+    result = compare_with_baselines(SecondFeature(), X, (X[:, 0] > 0).astype(int), n_jobs=1)
+    main = result.scores[result.main_metric]
+    main[:, result.methods.index("this model")] = main[:, result.methods.index("lasso")] - [-1, 1, -1, 1, 1]
+    assert result.difference("lasso", "this model")[1] < 0
+    name, found = paired_difference(result, "lasso", "this model")
+    values = [verdict(result, method=method)["value"] for method in ("lasso", "this model")]
+    assert (name, found.value) == ("accuracy", pytest.approx(values[0] - values[1]))
+    assert 0 < found.low < found.value < found.high
+    assert paired_difference(result, "this model", "lasso")[1].high == pytest.approx(-found.low)
+    assert verdict(result)["better_method"] == "lasso"
+    assert paired_difference(result, "lasso", "lasso")[0] == result.main_metric
+
+
+class Cautious(LogisticRegression):
+    """A good classifier whose probabilities are all close to one half."""
+
+    def predict_proba(self, X):
+        return 0.5 + (super().predict_proba(X) - 0.5) / 10
+
+
+def test_a_method_with_better_probabilities_only_is_named_with_these():
+    X, y = signal(1.5, n=200, seed=1)
+    result = compare_with_baselines(Cautious(), X, (y > 0).astype(int), n_jobs=1)
+    assert result.difference("lasso", "this model")[1] > 0
+    assert verdict(result)["value"] >= verdict(result, method="lasso")["value"]
+    assert " The lasso is clearly better: mean log predictive density -0." in verdict(result)["sentence"]
+
+
+def test_intervals_that_cover_too_little_are_a_caveat():
+    X, y = signal(1.0, n=80)
+    result = compare_with_baselines(NarrowIntervals(), X, y, n_jobs=1)
+    assert verdict(result)["caveats"][0].startswith("The 90% intervals are too narrow: they contain ")
+    assert verdict(compare_with_baselines(BayesianRidge(), X, y, n_jobs=1))["caveats"] == []
+
+
+class NarrowIntervals(BayesianRidge):
+    """Predictions with a third of their standard deviation."""
+
+    def predict(self, X, return_std=False):
+        mean, spread = super().predict(X, return_std=True)
+        return (mean, spread / 3) if return_std else mean

@@ -3,9 +3,9 @@
 import pytest
 
 from ispca import HorseshoeCounts, HorseshoeOrdinal, HorseshoeSurvival
+from ispca.stacking.candidates import default_candidates
+from ispca.targets import TARGETS
 from ispca.validation import methods, paper_methods, recommended_methods
-from ispca.validation.base_rates import BASE_RATES
-from ispca.validation.stacking_candidates import default_candidates
 
 
 def settings(method):
@@ -54,7 +54,7 @@ def test_methods_for_other_targets(kind, family, model):
     assert reduced["PCA"]["reduction"].n_supervised == 0
     assert reduced["ISPCA"]["reduction"].n_permutations == "auto"
     assert reduced["ISPCA-cross-fitted"]["reduction"].cross_fit == 10
-    assert type(named["base rate"]) is type(BASE_RATES[kind])
+    assert type(named["base rate"]) is type(TARGETS[kind].base_rate())
     own = recommended_methods(10, kind=kind, model=model(n_draws=7))
     assert own["SPCA"]["model"].n_draws == 7
     candidates = dict(default_candidates(kind))

@@ -11,15 +11,15 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
 from ispca.datasets import make_expression
+from ispca.targets.base_rates import BaseRateRegressor
 from ispca.validation import compare, standard_methods
-from ispca.validation.base_rates import BaseRateRegressor
-from ispca.validation.standard_methods import NormalErrors, PLSDiscriminant
+from ispca.validation.methods import NormalErrors, PLSDiscriminant
 
 
 @pytest.fixture
 def few_trees(monkeypatch):
     # The function of the same name hides the module.
-    monkeypatch.setattr(sys.modules["ispca.validation.standard_methods"], "N_TREES", 30)
+    monkeypatch.setattr(sys.modules["ispca.validation.methods"], "N_TREES", 30)
 
 
 def expression(n_classes=2):
@@ -32,6 +32,7 @@ def expression(n_classes=2):
     return data.data, y
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_classifier_has_probabilities_that_beat_the_base_rate(n_classes, few_trees):

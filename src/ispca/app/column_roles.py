@@ -1,4 +1,4 @@
-"""Columns of a table that may be the target, a covariate or a group, the likeliest target first."""
+"""Columns of a table that may be the target, a covariate or a group, and whether its rows may be features."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..families.target_kind import FEW_VALUES, guess_kind
+from ..data_checks.repeated_samples import LONG_SOURCES, SHORT_SOURCES
 from ..readers import Table
-from ..readers.cells import plain_numbers
-from ..readers.target import CENSORED, OBSERVED, labels_of, numbers_of
+from ..readers.numbers_and_dates import plain_numbers
+from ..readers.target import event_values, labels_of, numbers_of
+from ..targets import FEW_VALUES, guess_target
 
 MOST_COLUMNS, MOST_VALUES = 200, 8
 # More numeric columns of few values than this are the nature of the data, such as genotypes.
@@ -42,7 +43,7 @@ COVARIATE = _words(
     r"batch|gender|ethnic|smok|scanner|sequenc",
     r"plate|date|cent(?:er|re)|site|run|sex|age|array|lane|rin|bmi|race|id|name",
 )
-GROUP = _words(r"patient|subject|donor|individual|participant|family|replicate", r"pair|mouse|animal|litter")
+GROUP = _words(f"{LONG_SOURCES}|replicate", SHORT_SOURCES)
 ID = _words(r"barcode|accession", r"id|name")
 ENDPOINT = r"os|pfs|dfs|rfs|efs|dss|dmfs"
 TIME = _words(r"follow.?up|duration|surviv", rf"time|month|day|week|year|fu|futime|{ENDPOINT}")
@@ -52,10 +53,25 @@ EVENT = _words(
 KNOWN = re.compile("|".join(each.pattern for each in (TARGET, COVARIATE, GROUP, TIME, EVENT)), re.IGNORECASE)
 
 
+# Identifiers of genes, transcripts, probes, variants and regions.
+FEATURE = re.compile(
+    r"ENS[A-Z]*[GTP]\d{6,}(\.\d+)?|[NX][MRP]_\d+(\.\d+)?|\w+_at|ILMN_\d+|cg\d{8}|rs\d+|A_\d+_P\d+|"
+    r"(hsa|mmu)-(mir|let)-[\w-]+|chr\w+[:_]\d+.*"
+)
+FEATURE_COLUMN = re.compile(
+    r"id_ref|(gene|probe|probeset|feature|symbol|ensembl|transcript|protein|peptide|metabolite|snp|cpg|otu|taxon)s?"
+    r"([ _.-]?(id|ids|name|symbol|set|set_id))?",
+    re.IGNORECASE,
+)
+N_NAMES = 50
+# More rows than this, and more of them per column, are unusual for samples.
+MANY_ROWS, ROWS_PER_COLUMN = 500, 5
+
+
 def candidates(table: Table) -> list[dict[str, Any]]:
     """Return columns that may describe the samples: those of the sheet or of text, and some of the features."""
     # The columns of the sheet come first, so that features do not crowd them out.
-    described = [_described(*column) for column in islice(_columns(table), MOST_COLUMNS)]
+    described = [_describe(*column) for column in islice(_columns(table), MOST_COLUMNS)]
     suggest_roles(described)
     return sorted(described, key=lambda column: -column["score"])
 
@@ -115,7 +131,7 @@ class Content(NamedTuple):
     n_missing: int
 
 
-def _described(name: str, values: Any, is_feature: bool) -> dict[str, Any]:
+def _describe(name: str, values: Any, is_feature: bool) -> dict[str, Any]:
     content = _content(values)
     numbers = content.numbers
     return {
@@ -134,17 +150,17 @@ def _content(values: Any) -> Content:
     if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
         texts = Counter(map(str, values))
         if len(texts) <= MANY_VALUES or plain_numbers(list(texts)) is None:
-            return _labeled(list(texts), list(texts.values()))
+            return _count_labels(list(texts), list(texts.values()))
         values = np.array(list(map(str, values)), dtype=np.float64)
     finite = values[np.isfinite(values)]
     distinct, counts = np.unique(finite, return_counts=True)
     n_missing = len(values) - len(finite)
-    if len(distinct) and guess_kind(distinct)[0] == "regression":
+    if len(distinct) and guess_target(distinct)[0].numeric:
         return Content("quantity", Counter(), distinct, len(distinct), len(finite), n_missing)
-    return _labeled([*distinct.tolist(), ""], [*counts.tolist(), n_missing])
+    return _count_labels([*distinct.tolist(), ""], [*counts.tolist(), n_missing])
 
 
-def _labeled(items: list[Any], counts: list[int]) -> Content:
+def _count_labels(items: list[Any], counts: list[int]) -> Content:
     """Return the content of a column, given its distinct items and how often each occurs."""
     often: Counter[str] = Counter()
     for text, number in zip(labels_of(items).tolist(), counts, strict=True):
@@ -154,7 +170,7 @@ def _labeled(items: list[Any], counts: list[int]) -> Content:
     kind = "class" if len(often) <= max(FEW_VALUES, n_present // 2) else "text"
     if numbers is not None:
         numbers = numbers[np.isfinite(numbers)]
-        quantity = len(numbers) and guess_kind(numbers)[0] == "regression"
+        quantity = len(numbers) and guess_target(numbers)[0].numeric
         kind, numbers = ("quantity", numbers) if quantity else ("class", None)
     return Content(kind, often, numbers, len(often), n_present, n_missing)
 
@@ -174,7 +190,9 @@ def _score(name: str, content: Content, is_feature: bool) -> int:
 def suggest_roles(columns: list[dict[str, Any]]) -> None:
     """Suggest the target, or time and event, among the columns that have no other role; most have none."""
     free = [column for column in columns if column["suggested"] is None]
-    times = [column for column in free if _is_time(column)]
+    times = [
+        each for each in free if each["kind"] == "quantity" and each["range"][0] >= 0 and TIME.search(each["name"])
+    ]
     events = [column for column in free if _is_event(column)]
     pairs = [(time, event) for time in times for event in events]
     if pairs:
@@ -197,14 +215,25 @@ def _usual_role(name: str, content: Content) -> str | None:
     return "covariate" if COVARIATE.search(name) and content.kind != "text" else None
 
 
-def _is_time(column: dict[str, Any]) -> bool:
-    return column["kind"] == "quantity" and column["range"][0] >= 0 and bool(TIME.search(column["name"]))
-
-
 def _is_event(column: dict[str, Any]) -> bool:
-    values = {str(value).lower() for value in column["values"]}
-    return len(values) == 2 and values <= {*OBSERVED, *CENSORED} and bool(EVENT.search(column["name"]))
+    found = event_values(map(str, column["values"]))
+    return found is not None and all(map(len, found)) and bool(EVENT.search(column["name"]))
 
 
 def _parts(column: dict[str, Any]) -> set[str]:
     return set(re.findall("[a-z]+", column["name"].lower()))
+
+
+def features_seem_in_rows(table: Table, columns: list[dict[str, Any]]) -> bool:
+    """Return whether the names of the rows are those of features, or there are many and nothing to predict."""
+    if not isinstance(table.X, np.ndarray):
+        return False
+    named_by = [table.read_as.ids_from, *table.sheet]
+    if any(name is not None and FEATURE_COLUMN.fullmatch(name) for name in named_by):
+        return True
+    names = [str(name) for name in table.ids[:N_NAMES]]
+    if 2 * sum(FEATURE.fullmatch(name) is not None for name in names) > len(names):
+        return True
+    n_samples, n_features = table.X.shape
+    many = n_samples > MANY_ROWS and n_samples > ROWS_PER_COLUMN * n_features
+    return many and not any(column["score"] > 2 for column in columns)

@@ -8,14 +8,17 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from .arguments import ROLES
-from .rendering import render
-from .store import Run, Store
-from .uploads import SUFFIXES
+from ..analysis.settings import DEFAULTS
+from .form import CONTROLS, ROLES
+from .requests_and_uploads import SUFFIXES
+from .run_folders import TRASH_DAYS, as_found
+from .server_settings import ServerSettings
+from .store import Run, Store, in_thread
 
 STATES = {
     "queued": "Waiting",
@@ -28,6 +31,17 @@ STATES = {
 KINDS = {"fit": "Analysis", "compare": "Comparison of methods", "predict": "Prediction of new samples"}
 UNKNOWN_UPLOAD = "This file is no longer on the server. Go back to the start and drop it again."
 UNKNOWN_RUN = "There is no such run. It may have been deleted."
+
+# What comes from users is escaped.
+ENVIRONMENT = Environment(
+    loader=PackageLoader("ispca.app", "templates"), autoescape=True, undefined=StrictUndefined
+)
+ENVIRONMENT.globals |= {"controls": CONTROLS, "defaults": DEFAULTS}
+
+
+def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a page."""
+    return HTMLResponse(ENVIRONMENT.get_template(template).render(**values), status)
 
 
 def time_of(seconds: float) -> dict[str, str]:
@@ -50,9 +64,10 @@ def run_entry(run: Run) -> dict[str, Any]:
     }
 
 
-def home_values(store: Store) -> dict[str, Any]:
+def home_values(store: Store, settings: ServerSettings) -> dict[str, Any]:
     """Return what the first page shows: the analyses, newest first, and which files can be read."""
-    return {"runs": [run_entry(run) for run in store.runs() if run.parent is None], "suffixes": SUFFIXES}
+    runs = [as_found(settings, run) for run in store.runs() if run.parent is None]
+    return {"runs": [run_entry(run) for run in runs], "suffixes": SUFFIXES, "trash_days": TRASH_DAYS}
 
 
 def new_values(store: Store, uploads: Mapping[str, str], like: str | None = None) -> dict[str, Any] | None:
@@ -86,11 +101,12 @@ def run_name(file: str) -> str:
     return file[: len(file) - max(found, default=0)] or file
 
 
-def run_values(store: Store, id: str) -> dict[str, Any] | None:
+def run_values(store: Store, settings: ServerSettings, id: str) -> dict[str, Any] | None:
     """Return what the page of a run shows at first, or None if there is no such run."""
     run = store.run(id)
     if run is None:
         return None
+    run = as_found(settings, run)
     parent = store.run(run.parent) if run.parent else None
     roles = {role: run.uploads[role] for role in ROLES if role in run.uploads}
     return {
@@ -98,24 +114,25 @@ def run_values(store: Store, id: str) -> dict[str, Any] | None:
         "parent": parent and run_entry(parent),
         "change": f"/new?{urlencode(roles | {'like': run.id})}" if run.kind == "fit" else None,
         "suffixes": SUFFIXES,
+        "trash_days": TRASH_DAYS,
     }
 
 
-def page_routes(store: Store) -> list[Route]:
+def page_routes(store: Store, settings: ServerSettings) -> list[Route]:
     """Return the routes of all pages."""
 
-    def home(request: Request) -> Response:
-        return render("home.html", **home_values(store))
+    async def home(request: Request) -> Response:
+        return render("home.html", **await in_thread(home_values, store, settings))
 
-    def new(request: Request) -> Response:
+    async def new(request: Request) -> Response:
         given = request.query_params
-        values = new_values(store, given, given.get("like"))
+        values = await in_thread(new_values, store, given, given.get("like"))
         return (
             render("error.html", 404, message=UNKNOWN_UPLOAD) if values is None else render("new.html", **values)
         )
 
-    def run(request: Request) -> Response:
-        values = run_values(store, request.path_params["id"])
+    async def run(request: Request) -> Response:
+        values = await in_thread(run_values, store, settings, request.path_params["id"])
         return render("error.html", 404, message=UNKNOWN_RUN) if values is None else render("run.html", **values)
 
     return [Route("/", home), Route("/new", new), Route("/runs/{id}", run)]

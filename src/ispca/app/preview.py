@@ -1,44 +1,49 @@
-"""What is understood of uploaded files: samples, features, candidates for the target, guesses and warnings.
+"""What is understood of uploaded files and the chosen target: samples, features, guesses, warnings, and run time.
 
 This runs in a worker process. The result is a plain dictionary that the page shows beside its controls.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._messages import InputError
+from ..data_checks import check_data
+from ..data_checks.confounding import confounding_warnings
+from ..data_checks.repeated_samples import with_groups
+from ..foundation.data_files import BY_SUFFIX
+from ..foundation.messages import KIND_OF_TIMES, KIND_WORDS, InputError
 from ..readers import Table, read_table
-from ..readers.excel import sheet_names
-from ..readers.files import data_suffix, is_gzipped
-from ..readers.missing import KEEP
-from ..readers.npz import array_names
-from ..readers.records import SampleColumns, UnknownColumnError
-from .arguments import OptionError, fit_arguments
-from .column_roles import candidates
-from .labels import in_page_words, label
-from .orientation_guess import features_seem_in_rows
-from .run_time import estimated_seconds
-from .target_preview import KINDS, described_target
+from ..readers.array_files import array_names
+from ..readers.excel import is_workbook, sheet_names
+from ..readers.file_access import data_suffix, packing
+from ..readers.kept_files import file_state, keep
+from ..readers.missing_value_treatment import KEEP
+from ..readers.table import SampleColumns
+from ..targets import TARGETS, find_target
+from .column_roles import candidates, features_seem_in_rows
+from .form import OptionError, find_control, in_page_words, label, read_choices
 
-FORMATS = {
-    ".csv": "CSV",
-    ".tsv": "tab-separated text",
-    ".txt": "text",
-    ".parquet": "Parquet",
-    ".xlsx": "Excel",
-    ".h5ad": "AnnData",
-    ".npz": "NumPy archive",
-    ".npy": "NumPy array",
-}
+# Kinds of targets by the words of the page.
+KINDS = {target.option: name for name, target in TARGETS.items()}
+# Checks of larger data take too long for a preview; the run makes them anyway.
+MOST_CHECKED = 20_000_000
+FOLDS = 5
+# Seconds of one core, measured with runs of `ispca fit` on 50 to 1,000 samples and 1,500 to 30,000 features: a
+# constant, what grows with the table, and what grows with the samples, as more components are found.
+START, PER_VALUE, PER_SAMPLE = 3.0, 1.1e-6, 1.9e-3
+# What survival times and further classes add; those also double the rest.
+SURVIVAL_SECONDS, SEVERAL_CLASSES = 6.0, 10.0
+# More cores help little.
+MOST_CORES = 2
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 N_FIRST, CORNER = 5, (6, 8)
 # Columns of text that the readers do not keep unless asked to.
@@ -47,6 +52,134 @@ MOST_TEXTS = 200
 SYMBOL, MOST_LABELS = re.compile("symbol|name|hgnc|hugo", re.IGNORECASE), 200
 # Sheets of a workbook to try when the first one is not a table.
 MOST_SHEETS = 10
+# Choices about where the samples are and what names them, and those that change nothing that a preview shows.
+OF_READING = ("id", "on", "sheet_name", "transpose")
+OF_MODEL = ("method", "components", "draws", "seed", "stack")
+
+
+def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a preview that the chosen target changes."""
+    y, target = np.asarray(table.target), table.target_kind
+    described: dict[str, Any] = {"name": table.target_name, "kind": target.option, "classes": {}, "range": None}
+    if target.has_classes:
+        labels, counts = np.unique(y, return_counts=True)
+        described["classes"] = {str(label): int(often) for label, often in zip(labels, counts, strict=True)}
+    else:
+        numbers = target.numbers(y)
+        described["range"] = [float(numbers.min()), float(numbers.max())]
+    if target.timed:
+        described["events"] = int(y["event"].sum())
+    changed: dict[str, Any] = {"target": described, "samples": table.X.shape[0], "features": table.n_features}
+    return changed | {
+        "notes": [in_page_words(note.replace("merge=True", "⟦merge=True⟧")) for note in table.notes],
+        "warnings": [*found["warnings"], *_check_confounding(table), *_findings(table, given)],
+        "seconds": estimate_seconds(changed, given),
+    }
+
+
+def _check_confounding(table: Table) -> list[dict[str, str]]:
+    """Refuse covariates that determine the target, as the run does; return a warning if they nearly do."""
+    target = table.target_kind
+    if not table.covariates or target.timed or table.in_blocks:
+        return []
+    found = confounding_warnings(table.covariate_columns(), table.target, target.unordered, label("covariates"))
+    return [{"kind": "confounding", "sentence": sentence} for sentence in found]
+
+
+def _findings(table: Table, given: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what the checks of the data find, unless they would take too long."""
+    if table.in_blocks or table.X.shape[0] * table.X.shape[1] > MOST_CHECKED:
+        return []
+    findings = check_data(
+        table.X[:, : table.n_features],
+        table.target,
+        str(table.kind),
+        features=table.features[: table.n_features].tolist(),
+        ids=table.ids.tolist(),
+        sheet=table.sheet,
+        groups=table.groups,
+        n_folds=given.get("cv", FOLDS) or None,
+    )
+    groups = f"Set {label('groups')} to ", f"choose it as {label('groups')}"
+    return [{"kind": kind, "sentence": with_groups(sentence, *groups)} for kind, sentence, *_ in findings]
+
+
+def estimate_seconds(found: Mapping[str, Any], given: Mapping[str, Any]) -> float:
+    """Return about how long an analysis takes with the options chosen so far.
+
+    Examples
+    --------
+    >>> from ispca.app.preview import estimate_seconds
+    >>> found = {"samples": 60, "features": 2000}
+    >>> estimate_seconds(found, {"cv": 0}) < estimate_seconds(found, {})
+    True
+    """
+    n_folds, chosen = FOLDS if given.get("cv") is None else given["cv"], found.get("target") or {}
+    once = PER_VALUE * found["samples"] * found["features"] + PER_SAMPLE * found["samples"] ** 1.5
+    target = find_target(KINDS[chosen["kind"]]) if chosen else None
+    if target is not None and target.timed:
+        once += SURVIVAL_SECONDS
+    if target is not None and target.unordered and len(chosen["classes"]) > 2:
+        once = 2 * once + SEVERAL_CLASSES
+    seconds = START + once * (1 + n_folds) / (1 + FOLDS)
+    return round(seconds / min(MOST_CORES, os.cpu_count() or 1), 1)
+
+
+class PageError(InputError):
+    """What is wrong with files or choices, in the words of the page, and the control that the advice is about."""
+
+    def __init__(self, problem: str, advice: str = "", control: str | None = None) -> None:
+        super().__init__(in_page_words(problem), in_page_words(advice))
+        self.control = control or (find_control(advice) if self.advice else None)
+
+    @property
+    def values(self) -> dict[str, str | None]:
+        """The same as plain values."""
+        return {"problem": self.problem, "advice": self.advice, "control": self.control}
+
+
+class Files(NamedTuple):
+    """The files of a page."""
+
+    matrix: Path
+    sheet: Path | None = None
+    annotation: Path | None = None
+
+    def read(self, given: Mapping[str, Any], **choices: Any) -> Table:
+        """Read them, with what was chosen about where the samples are and what names them."""
+        return read_table(
+            self.matrix,
+            samples=self.sheet,
+            annotation=self.annotation,
+            id=given.get("id"),
+            on=given.get("on"),
+            sheet=given.get("sheet_name"),
+            transpose=bool(given.get("transpose")),
+            **choices,
+        )
+
+    def keep(self, what: str, given: Mapping[str, Any], compute: Any) -> Any:
+        """Return what is computed from the files with some choices, from memory if nothing has changed."""
+        chosen = json.dumps({name: given[name] for name in sorted(given)})
+        return keep(self.matrix, (what, file_state(self.sheet), file_state(self.annotation), chosen), compute)
+
+    @property
+    def sheets(self) -> list[str]:
+        """The names of the sheets to choose from, of which there are none if no file is a readable workbook."""
+        with suppress(InputError):
+            books = (file for file in (self.matrix, self.sheet) if file and is_workbook(file))
+            return next(map(sheet_names, books), [])
+        return []
+
+    @property
+    def own_columns(self) -> tuple[str, ...]:
+        """The columns of an archive of arrays or an svmlight file, which are read only if they are named."""
+        suffix = data_suffix(self.matrix)
+        if suffix == ".npz":
+            # The reader says what is wrong with a damaged archive.
+            with suppress(OSError, ValueError, zipfile.BadZipFile):
+                return tuple(array_names(self.matrix))
+        return ("y",) if suffix in BY_SUFFIX and BY_SUFFIX[suffix].own_target else ()
 
 
 def preview(
@@ -54,8 +187,8 @@ def preview(
 ) -> dict[str, Any]:
     r"""Return what is understood of a matrix, its sample sheet and its annotation with the options chosen so far.
 
-    What keeps the files from being read is raised as an InputError, in the words of the page. What only keeps the
-    chosen options from being used is returned as ``error``, beside what is understood.
+    What keeps the files from being read is raised as a PageError. What only keeps the chosen options from being
+    used is returned as ``error``, beside what is understood.
 
     Examples
     --------
@@ -68,138 +201,78 @@ def preview(
     (4, 2, 'state')
     """
     try:
-        fit_arguments(options, {"matrix": matrix})
+        given = read_choices(options)
     except OptionError as error:
-        raise InputError(str(error)) from None
+        raise PageError(str(error), control=error.control) from None
+    files = Files(matrix, sheet, annotation)
+    reading = {name: value for name, value in given.items() if name in OF_READING}
     try:
-        table, other_sheet = _first_look(matrix, sheet, annotation, options)
+        found, other, own = files.keep("look", reading, lambda: _first_look(files, reading))
     except InputError as error:
-        if annotation is not None:
-            # Unless the other files cannot be read either, it is the annotation.
-            problem = {"problem": error.problem, "advice": f"Remove or replace {label('annotation')}."}
-            return preview(matrix, sheet, options) | {"error": problem}
-        if sheet is not None and _is_matrix_of(sheet, matrix):
-            raise InputError(*_swapped(matrix, sheet)) from None
-        raise _on_page(error) from None
-    found = _described(table, matrix, sheet, options)
-    if other_sheet is not None:
-        options = {**options, "sheet_name": other_sheet}
+        if annotation is None:
+            raise PageError(error.problem, error.advice) from None
+        # Unless the other files cannot be read either, it is the annotation.
+        wrong = PageError(error.problem, f"Remove or replace {label('annotation')}.", "annotation")
+        return preview(matrix, sheet, options) | {"error": wrong.values}
+    found = found | {"sheet_name": other or given.get("sheet_name"), "seconds": estimate_seconds(found, given)}
+    given = {name: value for name, value in given.items() if name not in OF_MODEL} | (
+        {"sheet_name": other} if other else {}
+    )
     try:
-        own = "y" if "y" in table.sheet and "y" in _own_columns(matrix) else None
-        chosen = _supervised(matrix, sheet, annotation, options, own)
-        found |= {} if chosen is None else described_target(chosen, found, options)
+        found |= files.keep("target", given, lambda: _examine(files, given, found, own))
     except InputError as error:
-        shown = _on_page(error)
-        found |= {"error": {"problem": shown.problem, "advice": shown.advice}}
-    if other_sheet is not None:
+        found |= {"error": PageError(error.problem, error.advice).values}
+    if other is not None:
         first = found["sheets"][0]
-        note = f"The first sheet, {first!r}, cannot be used as a table; {other_sheet!r} is read instead."
-        found |= {"sheet_name": other_sheet, "notes": [note, *found["notes"]]}
+        note = f"The first sheet, {first!r}, cannot be used as a table; {other!r} is read instead."
+        found["notes"] = [note, *found["notes"]]
     return found
 
 
-def _on_page(error: InputError) -> InputError:
-    """Return an error in the words of the page."""
-    problem = error.problem
-    if isinstance(error, UnknownColumnError):
-        problem = problem.replace(f"{error.name!r} ({error.role})", f"{error.name!r} ({label(error.role)})")
-    return InputError(problem, in_page_words(error.advice))
+def _first_look(files: Files, given: dict[str, Any]) -> tuple[dict[str, Any], str | None, str | None]:
+    """Return what is understood before a target is chosen, and the sheet that is read if the first one cannot be.
 
-
-def _first_look(
-    matrix: Path, sheet: Path | None, annotation: Path | None, given: Mapping[str, Any]
-) -> tuple[Table, str | None]:
-    """Return the table, and the sheet of a workbook that is read because its first one cannot be."""
+    The last is the name of the target that the file itself provides.
+    """
+    other = None
     try:
-        return _looked_at(matrix, sheet, annotation, given), None
+        table = _look(files, given)
     except InputError:
-        names = [] if any(_how_to_read(given).values()) else _sheet_names(matrix, sheet)
-        for name in names[1:MOST_SHEETS]:
+        for name in [] if given else files.sheets[1:MOST_SHEETS]:
             with suppress(InputError):
-                return _looked_at(matrix, sheet, annotation, {**given, "sheet_name": name}), name
-        raise
+                table, other = _look(files, {"sheet_name": name}), name
+                break
+        else:
+            raise
+    own = "y" if "y" in table.sheet and "y" in files.own_columns else None
+    return _describe(table, files), other, own
 
 
-def _sheet_names(matrix: Path, sheet: Path | None) -> list[str]:
-    """Return the names of the sheets to choose from, of which there are none if no file is a readable workbook."""
-    with suppress(InputError):
-        return next((sheet_names(file) for file in (matrix, sheet) if file and _is_excel(file)), [])
-    return []
-
-
-def _looked_at(matrix: Path, sheet: Path | None, annotation: Path | None, given: Mapping[str, Any]) -> Table:
+def _look(files: Files, given: Mapping[str, Any]) -> Table:
     """Return the table without a target, but with all columns that describe the samples."""
-    read = partial(_unsupervised, matrix, sheet, annotation, given)
-    table = read(_own_columns(matrix))
+
+    def read(optional: tuple[str, ...]) -> Table:
+        return files.read(given, supervised=False, columns=SampleColumns(optional=optional), missing=KEEP)
+
+    table = read(files.own_columns)
     texts = [name for name, why in table.left_out.items() if why.startswith("text") and name not in table.sheet]
     return read(tuple(texts[:MOST_TEXTS])) if texts else table
 
 
-def _own_columns(matrix: Path) -> tuple[str, ...]:
-    """Return the columns of an archive of arrays or an svmlight file, which are read only if they are named."""
-    suffix = data_suffix(matrix)
-    if suffix == ".npz":
-        # The reader says what is wrong with a damaged archive.
-        with suppress(OSError, ValueError, zipfile.BadZipFile):
-            return tuple(array_names(matrix))
-    return ("y",) if suffix not in FORMATS else ()
-
-
-def _unsupervised(
-    matrix: Path,
-    sheet: Path | None,
-    annotation: Path | None,
-    given: Mapping[str, Any],
-    optional: tuple[str, ...],
-) -> Table:
-    return read_table(
-        matrix,
-        samples=sheet,
-        annotation=annotation,
-        supervised=False,
-        columns=SampleColumns(optional=optional),
-        missing=KEEP,
-        **_how_to_read(given),
-    )
-
-
-def _how_to_read(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": given.get("id"),
-        "on": given.get("on"),
-        "sheet": given.get("sheet_name"),
-        "transpose": bool(given.get("transpose")),
-    }
-
-
-def _is_matrix_of(sheet: Path, matrix: Path, n_features: int = 0) -> bool:
-    """Return whether the sample sheet is a matrix with more features, whose samples the other file describes."""
-    with suppress(InputError, ImportError):
-        other = read_table(sheet, samples=matrix, supervised=False, missing=KEEP)
-        return other.n_features > max(n_features, len(other.sheet))
-    return False
-
-
-def _swapped(matrix: Path, sheet: Path) -> tuple[str, str]:
-    problem = f"The two files seem to be swapped: {sheet.name} contains the data, {matrix.name} the sample sheet."
-    return problem, "Go back, and swap them."
-
-
-def _described(table: Table, matrix: Path, sheet: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(table: Table, files: Files) -> dict[str, Any]:
     n_samples, n_features = table.X.shape
     columns = candidates(table)
     absent, understood = table.missing, table.read_as
-    swapped = []
-    if sheet is not None and len(table.sheet) > 2 * n_features and _is_matrix_of(sheet, matrix, n_features):
-        swapped = [{"kind": "swapped", "sentence": " ".join(_swapped(matrix, sheet))}]
-    unsure = sheet is None and not understood.features_in_rows and features_seem_in_rows(table, columns)
+    unsure = files.sheet is None and not understood.features_in_rows and features_seem_in_rows(table, columns)
+    corner = table.X[: CORNER[0], : CORNER[1]]
+    dense = corner if isinstance(corner, np.ndarray) else corner.toarray()
     return {
         "samples": n_samples,
         "features": n_features,
         "first_samples": table.ids[:N_FIRST].tolist(),
         "first_features": table.features[:N_FIRST].tolist(),
-        "corner": _corner(table),
-        "format": _format(table, matrix),
+        "corner": [["" if np.isnan(value) else f"{value:.4g}" for value in row] for row in dense],
+        "format": _format(table, files.matrix),
         "orientation": {"transpose": understood.features_in_rows, "certain": not unsure},
         "id": understood.ids_from,
         "on": understood.matched_on,
@@ -207,64 +280,48 @@ def _described(table: Table, matrix: Path, sheet: Path | None, given: Mapping[st
         "labels": sorted(table.annotation, key=lambda name: not SYMBOL.search(name))[:MOST_LABELS],
         "target": None,
         "missing": {"values": absent.values, "columns": absent.columns, "rows": absent.samples},
-        "sheets": _sheet_names(matrix, sheet),
-        "sheet_name": given.get("sheet_name"),
+        "sheets": files.sheets,
         # Columns of text are candidates: they are left out only once something else is the target.
         "notes": [note for note in table.notes if " of text left out" not in note],
-        "warnings": swapped,
-        "seconds": estimated_seconds(n_samples, n_features, given),
+        "warnings": [],
         "error": None,
     }
 
 
-def _is_excel(path: Path) -> bool:
-    return data_suffix(path) == ".xlsx"
-
-
 def _format(table: Table, matrix: Path) -> str:
     suffix, understood = data_suffix(matrix), table.read_as
-    parts = [FORMATS.get(suffix, "svmlight")]
+    parts = [BY_SUFFIX[suffix].words]
     if understood.delimiter and not (suffix == ".tsv" and understood.delimiter == "\t"):
         parts.append(f"{DELIMITERS[understood.delimiter]}-separated")
     elif suffix == ".txt":
         parts = ["GEO series matrix"]
     if understood.decimal_comma:
         parts.append("decimal commas")
-    if is_gzipped(matrix):
-        parts.append("gzipped")
+    if packing(matrix):
+        parts.append("gzipped" if packing(matrix) == ".gz" else f"packed ({packing(matrix)[1:]})")
     return ", ".join(parts)
 
 
-def _corner(table: Table) -> list[list[str]]:
-    rows, columns = CORNER
-    part = table.X[:rows, :columns]
-    dense = part if isinstance(part, np.ndarray) else part.toarray()
-    return [["" if np.isnan(value) else f"{value:.4g}" for value in row] for row in dense]
-
-
-def _supervised(
-    matrix: Path, sheet: Path | None, annotation: Path | None, given: Mapping[str, Any], own: str | None
-) -> Table | None:
-    """Return the table as the run will read it, or None if no target is chosen and the file has no ``own``."""
-    timed = given.get("time") is not None and given.get("event") is not None
+def _examine(files: Files, given: Mapping[str, Any], found: dict[str, Any], own: str | None) -> dict[str, Any]:
+    """Return what the chosen target changes, nothing if there is none and the file has no ``own``."""
+    timed = "time" in given and "event" in given
     target = given.get("target") or own
-    if not timed and (target is None or given.get("kind") == "survival"):
-        return None
+    if not timed and (target is None or given.get("kind") == KIND_WORDS[KIND_OF_TIMES]):
+        return {}
     roles: dict[str, Any] = {name: given.get(name) for name in ("groups", "weights", "offset")}
-    times = {name: given[name] for name in ("time", "event") if timed}
-    columns = SampleColumns(covariates=tuple(given.get("covariates") or ()), **roles, **times)
-    return read_table(
-        matrix,
-        samples=sheet,
-        annotation=annotation,
+    if timed:
+        roles |= {name: given.get(name) for name in ("time", "event", "event_value")}
+    lists = {name: tuple(given.get(name, ())) for name in ("features", "drop", "exclude_class", "exclude_samples")}
+    table = files.read(
+        given,
         label=given.get("label"),
         target=None if timed else target,
-        columns=columns,
-        kind=None if timed else KINDS.get(given.get("kind") or ""),
+        columns=SampleColumns(covariates=tuple(given.get("covariates", ())), **roles),
+        kind=None if timed else KINDS.get(given.get("kind", "")),
         positive=None if timed else given.get("positive"),
-        features=tuple(given.get("features") or ()),
-        drop=tuple(given.get("drop") or ()),
-        missing=given.get("missing") or "error",
-        transform=given.get("transform") or "none",
-        **_how_to_read(given),
+        merge=bool(given.get("merge")),
+        missing=given.get("missing", "error"),
+        transform=given.get("transform", "none"),
+        **lists,
     )
+    return describe_target(table, found, given)

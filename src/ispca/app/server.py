@@ -6,11 +6,14 @@ import asyncio
 import os
 import signal
 import socket
+import tempfile
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
+from html import escape
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
@@ -24,76 +27,89 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from .. import _atomic as atomic
-from .._messages import count
-from .._terminal import tell
+from ..foundation import atomic as atomic
+from ..foundation.messages import count
+from ..foundation.terminal import tell
 from .api import Api
-from .pages import page_routes
+from .pages import page_routes, render
 from .processes import Processes
-from .rendering import render
-from .security import Guard
-from .settings import Settings
-from .store import Store, StoreError
-from .uploads import delete_unrecorded, delete_unused
+from .requests_and_uploads import SECONDS_UNUSED, delete_unused
+from .run_folders import TRASH_DAYS, empty_trash, rebuild
+from .security import MOST_BACKLOG, Connections, Guard
+from .server_settings import ServerSettings
+from .store import Store, StoreError, in_thread
 
 STATIC = Path(__file__).parent / "static"
 LOCK, DATABASE = "server.lock", "ispca.sqlite"
-# Uploads that were never used stay for a day, because their page may still be open.
-SECONDS_UNUSED = 86_400.0
-# Connections that wait for their turn; a browser opens few, and a thousand must not harm.
-BACKLOG = 2048
+SECONDS_BETWEEN_TIDYING = 600.0
 # Requests that are being answered when the server is stopped.
 SECONDS_TO_ANSWER = 2
+ERRORS = {
+    404: "This page does not exist.",
+    405: "This cannot be done here.",
+    500: "Something went wrong in the server. Try again; your runs are kept.",
+}
+# The page that leads to ours.
+PAGE = """<!doctype html>
+<meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={0}">
+<title>ispca</title><a href="{0}">Open ispca</a>
+"""
 
 
 class ServerError(RuntimeError):
     """The server cannot start."""
 
 
-def make_app(settings: Settings, store: Store, token: str) -> ASGIApp:
-    """Return the application."""
+def make_app(settings: ServerSettings, store: Store, tokens: dict[str, Callable[[], object]]) -> ASGIApp:
+    """Return the application; each token lets in once, and what follows is called then."""
     processes = Processes(settings, store)
     api = Api(settings, store, processes)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        delete_unused(settings, store, older_than=SECONDS_UNUSED)
-        delete_unrecorded(settings, store)
+        _tidy(settings, store, rebuild)
         processes.recover()
+        tidying = asyncio.ensure_future(_keep_tidy(settings, store))
         try:
             yield
         finally:
-            tell(_farewell(await processes.close()))
+            tidying.cancel()
+            n_runs = await processes.close()
+            again = f"{count(n_runs, 'run')} interrupted. Start again to run it from the page."
+            tell(f"ispca app: stopped; {again if n_runs else 'no run was interrupted.'}")
 
-    routes = [*api.routes(), *page_routes(store), Mount("/static", StaticFiles(directory=STATIC))]
-    handlers: dict[Any, Any] = {HTTPException: _http_error, 500: _failure}
+    routes = [*api.routes(), *page_routes(store, settings), Mount("/static", StaticFiles(directory=STATIC))]
+    handlers: dict[Any, Any] = {HTTPException: _answer_error, 500: _answer_error}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
-    return Guard(app, settings, token)
+    return Guard(app, settings, tokens)
 
 
-def _farewell(interrupted: int) -> str:
-    if not interrupted:
-        return "ispca app: stopped; no run was interrupted."
-    return f"ispca app: stopped; {count(interrupted, 'run')} interrupted. Start again to run it from the page."
+def _tidy(settings: ServerSettings, store: Store, *first: Callable[[ServerSettings, Store], None]) -> None:
+    """Delete abandoned uploads and what has been in the trash for long."""
+    try:
+        for step in first:
+            step(settings, store)
+        delete_unused(settings, store, older_than=SECONDS_UNUSED)
+        empty_trash(settings, TRASH_DAYS)
+    except (StoreError, OSError) as error:
+        tell(f"ispca: {error}")
 
 
-def _http_error(request: Request, error: Exception) -> Response:
+async def _keep_tidy(settings: ServerSettings, store: Store) -> None:
+    while True:
+        await asyncio.sleep(SECONDS_BETWEEN_TIDYING)
+        await in_thread(_tidy, settings, store)
+
+
+def _answer_error(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 500)
-    words = {404: "This page does not exist.", 405: "This cannot be done here."}
-    return _error(request, status, words.get(status, "The request cannot be answered."))
-
-
-def _failure(request: Request, error: Exception) -> Response:
-    return _error(request, 500, "Something went wrong in the server. Try again; your runs are kept.")
-
-
-def _error(request: Request, status: int, message: str) -> Response:
+    message = ERRORS.get(status, "The request cannot be answered.")
     if request.scope["path"].startswith("/api/"):
         return JSONResponse({"error": message}, status)
     return render("error.html", status, message=message)
 
 
-def serve(settings: Settings, open_browser: bool = True) -> None:
+def serve(settings: ServerSettings, open_browser: bool = True) -> None:
     """Run the server until it is interrupted."""
     # What people upload is nobody else's business.
     before = os.umask(0o077)
@@ -118,14 +134,14 @@ def serve(settings: Settings, open_browser: bool = True) -> None:
         os.umask(before)
 
 
-def _listen(settings: Settings) -> socket.socket:
+def _listen(settings: ServerSettings) -> socket.socket:
     listening = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
     try:
         # On Windows, this option would let two servers share a port.
         if os.name != "nt":
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((settings.host, settings.port))
-        listening.listen(BACKLOG)
+        listening.listen(MOST_BACKLOG)
     except OSError as error:
         listening.close()
         place = f"{settings.host}, port {settings.port}" if settings.port else settings.host
@@ -146,39 +162,87 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-async def _serve(settings: Settings, store: Store, listening: socket.socket, open_browser: bool) -> None:
-    token = token_urlsafe(24)
+async def _serve(settings: ServerSettings, store: Store, listening: socket.socket, open_browser: bool) -> None:
+    tokens: dict[str, Callable[[], object]] = {}
+    connections = Connections(settings)
     config = uvicorn.Config(
-        make_app(settings, store, token),
-        log_level="warning",
+        make_app(settings, store, tokens),
+        http=connections.protocol,  # type: ignore[arg-type]
+        backlog=connections.backlog,
+        # Only our own errors: strangers could fill a log with theirs.
+        log_level="error",
         access_log=False,
         server_header=False,
         ws="none",
+        # Otherwise, everybody on this machine could claim to be at any address.
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", ""),
         timeout_graceful_shutdown=SECONDS_TO_ANSWER,
     )
-    server = _Server(config)
-    announcing = asyncio.ensure_future(_announce(server, settings, token, open_browser))
-    await server.serve(sockets=[listening])
-    announcing.cancel()
+    server, private = _Server(config), ExitStack()
+    beside = [
+        asyncio.ensure_future(connections.watch()),
+        asyncio.ensure_future(_announce(server, settings, tokens, private if open_browser else None)),
+    ]
+    with private:
+        await server.serve(sockets=[listening])
+    for task in beside:
+        task.cancel()
     if not server.started:
         raise ServerError("The server could not start (see above).")
 
 
-async def _announce(server: uvicorn.Server, settings: Settings, token: str, open_browser: bool) -> None:
+async def _announce(
+    server: uvicorn.Server,
+    settings: ServerSettings,
+    tokens: dict[str, Callable[[], object]],
+    private: ExitStack | None,
+) -> None:
+    """Print the address, and open it unless ``private``, which deletes files in the end, is None."""
     while not server.started:
         await asyncio.sleep(0.01)
-    address = page_address(settings, token)
-    print(f"ispca app: {address}", flush=True)
-    tell("Open this address in a browser. Press Ctrl+C to stop.")
-    if open_browser:
-        # Some browsers do not return before they are closed.
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    _print_address(settings, tokens, "ispca app")
+    once = "" if settings.password is not None else "; it works once"
+    tell(f"Open this address in a browser{once}. Press Ctrl+C to stop.")
+    if private is not None and settings.password is not None:
+        open_window(page_address(settings, ""))
+    elif private is not None:
+        token = token_urlsafe(24)
+        # Without space for the file, there is still the printed address.
+        with suppress(OSError):
+            file = open_through_file(page_address(settings, token))
+            tokens[token] = private.callback(partial(file.unlink, missing_ok=True))
 
 
-def page_address(settings: Settings, token: str) -> str:
+def _print_address(settings: ServerSettings, tokens: dict[str, Callable[[], object]], label: str) -> None:
+    """Print an address that lets in once, and another one when it has been used."""
+    token = token_urlsafe(24)
+    tokens[token] = partial(_print_address, settings, tokens, "ispca app, for another browser")
+    # Whoever reads it may have left.
+    with suppress(OSError):
+        print(f"{label}: {page_address(settings, token)}", flush=True)
+
+
+def page_address(settings: ServerSettings, token: str) -> str:
     """Return the address to open; it contains the secret unless there is a password."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     if host in ("0.0.0.0", "[::]"):
         host = socket.gethostname()
     base = f"http://{host}:{settings.port}/"
     return base if settings.password is not None else f"{base}?token={token}"
+
+
+def open_through_file(address: str) -> Path:
+    """Open an address that contains a secret; return the file that leads there, which only this user can read.
+
+    Others could see the arguments of the browser's process.
+    """
+    handle, name = tempfile.mkstemp(prefix="ispca-", suffix=".html")
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(PAGE.format(escape(address)))
+    open_window(Path(name).as_uri())
+    return Path(name)
+
+
+def open_window(address: str) -> None:
+    """Open an address in a browser; some browsers do not return before they are closed."""
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

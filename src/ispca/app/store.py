@@ -1,20 +1,28 @@
-"""Uploads and runs in an embedded SQLite database, which survives a restart or a crash of the server."""
+"""Uploads and runs in an embedded SQLite database, which survives a restart or a crash of the server.
+
+How a run ended, and that it was deleted, holds at once and is written as soon as the database can be: a full disk
+or a database that another program has locked must not keep a run that has no process any more.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+P = ParamSpec("P")
+T = TypeVar("T")
 QUEUED, RUNNING, DONE, FAILED = "queued", "running", "done", "failed"
 CANCELLED, INTERRUPTED = "cancelled", "interrupted"
 ACTIVE = (QUEUED, RUNNING)
+STATES = (*ACTIVE, DONE, FAILED, CANCELLED, INTERRUPTED)
 VERSION = 1
 TABLES = """
 CREATE TABLE uploads (
@@ -65,56 +73,97 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
+def new_run(
+    kind: str,
+    name: str,
+    options: dict[str, Any],
+    uploads: dict[str, str],
+    *,
+    parent: str | None = None,
+    id: str | None = None,
+) -> Run:
+    """Return a run that waits for its turn."""
+    return Run(
+        id or new_id(), kind, name, QUEUED, parent, time.time(), None, None, None, None, None, options, uploads
+    )
+
+
 class Store:
-    """The database; safe to use from several threads."""
+    """The database; safe to use from several threads, and reading does not wait for writing."""
 
     def __init__(self, path: Path) -> None:
-        self._lock = threading.Lock()
+        self._reading, self._writing, self._noting = (threading.Lock() for _ in range(3))
+        # What has happened to runs and is not written yet: how they ended, and that they were deleted.
+        self._ends: dict[str, dict[str, Any]] = {}
+        self._deleted: set[str] = set()
+        self._connections: list[sqlite3.Connection] = []
         try:
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        except sqlite3.Error as error:
-            raise StoreError(f"Could not open {path} ({error}).") from None
-        try:
+            for _ in range(2):
+                connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+                connection.row_factory = sqlite3.Row
+                self._connections.append(connection)
             self._check(path)
-        except BaseException:
-            self._connection.close()
+        except BaseException as error:
+            self.close()
+            if isinstance(error, sqlite3.Error):
+                raise StoreError(f"Could not open {path} ({error}).") from None
             raise
 
     def _check(self, path: Path) -> None:
-        self._connection.row_factory = sqlite3.Row
+        writer = self._connections[1]
         try:
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            writer.execute("PRAGMA journal_mode = WAL")
+            (version,) = writer.execute("PRAGMA user_version").fetchone()
             if version == 0:
-                self._connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+                writer.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+            (state,) = writer.execute("PRAGMA quick_check(1)").fetchone()
+            if state != "ok":
+                raise sqlite3.DatabaseError(state)
+        except sqlite3.OperationalError as error:
+            raise StoreError(
+                f"Could not open {path} ({error}). If the disk is full, free some space, then start again."
+            ) from None
         except sqlite3.DatabaseError as error:
             raise StoreError(
-                f"{path} cannot be used ({error}). Move it away to start with an empty list."
+                f"{path} is damaged ({error}). Move it away and start again: the list is rebuilt from the folders "
+                "of the runs."
             ) from None
         if version > VERSION:
             raise StoreError(
-                f"{path} was written by a newer version of ispca. Install that version, or move the file away."
+                f"{path} was written by a newer version of ispca. Install that version, or move the file away: "
+                "the list is then rebuilt from the folders of the runs."
             )
 
     def close(self) -> None:
         """Close the database."""
-        self._connection.close()
-
-    @contextmanager
-    def _cursor(self) -> Iterator[sqlite3.Cursor]:
-        with self._lock:
-            try:
-                yield self._connection.cursor()
-            except sqlite3.Error as error:
-                raise StoreError(f"The list of runs cannot be changed ({error}).") from None
+        for connection in self._connections:
+            connection.close()
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        with self._cursor() as cursor:
-            return cursor.execute(query, values).fetchall()
+        with self._reading, _name_errors():
+            return self._connections[0].execute(query, values).fetchall()
 
     def _change(self, query: str, values: Sequence[Any] = ()) -> int:
-        with self._cursor() as cursor:
-            return cursor.execute(query, values).rowcount
+        with self._writing, _name_errors():
+            return self._connections[1].execute(query, values).rowcount
+
+    @property
+    def is_written(self) -> bool:
+        """Whether everything that has happened to runs is written."""
+        return not self._ends and not self._deleted
+
+    def write(self) -> None:
+        """Write what has happened to runs, or raise an error and keep it for the next time."""
+        for id, end in list(self._ends.items()):
+            names = ", ".join(f"{name} = ?" for name in end)
+            self._change(f"UPDATE runs SET {names} WHERE id = ?", (*end.values(), id))
+            with self._noting:
+                # It may have ended in another way meanwhile.
+                if self._ends.get(id) is end:
+                    del self._ends[id]
+        for id in list(self._deleted):
+            self._change("DELETE FROM runs WHERE id = ?", (id,))
+            self._deleted.discard(id)
 
     def add_upload(self, upload: Upload) -> None:
         """Record a file that is complete on disk."""
@@ -129,29 +178,24 @@ class Store:
         """Forget an upload."""
         self._change("DELETE FROM uploads WHERE id = ?", (id,))
 
-    def unused_uploads(self, older_than: float = 0.0) -> list[Upload]:
-        """Return uploads that no run uses and that are older than some seconds."""
-        used = {id for run in self.runs() for id in run.uploads.values()}
-        rows = self._rows("SELECT * FROM uploads WHERE created <= ?", (time.time() - older_than,))
-        return [Upload(*row) for row in rows if row["id"] not in used]
+    def uploads(self) -> list[Upload]:
+        """Return all uploads."""
+        return [Upload(*row) for row in self._rows("SELECT * FROM uploads")]
 
-    def add_run(
-        self,
-        kind: str,
-        name: str,
-        options: dict[str, Any],
-        uploads: dict[str, str],
-        *,
-        parent: str | None = None,
-        id: str | None = None,
-    ) -> Run:
-        """Record a run that waits for its turn."""
-        run = Run(
-            id or new_id(), kind, name, QUEUED, parent, time.time(), None, None, None, None, None, options, uploads
-        )
-        values = (*run[:-2], json.dumps(options), json.dumps(uploads))
-        self._change(f"INSERT INTO runs VALUES ({', '.join('?' * len(values))})", values)
+    def unused_uploads(self) -> list[Upload]:
+        """Return uploads that no run uses."""
+        used = {id for run in self.runs() for id in run.uploads.values()}
+        return [upload for upload in self.uploads() if upload.id not in used]
+
+    def add_run(self, *values: Any, **named: Any) -> Run:
+        """Record a run that waits for its turn; see :func:`new_run`."""
+        self.insert(run := new_run(*values, **named))
         return run
+
+    def insert(self, run: Run) -> None:
+        """Record a run as it is."""
+        values = (*run[:-2], json.dumps(run.options), json.dumps(run.uploads))
+        self._change(f"INSERT INTO runs VALUES ({', '.join('?' * len(values))})", values)
 
     def run(self, id: str) -> Run | None:
         """Return a run, or None if there is none of this name."""
@@ -165,29 +209,25 @@ class Store:
     def waiting(self) -> list[str]:
         """Return the names of the runs that wait for their turn, the next one first."""
         return [
-            row["id"]
-            for row in self._rows("SELECT id FROM runs WHERE state = ? ORDER BY created, rowid", (QUEUED,))
+            run.id
+            for run in self._runs("WHERE state = ? ORDER BY created, rowid", (QUEUED,))
+            if run.state == QUEUED
         ]
-
-    def upload_ids(self) -> set[str]:
-        """Return the names of all uploads."""
-        return {row["id"] for row in self._rows("SELECT id FROM uploads")}
-
-    def run_ids(self) -> set[str]:
-        """Return the names of all runs."""
-        return {row["id"] for row in self._rows("SELECT id FROM runs")}
 
     def children(self, id: str) -> list[Run]:
         """Return the runs that use the results of a run, oldest first."""
         return self._runs("WHERE parent = ? ORDER BY created, rowid", (id,))
 
     def _runs(self, condition: str, values: Sequence[Any] = ()) -> list[Run]:
-        rows = self._rows(f"SELECT * FROM runs {condition}", values)
-        values = [dict(row) for row in rows]
-        return [Run(**row | {name: json.loads(row[name]) for name in ("options", "uploads")}) for row in values]
+        # Taken before the rows are read: what is written meanwhile would be in neither.
+        ends, deleted = dict(self._ends), set(self._deleted)
+        rows = [dict(row) for row in self._rows(f"SELECT * FROM runs {condition}", values)]
+        read = [Run(**row | {name: json.loads(row[name]) for name in ("options", "uploads")}) for row in rows]
+        return [run._replace(**ends.get(run.id, {})) for run in read if run.id not in deleted]
 
     def queue(self, id: str) -> bool:
         """Let a run that has ended wait for its turn again; return whether it had ended."""
+        self.write()
         values = "state = ?, started = NULL, ended = NULL, exit_code = NULL, message = NULL, verdict = NULL"
         return bool(
             self._change(f"UPDATE runs SET {values} WHERE id = ? AND state NOT IN (?, ?)", (QUEUED, id, *ACTIVE))
@@ -195,6 +235,8 @@ class Store:
 
     def start(self, id: str) -> bool:
         """Record that a run starts; return False if it no longer waits."""
+        if id in self._ends or id in self._deleted:
+            return False
         query = "UPDATE runs SET state = ?, started = ? WHERE id = ? AND state = ?"
         return bool(self._change(query, (RUNNING, time.time(), id, QUEUED)))
 
@@ -206,11 +248,38 @@ class Store:
         exit_code: int | None = None,
         message: str | None = None,
         verdict: str | None = None,
+        ended: float | None = None,
     ) -> None:
-        """Record how a run ended."""
-        query = "UPDATE runs SET state = ?, ended = ?, exit_code = ?, message = ?, verdict = ? WHERE id = ?"
-        self._change(query, (state, time.time(), exit_code, message, verdict, id))
+        """Let a run end; if this cannot be written now, :meth:`write` does it later."""
+        values = {"state": state, "ended": ended or time.time(), "exit_code": exit_code}
+        with self._noting:
+            self._ends[id] = values | {"message": message, "verdict": verdict}
+        with suppress(StoreError):
+            self.write()
 
     def delete_run(self, id: str) -> None:
-        """Forget a run."""
-        self._change("DELETE FROM runs WHERE id = ?", (id,))
+        """Forget a run; if this cannot be written now, :meth:`write` does it later."""
+        self._deleted.add(id)
+        with suppress(StoreError):
+            self.write()
+
+
+@contextmanager
+def _name_errors() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"The list of runs cannot be changed ({error}).") from None
+
+
+async def in_thread(function: Callable[P, T], *values: P.args, **named: P.kwargs) -> T:
+    """Return what a function returns that may wait for the disk or the database; the server goes on answering.
+
+    A cancellation waits for it, so that nothing happens later.
+    """
+    work = asyncio.ensure_future(asyncio.to_thread(function, *values, **named))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        raise

@@ -1,5 +1,1 @@
-"""The commands of ``ispca``, one module each with ``add_arguments(parser)`` and ``run(args)``."""
-
-
-class UsageError(ValueError):
-    """The command line is invalid; exit code 2."""
+"""The commands of ``ispca``, one module each with ``run(args)``; ``arguments`` has what they can be told."""

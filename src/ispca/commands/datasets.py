@@ -1,4 +1,4 @@
-"""``ispca datasets``: list the data sets, describe one, or download it."""
+"""``ispca datasets``: list the data sets, or describe one."""
 
 from __future__ import annotations
 
@@ -6,42 +6,36 @@ import argparse
 import json
 from typing import Any
 
-from .._terminal import show, tell
-from ..datasets.loading import describe
-from ..datasets.records import Dataset
-from ..datasets.registry import find, list_datasets
-from ..datasets.store import cache_folder, data_folder, locate, obtain
-from . import UsageError
-from ._options import add_options
+from ..datasets.loading import cache_folder, data_folder, describe, locate
+from ..datasets.registry import Dataset, find, list_datasets
+from ..foundation.messages import SettingError
+from ..foundation.terminal import show
+from .arguments import JSON, Arguments
 
-EXAMPLE = """example:
-  ispca datasets                     lists all data sets
-  ispca datasets colon --download    downloads and describes one"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("name", nargs="?", help="data set to describe (default: list all)")
-    parser.add_argument("--download", action="store_true", help="download it into the cache if it is not present")
-    add_options(parser, "--json")
+ARGUMENTS = Arguments(
+    None,
+    """example:
+  ispca datasets          lists all data sets
+  ispca datasets colon    describes one""",
+    {
+        "": (
+            ("name", dict(nargs="?", help="data set to describe (default: list all)")),
+            JSON,
+        )
+    },
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """List all data sets, or describe one."""
     if args.name is None:
-        if args.download:
-            raise UsageError("--download needs the name of a data set.")
         entries = [_entry(record) for record in list_datasets()]
         show(json.dumps(entries, indent=2) if args.json else _table(entries))
         return 0
     try:
         record = find(args.name)
     except ValueError as error:
-        raise UsageError(str(error)) from error
-    if args.download:
-        if locate(record) is None and record.sources:
-            tell(f"Downloading {record.sources[0].url}")
-        obtain(record)
+        raise SettingError(str(error)) from error
     entry = _entry(record)
     text = f"{describe(record)}\nPresent: {entry['path'] or 'not present'}"
     show(json.dumps(entry, indent=2) if args.json else text)
@@ -79,5 +73,5 @@ def _table(entries: list[dict[str, Any]]) -> str:
         for pairs in (zip(row, widths, strict=True) for row in rows)
     ]
     here = sum(entry["present"] is not None for entry in entries)
-    folders = f"ISPCA_DATA: {data_folder() or 'not set'}; cache: {cache_folder() or 'needs pooch'}"
+    folders = f"ISPCA_DATA: {data_folder() or 'not set'}; cache: {cache_folder() or 'not set'}"
     return "\n".join([*lines, "", f"{here} of {len(entries)} present. {folders}"])

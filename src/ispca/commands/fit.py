@@ -1,277 +1,285 @@
-"""``ispca fit``: fit a model to a data file, and write the model, its components and a report."""
+"""``ispca fit``: fit a model to a data file, write its files and a report, and print a summary."""
 
 from __future__ import annotations
 
 import argparse
 import time
-import warnings
-from contextlib import ExitStack, nullcontext
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
-from .._progress import expecting, waiting
-from ..containers.array_api import on_host
-from ..data_checks.borderline import find_borderline
-from ..data_checks.small_class import possible_folds
-from ..ispca_transformer import ISPCA
-from ..readers import Table
-from ..reduction.threads import workers
-from ..report.html import load_templates
-from ..validation import (
-    Comparison,
-    compare_with_baselines,
-    paper_methods,
-    recommended_methods,
-    verdict,
-)
-from ..validation.methods import MODELS
-from ..validation.stacking_base import in_fold
-from . import UsageError
-from ._console import Console
-from ._findings import check_table
-from ._fit_files import FILES, REPORTS, Results, write_files, written_files
-from ._fit_summary import summary_text, summary_values
-from ._large_data import (
-    DEVICES,
-    block_memory,
-    bring_back,
-    check_device,
-    check_large,
-    on_device,
-    with_blocks,
-)
-from ._numbers import integer
-from ._options import add_data_options, add_options, read_supervised, sample_options
-from ._output import default_output, output_folder
-from ._stack import STACKS, left_out_of_stack, stack_candidates
-from ._test_samples import read_test
+from ..analysis.analysis import Analysis
+from ..analysis.analyze import analyze_table, check_settings
+from ..analysis.feature_labels import class_order, show_all, shown_names
+from ..analysis.fitting import left_out_of_stack
+from ..analysis.predictions import RENAMED
+from ..analysis.result_files import COLUMNS, FILES, write_files, written_files
+from ..data_checks.small_class import reconciliation
+from ..foundation.messages import borderline_text, count, listing, no_pass_text, p_value_text, short_name
+from ..foundation.output_folder import default_output, output_folder
+from ..foundation.progress import waiting
+from ..plots.coefficients import effect_table, ratio_name
+from ..report.report_file import load_templates
+from ..targets import find_target
+from ..targets.measures import MEASURES
+from .arguments import chosen_settings
+from .console import Console
+from .data_reading import read_supervised
 
-USAGE = "ispca fit DATA --target COLUMN [--samples SHEET] [--out DIR] [options]"
-EXAMPLE = """example:
-  ispca fit expression.csv --target diagnosis --out results
-  ispca fit matrix.csv --samples sheet.csv --target tissue --label "Gene Symbol"
-  ispca fit patients.csv --time months --event died --covariates age,sex --out results
-writes report.html, model.ispca and tables of scores, loadings, coefficients and
-held-out predictions; docs/cli.md explains all options.
-DATA: .csv .tsv .txt (also .gz) .parquet .xlsx .h5ad .npz .npy .bed .zarr .svmlight"""
-METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
-PAPER_KINDS = ("classification", "regression")
-N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
-N_FOLDS = 5
-# Starting worker processes takes as long as several fits of a model that takes less than this.
-SECONDS_WORTH_WORKERS = 3.0
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    add_data_options(parser)
-    model = parser.add_argument_group("model")
-    methods = "reduction: ISPCA (default), ISPCA-small, SPCA, PCA, ..."
-    model.add_argument("--method", choices=METHODS, default="ISPCA", metavar="NAME", help=methods)
-    add_options(model, "--components", "--draws")
-    tests = "permutations per test (default auto: until it is safe)"
-    model.add_argument("--permutations", type=permutations, metavar="N", help=tests)
-    add_options(model, "--paper", "--seed", "--threads")
-    device = "find components on cpu (default) or cuda, a GPU"
-    model.add_argument("--device", choices=DEVICES, default="cpu", metavar="NAME", help=device)
-    validation = parser.add_argument_group("validation")
-    cv = f"folds of the cross-validation (default {N_FOLDS}; 0: none)"
-    validation.add_argument("--cv", type=integer(0), default=N_FOLDS, metavar="N", help=cv)
-    test = "evaluate the model on the samples of this file, too"
-    validation.add_argument("--test", type=Path, metavar="FILE", help=test)
-    stack = "also fit the stack of all methods, for comparison"
-    validation.add_argument("--stack", action="store_true", help=stack)
-    output = parser.add_argument_group("output")
-    out = "folder for the results (default: DATA-results)"
-    output.add_argument("--out", metavar="DIR", type=Path, help=out)
-    output.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    formats = f"report format: {', '.join(REPORTS)} (default html)"
-    output.add_argument("--format", choices=tuple(REPORTS), default="html", metavar="KIND", help=formats)
-    add_options(output, "--json", "--quiet")
+# Number of leading features in the summary.
+N_STRONGEST = 5
+# Columns of an effect, and those of its table.
+ENDS = {"effect": "effect", "q5": "low", "q95": "high"}
+# Larger confusion matrices are not printed.
+MOST_CLASSES = 10
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, fit, write, and print a summary."""
-    console = Console(args)
-    start = time.perf_counter()
-    args.out = default_output(args.data) if args.out is None else args.out
-    if args.paper and args.method not in paper_methods():
-        raise UsageError(f"--method {args.method} is not one of the paper's methods. Leave out --paper.")
-    if args.cv == 1:
-        raise UsageError("--cv 1 leaves nothing to fit. Pass at least 2 folds, or 0 for no cross-validation.")
-    check_device(args.device)
+    """Read, analyze, write, and print a summary."""
+    console, start = Console(args), time.perf_counter()
+    out = default_output(args.data) if args.out is None else args.out
+    check_settings(chosen_settings(args))
     if args.format == "html":
         # A missing package is reported before the fit, which can take minutes.
         load_templates()
-    with console.silence(), output_folder(args.out, args.force, FILES) as folder:
-        table = read_supervised(args, block_memory(args))
-        console.notes(table.notes)
-        console.notes(check_large(table, args))
-        findings = [] if table.in_blocks else check_table(table, console, args.cv, args.transform)
-        args.cv = possible_folds(table.target, str(table.kind), args.cv, table.groups)
-        methods = methods_for(table, args.components, args.draws, args.paper, args.seed)
-        if args.method not in methods:
-            known = ", ".join(name for name in METHODS if name in methods)
-            raise UsageError(f"--method {args.method} does not apply to this kind of target. Choose from {known}.")
-        test = None if args.test is None else read_test(args, table, console)
-        began = time.perf_counter()
-        pipeline = with_permutations(methods[args.method], args.permutations)
-        X = on_device(table.X, args.device)
-        model, scores = fit_model(table, with_blocks(pipeline, table, args), X)
-        console.notes(fit_notes(model, args.components))
-        borderline = find_borderline(model[0].steps_, getattr(model[0], "alpha", None))
-        console.notes(f"warning: {finding.sentence}" for finding in borderline)
-        findings += borderline
-        validation, judgment = cross_validate(table, X, model, args, time.perf_counter() - began)
-        tested, copies = (None, []) if test is None else test.evaluate(model, table.X, console)
-        findings += copies
-        stack, stack_verdict = fit_stack(table, args) if args.stack else (None, None)
-        unadjusted = without_adjustment(table, X, model[0])
-        given = (validation, judgment, stack, stack_verdict, unadjusted, findings, tested)
-        results = Results(model, scores, *given)
+    with console.silence(), output_folder(out, args.force, FILES) as folder:
+        settings, table = read_supervised(args)
+        analysis = analyze_table(table, settings, console)
         with waiting("Writing"):
-            strongest = write_files(folder, results, table, args)
-    seconds = time.perf_counter() - start
-    values: dict[str, Any] = {"verdict": judgment, "stack_verdict": stack_verdict}
-    values["stack_without"] = left_out_of_stack(table, args)
-    values |= summary_values(model, table, args.out, seconds, strongest, written_files(args), tested)
-    values["findings"] = [{"kind": finding.kind, "sentence": finding.sentence} for finding in findings]
+            write_files(folder, analysis, args.format)
+    values = summary_values(analysis, out, args.format, time.perf_counter() - start)
     console.result(summary_text(values), values)
     return 0
 
 
-def permutations(text: str) -> int | str:
-    """Parse a number of permutations."""
-    try:
-        return text if text == "auto" else integer(1)(text)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"must be auto or an integer of at least 1, got {text!r}") from None
+def summary_values(analysis: Analysis, folder: Path, format: str, seconds: float) -> dict[str, Any]:
+    """Return the values of the summary."""
+    table, target = analysis.data, analysis.data.target_kind
+    reduction, regression = analysis.model
+    classes: dict[str, int] | None = None
+    if target.has_classes:
+        labels = list(table.class_counts)
+        classes = {str(labels[k]): table.class_counts[labels[k]] for k in class_order(labels, table.positive)}
+    shown = shown_names(table)
+    strongest = analysis.features[analysis.features["leading"]][:N_STRONGEST]
+    return {
+        "verdict": analysis.verdict,
+        "stack_verdict": analysis.stack_verdict,
+        "stack_without": left_out_of_stack(table, analysis.settings),
+        "samples": table.X.shape[0],
+        "features": table.n_features,
+        "features_left_out": int(np.count_nonzero(~reduction.feature_mask_[: table.n_features])),
+        "target": table.target_name,
+        "kind": table.kind,
+        "classes": classes,
+        "events": int(np.asarray(table.target)["event"].sum()) if target.timed else None,
+        "covariates": covariate_effects(analysis) if table.covariates else [],
+        "components": int(reduction.n_components_),
+        "supervised_components": int(reduction.n_supervised_),
+        "alpha": reduction.alpha,
+        "steps": [_step(step, table.features, shown) for step in reduction.steps_],
+        "selected_features": len(reduction.selected_) if hasattr(reduction, "selected_") else None,
+        "converged": bool(regression.diagnostics_.converged),
+        "convergence": str(regression.diagnostics_),
+        "strongest_features": [
+            dict(zip((*COLUMNS, "label"), row.tolist()[:-1], strict=True)) for row in strongest
+        ],
+        "test": analysis.test,
+        "notes": table.notes,
+        "files": [str(folder / name) for name in written_files(analysis, format)],
+        "seconds": round(seconds, 2),
+        "findings": [{"kind": finding.kind, "sentence": finding.sentence} for finding in analysis.findings],
+    }
 
 
-def with_permutations(pipeline: Pipeline, n_permutations: int | str | None) -> Pipeline:
-    """Set the number of permutations, if given; only ISPCA has single decisions that "auto" can make safe."""
-    if n_permutations is not None and (isinstance(pipeline[0], ISPCA) or n_permutations != "auto"):
-        pipeline[0].set_params(n_permutations=n_permutations)
-    return pipeline
+def covariate_effects(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return the effects of the covariates, as ratios where their exponential has a name.
 
-
-def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.ndarray]:
-    """Return the pipeline, fitted to the X of the table where it is, and the scores of the samples."""
-    reduction, options = pipeline[0], sample_options(table)
-    with warnings.catch_warnings():
-        # Their advice is for Python; `fit_notes` gives that for the command line.
-        for start in ("n_components=", "The chains have NOT converged", "Covariate ", "The covariates "):
-            warnings.filterwarnings("ignore", message=start)
-        with waiting("Finding components"):
-            scores = on_host(reduction.fit_transform(X, table.target, **options))
-            bring_back(reduction)
-        options.pop("groups", None)
-        with waiting("Sampling the posterior"):
-            pipeline[1].fit(scores, table.target, **options)
-    reduction.feature_names_in_ = table.features
-    return pipeline, scores
-
-
-def cross_validate(
-    table: Table, X: Any, model: Any, args: argparse.Namespace, seconds: float | None
-) -> tuple[Comparison | None, dict[str, Any] | None]:
-    """Return the comparison with the baselines and the verdict; None without folds.
-
-    ``X`` is that of the table, where reductions are fitted. ``seconds`` is the time of the fit to all samples,
-    None if it is not fitted yet.
+    For two classes they are those of the positive class; the model has them for its second class.
     """
-    if not args.cv:
-        return None, None
-    options = sample_options(table)
-    n_jobs = -1 if seconds is None or seconds >= SECONDS_WORTH_WORKERS else 1
-    if table.in_blocks or X is not table.X:
-        # Each process would use as much memory as all may, and none can use an array on a device.
-        n_jobs = 1
-    folds: dict[str, Any] = {"kind": table.kind, "cv": args.cv, "n_jobs": n_jobs, "random_state": args.seed}
-    with ExitStack() as context:
-        if n_jobs == 1:
-            # A single process runs its fits on all threads.
-            context.enter_context(workers())
-        if seconds is not None:
-            # The chains are shorter than those of the fit to all samples, but the lasso is fitted, too.
-            context.enter_context(expecting(seconds * -(-args.cv // effective_n_jobs(n_jobs))))
-        validation = compare_with_baselines(model, X, table.target, **options, **folds)
-    options.pop("offset", None)
-    return validation, verdict(validation, table.target, **options)
+    data, model = analysis.data, analysis.model
+    ratio, table = ratio_name(model), effect_table(model)
+    shown = np.exp if ratio else np.asarray
+    classes = list(data.class_counts) if data.target_kind.unordered else []
+    of_two = (data.positive or classes[1]) if len(classes) == 2 else ""
+    if data.positive_first:
+        table["effect"], table["low"], table["high"] = -table["effect"], -table["high"], -table["low"]
+    return [
+        {
+            "name": str(row["name"]),
+            "unit": str(row["unit"]),
+            "target_class": str(row["target_class"]) or of_two,
+            "measure": ratio or "effect",
+            **{name: float(shown(row[end])) for name, end in ENDS.items()},
+        }
+        for row in table[table["covariate"]]
+    ]
 
 
-def fit_stack(table: Table, args: argparse.Namespace) -> tuple[Any, dict[str, Any] | None]:
-    """Return the stack of the default candidates, fitted to all samples, and its verdict; None without folds."""
-    candidates = adjusted(table, stack_candidates(table))
-    usable = {name: with_blocks(item, table, args) for name, item in candidates.items()}
-    shorter = {name: in_fold(item) for name, item in usable.items()}
-    # As in the cross-validation: each process would use as much memory as all may.
-    alone: dict[str, Any] = {"n_jobs": 1} if table.in_blocks else {}
-    judgment, kind = None, str(table.kind)
-    with warnings.catch_warnings(), workers() if table.in_blocks else nullcontext():
-        # Whatever happens to a candidate lowers its weight.
-        ignored = "n_components=|The chains have NOT|Covariate |The covariates |No single feature"
-        warnings.filterwarnings("ignore", message=ignored)
-        if args.cv:
-            stack = STACKS[kind](shorter, random_state=args.seed, **alone)
-            judgment = cross_validate(table, table.X, stack, args, None)[1]
-        with waiting("Fitting the stack"):
-            stack = STACKS[kind](usable, random_state=args.seed, **alone)
-            stack.fit(table.X, table.target, **sample_options(table))
-    stack.feature_names_in_ = table.features
-    return stack, judgment
+def _step(step: Any, features: np.ndarray, shown: Mapping[str, str]) -> dict[str, Any]:
+    names = [str(name) for name in features[step.features[:5]]]
+    return {
+        "accepted": bool(step.accepted),
+        "score": float(step.score),
+        "p_value": None if step.p_value is None else float(step.p_value),
+        "p_value_interval": None if step.p_value_interval is None else list(step.p_value_interval),
+        "borderline": bool(step.borderline),
+        "limit_reached": bool(step.limit_reached),
+        "permutations": int(step.n_permutations),
+        "n_features": int(step.n_features),
+        "target_class": None if step.target_class is None else str(step.target_class),
+        "features": names,
+        "labels": show_all(names, shown),
+    }
 
 
-def without_adjustment(table: Table, X: Any, reduction: Any) -> Any:
-    """Return the supervised components of ISPCA without the covariates, or None if there is nothing to compare."""
-    if not table.covariates or not isinstance(reduction, ISPCA) or not reduction.steps_:
-        return None
-    plain = {"adjust": None, "keep_adjusted": False, "exclude": reduction.adjust}
-    other = clone(reduction).set_params(**plain, n_components=None, cross_fit=None)
-    with warnings.catch_warnings(), waiting("Searching without adjustment"):
-        warnings.filterwarnings("ignore", message="No single feature")
-        other.fit(X, table.target, **sample_options(table))
-        bring_back(other)
-        return other
+def summary_text(values: dict[str, Any]) -> str:
+    """Return the summary as a few lines."""
+    samples, features = count(values["samples"], "sample"), count(values["features"], "feature")
+    lines = [*_verdict(values), f"{samples}, {features}, target {values['target']!r}: {_target(values)}."]
+    if values["features_left_out"]:
+        left_out = count(values["features_left_out"], "feature")
+        lines.append(f"{left_out} not used, because constant or determined by a single sample.")
+    lines += ["", _findings_text(values)]
+    lines += [_step_text(number, step, values["classes"]) for number, step in enumerate(values["steps"], start=1)]
+    lines += [
+        borderline_text(number, step["p_value_interval"], values["alpha"], step["limit_reached"])
+        for number, step in enumerate(values["steps"], start=1)
+        if step["borderline"]
+    ]
+    lines += [""] if values["converged"] else ["", values["convergence"], ""]
+    if values["covariates"]:
+        lines.append("Covariates that the features and the target are adjusted for, with 90% intervals:")
+        lines += [_covariate_text(row) for row in values["covariates"]]
+        lines.append("")
+    if values["strongest_features"]:
+        unit = "change in the linear predictor per standard deviation"
+        chance = ", which may be due to chance" if _by_chance(values) else ""
+        lines.append(f"Strongest features ({unit}){chance}:")
+        lines += [_feature_text(row) for row in values["strongest_features"]]
+    else:
+        lines.append("No feature stands out: the 90% intervals of all large effects contain 0.")
+    lines.append("")
+    if values["test"] is not None:
+        lines += [evaluation_text(values["test"]), ""]
+    lines.append(f"Written in {values['seconds']:.1f} s: {', '.join(values['files'])}")
+    return "\n".join(lines)
 
 
-def fit_notes(model: Pipeline, n_components: int | None) -> list[str]:
-    """Return what to know about a fit; the default number of components need not be reached."""
-    notes, found, diagnostics = [], model[0].n_components_, model[1].diagnostics_
-    if n_components is not None and found < n_components:
-        notes.append(f"--components {n_components} exceeds the rank of the data: the model has {found}.")
-    if not diagnostics.converged:
-        advice = "raise --draws, lower --components, or try another --seed."
-        notes.append(f"{diagnostics.summary} Do not rely on this posterior: {advice}")
-    return notes
+def _verdict(values: dict[str, Any]) -> list[str]:
+    """Return the answer in a few lines: held-out performance, components, leading features."""
+    judgment = values["verdict"]
+    if judgment is None:
+        sentence = "Not cross-validated, so nothing is known about predictions of new samples."
+        # The last of them says why no fold is possible.
+        few = [found["sentence"] for found in values.get("findings", ()) if found["kind"] == "small_class"]
+        sentence = few[-1] if few else sentence
+    else:
+        sentence = judgment["sentence"]
+    supervised, total = values["supervised_components"], values["components"]
+    parts = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}"
+    if values["strongest_features"]:
+        # A feature can have effects on several classes.
+        names = dict.fromkeys(short_name(row["label"]) for row in values["strongest_features"])
+        chance = ", which may be due to chance," if _by_chance(values) else ""
+        parts += f"; leading feature{'s' * (len(names) > 1)}{chance} {', '.join(names)}"
+    stack, without = values["stack_verdict"], values["stack_without"]
+    which = f"without {' and '.join(without)}" if without else "of all methods"
+    price = [] if stack is None else [f"Stack {which}, for comparison: {stack['sentence']}"]
+    cautions = [] if judgment is None else [f"Caution: {line}" for line in judgment["caveats"]]
+    gain = (judgment or {}).get("covariate_gain")
+    added = [f"Covariates: {gain['sentence']}"] if gain else []
+    return [f"Verdict: {sentence}", *added, *price, f"Model: {parts}.", *cautions, ""]
 
 
-def methods_for(
-    table: Table, n_components: int | None, n_draws: int, paper: bool, seed: int | None = None
-) -> dict[str, Any]:
-    """Return the methods for the target of a table, with the recommended settings or those of the paper."""
-    kind = str(table.kind)
-    model = MODELS[kind](n_draws=max(n_draws, 4), n_warmup=n_draws, random_state=seed)
-    many = kind == "classification" and len(np.unique(np.asarray(table.target))) > 2
-    default = N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS
-    options: dict[str, Any] = {"n_components": n_components or default, "model": model, "random_state": seed}
-    if paper and kind not in PAPER_KINDS:
-        raise UsageError(f"The paper has no methods for --kind {kind}. Leave out --paper.")
-    methods = paper_methods(regression=kind == "regression", **options) if paper else None
-    return adjusted(table, methods or recommended_methods(kind=kind, **options))
+def _by_chance(values: dict[str, Any]) -> bool:
+    """Return whether the model is no better than chance, which lists of its features say."""
+    judgment = values["verdict"]
+    gain = (judgment or {}).get("covariate_gain")
+    return judgment is not None and not (judgment["better_than_baseline"] and (gain is None or gain["low"] > 0))
 
 
-def adjusted(table: Table, methods: dict[str, Any]) -> dict[str, Any]:
-    """Adjust reductions for the covariates, and give these to the models without a penalty."""
-    columns = list(range(-table.n_covariate_columns, 0))
-    if columns:
-        for method in methods.values():
-            if isinstance(method, Pipeline):
-                method[0].set_params(adjust=columns, keep_adjusted=True)
-                method[-1].set_params(unpenalized=columns)
-    return methods
+def _target(values: dict[str, Any]) -> str:
+    if values["events"] is not None:
+        censored = values["samples"] - values["events"]
+        return f"survival times, {count(values['events'], 'event')}, {censored:,} censored"
+    if values["classes"] is None:
+        return find_target(values["kind"]).summary
+    return f"{find_target(values['kind']).summary} " + listing(
+        f"{name} ({often})" for name, often in values["classes"].items()
+    )
+
+
+def _findings_text(values: dict[str, Any]) -> str:
+    supervised, total = values["supervised_components"], values["components"]
+    text = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}."
+    if values["selected_features"] is not None:
+        selected = count(values["selected_features"], "feature")
+        return f"{text} They are computed from {selected} selected by screening."
+    if supervised == 0 and values["steps"]:
+        first = values["steps"][0]
+        p_value = p_value_text(first["p_value"], first["permutations"], first["borderline"])
+        text = f"{text} {no_pass_text(first['limit_reached'])} ({p_value})."
+    judgment = values["verdict"]
+    if judgment is not None and values["steps"] and values["alpha"] is not None:
+        agreement = reconciliation(supervised, judgment)
+        text = text if agreement is None else f"{text} {agreement}"
+    return text
+
+
+def _step_text(number: int, step: dict[str, Any], classes: dict[str, int] | None) -> str:
+    p_value = p_value_text(step["p_value"], step["permutations"], step["borderline"])
+    start = f"  {number}. largest score {step['score']:.2f} ({p_value}): "
+    if not step["accepted"]:
+        return start + ("undecided, so not added." if step["limit_reached"] else "not significant.")
+    several = classes is not None and len(classes) > 2 and step["target_class"] is not None
+    separates = f", separating {step['target_class']} from the rest" if several else ""
+    more = " ..." if step["n_features"] > len(step["features"]) else ""
+    return (
+        start
+        + f"{count(step['n_features'], 'feature')}{separates} ({', '.join(map(short_name, step['labels']))}{more})"
+    )
+
+
+def _covariate_text(row: dict[str, Any]) -> str:
+    side = f" for {row['target_class']}" if row["target_class"] else ""
+    numbers = f"{row['effect']:.3g} ({row['q5']:.3g} to {row['q95']:.3g})"
+    return f"  {short_name(row['name'])}, {row['unit']}: {row['measure']} {numbers}{side}"
+
+
+def _feature_text(row: dict[str, Any]) -> str:
+    side = f" for {row['target_class']}" if row["target_class"] else ""
+    return f"  {short_name(row['label'])}: {row['per_sd']:+.3g}{side}, P(sign) = {row['p_sign']:.0%}"
+
+
+def evaluation_text(values: Mapping[str, Any]) -> str:
+    """Return an evaluation as a few lines."""
+    samples = count(values["samples"], "sample")
+    lines = [f"Evaluation on {samples} of {values['data']} with a known {values['target']!r}:"]
+    for measure in MEASURES.values():
+        name = RENAMED.get(measure.name, measure.name)
+        if values.get(name) is not None:
+            ends = values.get("intervals", {}).get(name)
+            notes = [f"95% interval {ends[0]:.3g} to {ends[1]:.3g}"] if ends else []
+            notes += [f"always the largest class: {values['majority']:.3g}"] if name == "accuracy" else []
+            lines.append(
+                f"  {measure.label or measure.title}: {values[name]:.3g}"
+                + (f" ({'; '.join(notes)})" if notes else "")
+            )
+    confusion = values.get("confusion")
+    if confusion is not None and len(confusion["classes"]) <= MOST_CLASSES:
+        lines += ["  confusion matrix (rows: observed, columns: predicted):", *_matrix_lines(confusion)]
+    return "\n".join(lines)
+
+
+def _matrix_lines(confusion: Mapping[str, Any]) -> list[str]:
+    names = [name if len(name) <= 20 else name[:17] + "..." for name in confusion["classes"]]
+    first = max(map(len, names))
+    widths = [max(len(name), 4) for name in names]
+    rows = [("", names), *zip(names, confusion["counts"], strict=True)]
+    return [
+        f"    {name:<{first}}" + "".join(f"  {item:>{width}}" for item, width in zip(cells, widths, strict=True))
+        for name, cells in rows
+    ]

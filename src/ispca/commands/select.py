@@ -5,76 +5,48 @@ from __future__ import annotations
 import argparse
 import os
 import time
-import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._messages import KIND_WORDS, count, suggestion
-from .._progress import waiting
+from ..analysis.data_file import reading
+from ..analysis.feature_labels import describe_features, feature_labels
+from ..analysis.large_data import block_memory
+from ..analysis.model_loading import describe_data, load_details, load_predictor, model_file, positive_class
+from ..analysis.new_samples import match
+from ..analysis.panel_selection import select_on_table
 from ..fitted_parts import take_apart
+from ..foundation.atomic import discard, stem_of
+from ..foundation.messages import SettingError, count, listing, suggestion
+from ..foundation.output_folder import output_folder
+from ..foundation.progress import waiting
+from ..foundation.terminal import uninterrupted
 from ..persistence import ModelFileError
 from ..readers import Table, TableError, read_table
-from ..reduction.threads import workers
-from ..report.html import load_templates
+from ..report.report_file import load_templates
 from ..selection import ProjectionSelector
-from . import UsageError
-from ._class_order import positive_class
-from ._console import Console
-from ._feature_labels import describe_features
-from ._large_data import block_memory
-from ._new_samples import described, load_details, load_predictor, matched, model_file
-from ._numbers import integer
-from ._options import add_options, check_splits, names, reading, sample_options
-from ._output import output_folder
-from ._panel_files import FILES, LIBRARY, MODEL, NO_REPORT, REPORT, write_files, written_files
-from ._panel_summary import summary_text, summary_values
+from ..selection.submodels_and_panels import find_submodel
+from ..targets import TARGETS
+from .arguments import chosen_settings, names_in
+from .console import Console
+from .panel_output import (
+    FILES,
+    LIBRARY,
+    MODEL,
+    NO_REPORT,
+    REPORT,
+    summary_text,
+    summary_values,
+    write_files,
+    written_files,
+)
 
-USAGE = "ispca select MODEL DATA [options]"
-EXAMPLE = """example:
-  ispca select results/model.ispca expression.csv --always TP53
-writes report.html, panel.csv, path.csv and panel.ispca, a model of the panel alone,
-into results/panel. DATA are those of the fit. After an interruption, the same command
-continues."""
 # What a model file says about the columns of DATA.
 COLUMNS = ("target", "event", "groups", "weights")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    given = parser.add_argument_group("input")
-    given.add_argument("model", metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit")
-    given.add_argument("data", metavar="DATA", type=Path, help="data file that the model was fitted to")
-    add_options(given, "--samples", "--on", "--id", "--sheet", "--transpose", "--annotation", "--label")
-    missing, choices = "missing values: mean, rows (default: error)", ("error", "mean", "rows")
-    given.add_argument("--missing", choices=choices, default="error", metavar="HOW", help=missing)
-    add_options(given, "--memory")
-    target = "target, if its name is not that of the fit"
-    given.add_argument("--target", metavar="COLUMN", help=target)
-    panel = parser.add_argument_group("panel")
-    size = "features in the panel (default auto: as many as needed)"
-    panel.add_argument("--size", type=panel_size, metavar="N", help=size)
-    always = "features that are in every panel"
-    panel.add_argument("--always", type=names, default=(), metavar="A,B", help=always)
-    panel.add_argument("--never", type=names, default=(), metavar="A,B", help="features to leave out")
-    costs = "table of features and their costs (default: 1 each)"
-    panel.add_argument("--costs", type=Path, metavar="FILE", help=costs)
-    largest = "size of the largest panel to examine (default 20)"
-    panel.add_argument("--max-size", type=integer(1), default=20, metavar="N", help=largest)
-    folds = "folds of the validation (default 10; 0 for none)"
-    panel.add_argument("--folds", type=number_of_folds, default=10, metavar="N", help=folds)
-    draws = "posterior draws to project (default 400)"
-    panel.add_argument("--draws", type=integer(1), default=400, metavar="N", help=draws)
-    add_options(panel, "--seed", "--threads")
-    output = parser.add_argument_group("output")
-    out = "folder for the results (default: panel, beside MODEL)"
-    output.add_argument("--out", metavar="DIR", type=Path, help=out)
-    output.add_argument("--force", action="store_true", help="overwrite existing results in DIR")
-    add_options(output, "--json", "--quiet")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
     console = Console(args)
     start = time.perf_counter()
     args.model = model_file(args.model)
+    args.size = None if args.size == "auto" else args.size
     args.out = args.model.parent / "panel" if args.out is None else args.out
     # A missing package is reported before the search.
     load_templates()
@@ -90,45 +63,30 @@ def run(args: argparse.Namespace) -> int:
         model = load_predictor(args.model, args.memory)
         if REPORT not in written_files(model):
             console.note(NO_REPORT)
-        with output_folder(args.out, args.force, FILES) as folder:
+        with output_folder(args.out, args.force, FILES, lambda: forget_folds(args.out)) as folder:
             table = read_samples(args, model, console)
             if table.transform == "cpm-log":
                 console.note(f"{MODEL} will take log2(counts per million + 1): {LIBRARY}")
-            selector, size = selected(args, model, table, console)
+            selector, size = select_features(args, model, table)
             with waiting("Writing"):
                 features = write_files(folder, selector, size, table, args)
-    forget_folds(args.out)
     values = summary_values(selector, size, features, table, args.out, time.perf_counter() - start)
     console.result(summary_text(values), values)
     return 0
-
-
-def panel_size(text: str) -> int | None:
-    """Parse a number of features; None for "auto"."""
-    try:
-        return None if text == "auto" else integer(0)(text)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"must be auto or an integer of at least 0, got {text!r}") from None
-
-
-def number_of_folds(text: str) -> int:
-    """Parse a number of folds: 0, or 2 and more."""
-    folds = integer(0)(text)
-    if folds == 1:
-        raise argparse.ArgumentTypeError("must be 0 or an integer of at least 2, got '1'")
-    return folds
 
 
 def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
     """Read DATA as the model was fitted to it, with the features of the model in its order."""
     known = tuple(take_apart(model).feature_names_in())
     details = load_details(args.model, args.memory)
-    description = described(details, args.model)
+    description, settings = describe_data(details, args.model), chosen_settings(args)
     found = described_target(args)
-    timed = found["kind"] == "survival"
+    timed = found["kind"] is not None and TARGETS[found["kind"]].timed
     columns = replace(description.columns, groups=found["groups"], weights=found["weights"])
     if timed:
-        columns = replace(columns, time=found["target"], event=found["event"])
+        named = details.get("event_value")
+        named = named if isinstance(named, str) else None
+        columns = replace(columns, time=found["target"], event=found["event"], event_value=named)
     with reading(args.data) as update:
         table = read_table(
             args.data,
@@ -140,35 +98,46 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             sheet=args.sheet,
             annotation=args.annotation,
             label=args.label,
+            merge=details.get("merge") is True,
+            exclude_class=_left_out_classes(details),
+            exclude_samples=settings.exclude_samples,
             transpose=args.transpose,
             known=known,
             columns=columns,
             categories=description.categories,
+            decimal_comma=description.decimal_comma,
             max_bytes=args.memory,
-            block_memory=block_memory(args),
+            block_memory=block_memory(settings),
             progress=update,
         )
     console.notes(table.notes)
-    samples = matched(table, model, description, args, console)
+    samples = match(table, model, description, settings, console)
     X, kept = samples.X, samples.kept
     if samples.n_missing:
-        raise TableError("The data contain missing values, and a panel needs all of them.", "Pass missing='mean'.")
+        raise TableError("The data contain missing values, and a panel needs all of them.", "Pass ⟦missing=mean⟧.")
     of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
     of_kept: dict[str, Any] = {name: None if item is None else item[kept] for name, item in of_samples.items()}
     of_kept |= {"transform": description.transform, "ids": table.ids[kept]}
-    of_kept |= {"positive": positive_class(details), **annotation_for(known, table, details, console)}
+    of_kept |= {"positive": positive_class(details), **annotation_for(known, table, args.label, details, console)}
     return replace(table, X=X, features=np.array(known, dtype=object), **of_kept)
 
 
+def _left_out_classes(details: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the classes that the fit left out."""
+    found = details.get("exclude_class")
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
 def annotation_for(
-    known: tuple[str, ...], table: Table, details: Mapping[str, Any], console: Console
+    known: tuple[str, ...], table: Table, label: str | None, details: Mapping[str, Any], console: Console
 ) -> dict[str, Any]:
     """Return the annotation of the model's features in their order, and the label: by default, that of the fit."""
-    label, of_fit = table.label, details.get("label")
+    of_fit = details.get("label")
     if label is None and of_fit in table.annotation:
         label = of_fit
     elif label is None and isinstance(of_fit, str):
         console.note(f"The fit labeled features by {of_fit!r}. Pass --annotation FILE to label them here.")
+    label = table.label if label is None else label
     described = describe_features(table)
     n_features = len(known) - table.n_covariate_columns
     rows = [described.get(name, described[""]) for name in known[:n_features]]
@@ -181,79 +150,66 @@ def described_target(args: argparse.Namespace) -> dict[str, str | None]:
     details = load_details(args.model, args.memory)
     found = {name: details.get(name) for name in ("kind", *COLUMNS)}
     usable = all(isinstance(name, str | None) for name in found.values())
-    if not usable or found["kind"] not in (*KIND_WORDS, None):
+    if not usable or found["kind"] not in (*TARGETS, None):
         raise ModelFileError(f"{args.model} is damaged: its description is unusable.", "Fit the model again.")
+    if found["kind"] is not None:
+        # Before the data are read, which may take long.
+        find_submodel(TARGETS[found["kind"]])
     if args.target is not None:
         found["target"] = args.target
     elif found["target"] is None:
-        raise ModelFileError(f"{args.model} does not contain the name of its target.", "Pass target='COLUMN'.")
-    if found["kind"] == "survival" and found["event"] is None:
+        raise ModelFileError(f"{args.model} does not contain the name of its target.", "Pass ⟦target=COLUMN⟧.")
+    if found["event"] is None and found["kind"] is not None and TARGETS[found["kind"]].timed:
         advice = "Write it again with ispca fit."
         raise ModelFileError(f"{args.model} does not contain the name of its event column.", advice)
     return found
 
 
-def selected(
-    args: argparse.Namespace, model: Any, table: Table, console: Console
-) -> tuple[ProjectionSelector, int]:
+def select_features(args: argparse.Namespace, model: Any, table: Table) -> tuple[ProjectionSelector, int]:
     """Return the fitted selector and the size of the panel."""
-    covariates = np.arange(table.n_features, len(table.features))
-    always = [*covariates, *places(args.always, table, "--always")]
-    never = places(args.never, table, "--never")
-    for name in args.always:
-        if name in args.never:
-            raise UsageError(f"{name!r} is given to --always and to --never. Leave out one of them.")
-    if args.size is not None and args.size > table.n_features - len(never):
-        most = count(table.n_features - len(never), "feature")
-        raise UsageError(f"--size {args.size} is too large: there are {most} to choose from.")
-    if args.folds:
-        check_splits(table)
-    if table.in_blocks:
-        take_apart(model).reduction.set_params(memory_budget=block_memory(args))
-    selector = ProjectionSelector(
-        model,
-        prefit=True,
-        kind=table.kind,
-        # Covariates are in every submodel and do not count.
-        max_features=max(args.max_size, args.size or 0, len(args.always)) + len(covariates),
-        always=always or None,
-        never=never or None,
-        costs=None if args.costs is None else read_costs(args.costs, table, args.memory),
-        cv=args.folds or None,
-        n_draws=args.draws,
-        # Each process would read as much of a large file into memory as all may.
-        n_jobs=1 if table.in_blocks else -1,
-        resume=fold_store(args.out),
-        random_state=args.seed,
-    )
+    options: dict[str, Any] = {
+        "size": args.size,
+        "always": places(args.always, table, "--always"),
+        "never": places(args.never, table, "--never"),
+        "costs": None if args.costs is None else read_costs(args.costs, table, args.memory),
+        "resume": fold_store(args.out),
+    }
+    options |= {name: getattr(args, name) for name in ("max_size", "folds", "draws")}
+    sweep_folds(args.out)
     try:
-        # A single process that reads blocks runs its fits on all threads.
-        with workers() if table.in_blocks else nullcontext(), warnings.catch_warnings():
-            # The names were already compared.
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            selector.fit(table.X, table.target, **sample_options(table))
+        selector = select_on_table(model, table, chosen_settings(args), **options)
     except KeyboardInterrupt:
-        if any(kept_folds(args.out)):
-            console.note("The finished folds are kept. The same command continues with the others.")
+        with uninterrupted():
+            if kept := sweep_folds(args.out):
+                folds = count(kept, "finished fold")
+                raise KeyboardInterrupt(
+                    f"{folds} kept in {fold_store(args.out)}: the same command continues with the others."
+                ) from None
         raise
-    selector.message_ = as_options(selector.message_)
+    # The verdict speaks of options here.
+    selector.message_ = selector.message_.replace("max_features", "--max-size").replace("n_draws", "--draws")
     if args.size is None:
         return selector, int(selector.n_features_)
-    return selector, min(args.size + len(covariates), len(selector.path_) - 1)
+    return selector, min(args.size + table.n_covariate_columns, len(selector.path_) - 1)
 
 
-def as_options(message: str) -> str:
-    """Return a verdict in the words of the command line."""
-    return message.replace("max_features", "--max-size").replace("n_draws", "--draws")
-
-
-def places(wanted: Sequence[str], table: Table, option: str) -> list[int]:
-    """Return the columns of some features, or say which of them do not exist."""
+def places(words: Sequence[str], table: Table, option: str) -> list[int]:
+    """Return the columns of some features, which are given by name or by label, or say why there is none."""
     known = {name: place for place, name in enumerate(table.features[: table.n_features])}
-    for name in wanted:
-        if name not in known:
-            raise UsageError(f"The model has no feature {name!r} ({option}). {suggestion(name, list(known))}")
-    return list(dict.fromkeys(known[name] for name in wanted))
+    labeled: dict[str, list[str]] = {}
+    for name, label in feature_labels(table).items():
+        labeled.setdefault(label, []).append(name)
+    found = []
+    for name in names_in(words, known.keys() | labeled.keys()):
+        matches = [name] if name in known else labeled.get(name, [])
+        if not matches:
+            similar = suggestion(name, [*labeled, *known])
+            raise SettingError(f"The model has no feature {name!r} ({option}). {similar}")
+        if len(matches) > 1:
+            several = f"{name!r} is the label of {len(matches):,} features ({option}): {listing(matches)}."
+            raise SettingError(f"{several} Name those that you mean.")
+        found.append(known[matches[0]])
+    return list(dict.fromkeys(found))
 
 
 def read_costs(path: Path, table: Table, max_bytes: int | None) -> np.ndarray:
@@ -279,17 +235,21 @@ def fold_store(out: Path) -> Path | None:
     return parent / f".{out.resolve().name}.folds" if os.access(parent, os.W_OK) else None
 
 
-def kept_folds(out: Path) -> list[Path]:
-    """Return the files of finished folds."""
-    store = fold_store(out)
-    return [] if store is None else list(store.glob("*.json"))
+def sweep_folds(out: Path) -> int:
+    """Return how many folds are kept; remove what killed processes left unfinished, and a folder without folds."""
+    store, kept = fold_store(out), 0
+    if store is not None and store.is_dir():
+        for entry in store.iterdir():
+            kept += entry.suffix == ".json"
+            if entry.suffix == ".part":
+                entry.unlink(missing_ok=True)
+        with suppress(OSError):
+            store.rmdir()
+    return kept
 
 
 def forget_folds(out: Path) -> None:
-    """Remove the finished folds once the results are in place."""
+    """Remove the finished folds once the results are safe."""
     store = fold_store(out)
-    with suppress(OSError):
-        for fold in kept_folds(out):
-            fold.unlink()
-        if store is not None:
-            store.rmdir()
+    if store is not None:
+        discard(store, stem_of(out.resolve()))

@@ -1,10 +1,10 @@
-"""X that is not an array in memory: one module per container, each a source of blocks of columns."""
+"""X that is not an array in memory: one module for each kind of store, a source of blocks of columns."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import anndata_backed, array_api, dask_array, hdf5, memory_mapped, zarr_array
+from . import anndata_backed, array_api, dask_array, stored_array
 from .opening import open_array
 from .parquet import open_parquet
 from .plink import open_plink
@@ -13,7 +13,7 @@ from .source import ColumnSource
 __all__ = ["ColumnSource", "open_array", "open_parquet", "open_plink", "wrapped"]
 
 # Each module says by ``matches`` whether X is its container, without importing the library, and wraps it.
-CONTAINERS = (memory_mapped, anndata_backed, hdf5, zarr_array, array_api, dask_array)
+CONTAINERS = (stored_array, anndata_backed, array_api, dask_array)
 
 
 def wrapped(X: Any) -> Any:

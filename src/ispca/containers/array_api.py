@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import load_extra
+from ..foundation.extras import load_extra
 from .source import Block, ColumnSource
 
 LIBRARIES = ("cupy", "torch", "jax", "jaxlib", "array_api_strict")
 # Types that the method can use, by their names in any library.
-TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
 
 
 def matches(X: Any) -> bool:
@@ -31,7 +34,12 @@ def wrap(X: Any) -> DeviceArray:
         raise ValueError(f"X has {len(X.shape)} dimensions: pass samples in rows and features in columns.")
     if type_name(X) not in TYPES:
         raise ValueError(f"X holds {type_name(X)} values: convert it to float32 or float64.")
-    return DeviceArray(X.detach() if hasattr(X, "detach") else X)
+    X = X.detach() if hasattr(X, "detach") else X
+    if type_name(X) == "float16":
+        # In double precision, as with NumPy.
+        with _EXACT.get(_library(X), nullcontext)():
+            X = namespace(X).astype(X, namespace(X).float64)
+    return DeviceArray(X)
 
 
 def type_name(array: Any) -> str:
@@ -42,10 +50,6 @@ def type_name(array: Any) -> str:
 def on_host(array: Any) -> Any:
     """Return an array of any library as a NumPy array; other objects unchanged.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ispca.containers.array_api import on_host
     >>> on_host(np.array([1, 2]))
     array([1, 2])
     """
@@ -73,6 +77,9 @@ def like(array: Any, values: Any) -> Any:
         return on_host(values)
     if type(values) is type(array):
         return values
+    if isinstance(values, np.ndarray) and min(values.strides, default=0) < 0:
+        # PyTorch cannot take it, and to NumPy a single row that runs backwards is contiguous.
+        values = values.copy()
     return namespace(array).asarray(values, device=_device(array))
 
 

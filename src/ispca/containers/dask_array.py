@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._extras import load_extra
+from ..foundation.extras import load_extra
 from .dask_errors import check_chunk, checked_chunk, explained, marked_as_own
 from .source import Block, ColumnSource, Result, Task
 

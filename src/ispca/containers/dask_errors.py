@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import load_extra
+from ..foundation.extras import load_extra
 from .source import UnreadableColumns, named_columns
 
 ADVICE = "Check how X is computed."

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._extras import load_extra
-from .._messages import InputError, listing
-from . import anndata_backed, hdf5, memory_mapped, zarr_array
-from .parquet import open_parquet
-from .plink import open_plink
+from ..foundation.data_files import BY_SUFFIX, OPENABLE
+from ..foundation.extras import load_extra
+from ..foundation.messages import InputError, listing
+from . import anndata_backed, stored_array
 from .source import ColumnSource
 
 # The name of the matrix in a file with several arrays.
@@ -50,27 +49,31 @@ def open_array(path: Any) -> ColumnSource:
     [[2.0, 0.0], [5.0, 3.0]]
     """
     path = Path(path)
-    opener = OPENERS.get(path.suffix.lower())
-    if opener is None:
-        raise InputError(f"{path.name} cannot be read in blocks. Use {', '.join(OPENERS)}.")
+    suffix = path.suffix.lower()
+    if suffix not in OPENABLE:
+        raise InputError(f"{path.name} cannot be read in blocks. Use {', '.join(OPENABLE)}.")
     if not path.exists():
         raise InputError(f"There is no file {path}.")
-    return opener(path)
+    module, _, function = BY_SUFFIX[suffix].opener.partition(".")
+    source: ColumnSource = getattr(import_module(f".{module}", __package__), function)(path)
+    return source
 
 
-def _open_npy(path: Path) -> ColumnSource:
+def open_npy(path: Path) -> ColumnSource:
+    """Open a NumPy array."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"Could not read {path.name} as a NumPy array: {error}") from None
-    if not memory_mapped.matches(array):
+    if not stored_array.matches(array):
         raise InputError(
             f"{path.name} contains {array.dtype} values of shape {array.shape}, not a matrix of numbers."
         )
-    return memory_mapped.wrap(array)
+    return stored_array.wrap(array)
 
 
-def _open_zarr(path: Path) -> ColumnSource:
+def open_zarr(path: Path) -> ColumnSource:
+    """Open a Zarr array, or the matrix X of a Zarr group."""
     zarr = load_extra(f"Reading {path.name}", "zarr")
     try:
         found = zarr.open(str(path), mode="r")
@@ -79,7 +82,8 @@ def _open_zarr(path: Path) -> ColumnSource:
     return _matrix(found, path)
 
 
-def _open_hdf5(path: Path) -> ColumnSource:
+def open_hdf5(path: Path) -> ColumnSource:
+    """Open the matrix X of an HDF5 or AnnData file."""
     h5py = load_extra(f"Reading {path.name}", "h5py")
     try:
         # The file stays open as long as its matrix is used.
@@ -91,22 +95,11 @@ def _open_hdf5(path: Path) -> ColumnSource:
 
 def _matrix(found: Any, path: Path) -> ColumnSource:
     """Return an array itself, or the matrix X of a group, dense or sparse."""
-    item = found if zarr_array.matches(found) else found.get(MATRIX)
-    container = next((part for part in (hdf5, zarr_array, anndata_backed) if part.matches(item)), None)
+    item = found if stored_array.matches(found) else found.get(MATRIX)
+    container = next((part for part in (stored_array, anndata_backed) if part.matches(item)), None)
     if container is None:
         raise InputError(f"{path.name} contains no matrix {MATRIX}. It has {listing(list(found)) or 'nothing'}.")
     try:
         return container.wrap(item)
     except ValueError as error:
         raise InputError(str(error)) from None
-
-
-OPENERS: dict[str, Callable[[Path], ColumnSource]] = {
-    ".npy": _open_npy,
-    ".zarr": _open_zarr,
-    ".h5": _open_hdf5,
-    ".hdf5": _open_hdf5,
-    ".h5ad": _open_hdf5,
-    ".bed": open_plink,
-    ".parquet": open_parquet,
-}

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import load_extra
-from .._messages import InputError, listing, suggestion
+from ..foundation.extras import load_extra
+from ..foundation.messages import InputError, listing, suggestion
 from .source import Block, ColumnSource
 
 # Types of which every value is a float32, by their names in polars.

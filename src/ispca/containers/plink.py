@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Indices
-from .._messages import InputError, count
+from ..foundation.arrays import Indices
+from ..foundation.messages import InputError, count
 from .source import Block, ColumnSource
 
 MAGIC, SAMPLE_MAJOR, VARIANT_MAJOR = b"\x6c\x1b", 0, 1

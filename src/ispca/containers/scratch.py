@@ -1,39 +1,99 @@
-"""A scratch copy of X by blocks of columns, for stores whose chunks are too wide to read columns from.
+"""Scratch copies of X, for stores whose chunks are too wide to read columns from, and for compressed rows.
 
-The file has no name, so that nothing is left of it when it is closed, or the process ends in whatever way.
+The files have no names, so they disappear when they are closed or the process ends, however that happens.
 """
 
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+import scipy.sparse as sp
 
-from .file_rows import read_rows, write_rows
+from ..foundation.arrays import Indices
 from .source import Block, ColumnSource
 
 if TYPE_CHECKING:
+    from .anndata_backed import CompressedRows
     from .stored_array import StoredArray
 
+# Disks serve several requests at a time much faster than one after the other.
+READERS = 16
+# A request is for at most this many bytes; below a few of them, threads do not pay.
+REQUEST = 2**22
+_position_lock = Lock()
 # What is read from the store at once takes at most this fraction of the memory.
 TILE_FRACTION = 0.25
+
+
+def read_rows(file: BinaryIO, rows: Any, position: int, stride: int) -> None:
+    """Fill a contiguous array: its first row is at a position of the file, the next ones follow by the stride."""
+    values = memoryview(rows.reshape(-1).view("u1"))
+    pieces = _pieces(rows, position, stride)
+
+    def read(piece: tuple[int, int, int]) -> None:
+        start, length, place = piece
+        done = 0
+        while done < length:
+            found = _read_at(file, values[start + done : start + length], place + done)
+            if not found:
+                raise EOFError(f"the file ends after {place + done:,} bytes")
+            done += found
+
+    if stride != rows[0].nbytes and hasattr(os, "posix_fadvise"):
+        # What lies between the rows must not be read ahead.
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+    if rows.nbytes <= 2 * REQUEST:
+        for piece in pieces:
+            read(piece)
+        return
+    with ThreadPoolExecutor(READERS, thread_name_prefix="ispca-read") as readers:
+        jobs = [readers.submit(lambda some: list(map(read, some)), pieces[k::READERS]) for k in range(READERS)]
+        for job in jobs:
+            job.result()
+
+
+def _read_at(file: BinaryIO, values: memoryview, place: int) -> int:
+    """Read once from a place, and return how many bytes were found."""
+    if hasattr(os, "preadv"):
+        return os.preadv(file.fileno(), [values], place)
+    with _position_lock:
+        file.seek(place)
+        return int(file.readinto(values))  # type: ignore[attr-defined]
+
+
+def write_rows(file: BinaryIO, rows: Any, position: int, stride: int) -> None:
+    """Write a contiguous array to where `read_rows` finds it."""
+    values = memoryview(rows.reshape(-1).view("u1"))
+    for start, length, place in _pieces(rows, position, stride):
+        file.seek(place)
+        done = 0
+        while done < length:
+            done += file.write(values[start + done : start + length])
+
+
+def _pieces(rows: Any, position: int, stride: int) -> list[tuple[int, int, int]]:
+    """Return the start and length in the array, and the place in the file, of each request, in bytes."""
+    row = int(rows[0].nbytes)
+    contiguous = rows.nbytes if stride == row else row
+    return [
+        (start + part, min(REQUEST, contiguous - part), position + start // row * stride + part)
+        for start in range(0, rows.nbytes, contiguous)
+        for part in range(0, contiguous, REQUEST)
+    ]
 
 
 class ScratchColumns(ColumnSource):
     """A copy of a stored array, made in one pass over its chunks, one block of columns after the other.
 
-    Parameters
-    ----------
-    source : StoredArray
-        What to copy.
-    width : int
-        Number of columns of a block.
-    memory_budget : float
-        Bytes of memory that the copy may use.
+    Blocks have ``width`` columns, and the copy uses ``memory_budget`` bytes of memory.
     """
 
     def __init__(self, source: StoredArray, width: int, memory_budget: float) -> None:
@@ -119,4 +179,133 @@ def space_message(source: StoredArray) -> str:
         f"Reading columns of {source.label} needs a scratch copy of {needed:,} bytes, because its chunks contain "
         f"few rows of many columns, and the folder {folder} has too little space. Set TMPDIR to a folder with "
         "more, or store X in chunks of all rows and few columns"
+    )
+
+
+class ScratchArray:
+    """A vector in a file, to which values are appended; slices of it are read."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype, self._size, self._lock = np.dtype(dtype), 0, Lock()
+        self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of values."""
+        return (self._size,)
+
+    def append(self, values: Any) -> None:
+        """Write values to the end."""
+        left = _as_bytes(np.ascontiguousarray(values, self.dtype))
+        while len(left):
+            left = left[self._file.write(left) :]
+        self._size += len(values)
+
+    def __getitem__(self, part: slice) -> Any:
+        found = np.empty(part.stop - part.start, self.dtype)
+        left = _as_bytes(found)
+        with self._lock:
+            self._file.seek(part.start * self.dtype.itemsize)
+            while len(left):
+                count = self._file.readinto(left)
+                if not count:
+                    raise OSError("the scratch file is truncated")
+                left = left[count:]
+        return found
+
+    def close(self) -> None:
+        """Close the file, which removes it."""
+        self._file.close()
+
+
+class ScratchEntries:
+    """Compressed rows in scratch files, by column, copied in one pass with ``most`` entries in memory at once.
+
+    ``data`` and ``indices`` are the values and row numbers of the columns, which begin at ``indptr``.
+    """
+
+    def __init__(self, rows: CompressedRows, most: int) -> None:
+        if shutil.disk_usage(tempfile.gettempdir()).free < 2 * rows.stored_bytes:
+            raise OSError(errno.ENOSPC, _space_message(rows))
+        files = [ScratchArray(kind) for kind in (rows.dtype, np.int32, rows.dtype, np.int32)]
+        try:
+            pieces = [_written(piece.tocsc(), *files[:2]) for piece in rows.pieces(most)]
+            counts = sum(np.diff(indptr) for _, _, indptr in pieces)
+            self.indptr = np.concatenate([[0], np.cumsum(counts)])
+            for columns in _blocks(self.indptr, most):
+                _written(_merged(pieces, columns, *files[:2]), *files[2:])
+        except BaseException as error:
+            # Also on Ctrl-C: the space must not stay taken as long as someone looks at the error.
+            for file in files[2:]:
+                file.close()
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise OSError(errno.ENOSPC, _space_message(rows)) from error
+            raise
+        finally:
+            for file in files[:2]:
+                file.close()
+        self.data, self.indices = files[2:]
+
+
+def stacked_columns(pieces: Sequence[Any]) -> Any:
+    """Return compressed columns below each other; SciPy would go through coordinates, which take more memory."""
+    if len(pieces) == 1:
+        return pieces[0]
+    counts = np.array([np.diff(piece.indptr) for piece in pieces])
+    indptr = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    n_samples = sum(piece.shape[0] for piece in pieces)
+    data = np.empty(indptr[-1], pieces[0].dtype)
+    indices = np.empty(indptr[-1], np.int32)
+    following, first_row = indptr[:-1].copy(), 0
+    for piece, count in zip(pieces, counts, strict=True):
+        places = np.repeat(following - piece.indptr[:-1], count)
+        places += np.arange(len(places))
+        data[places] = piece.data
+        indices[places] = piece.indices + first_row
+        following += count
+        first_row += piece.shape[0]
+    return sp.csc_array((data, indices, indptr), shape=(n_samples, pieces[0].shape[1]))
+
+
+# Number of rows of a piece, place of its first entry, and where its columns begin from there.
+Piece = tuple[int, int, Indices]
+
+
+def _written(piece: Any, data: ScratchArray, indices: ScratchArray) -> Piece:
+    """Append compressed columns to the files."""
+    place = data.shape[0]
+    data.append(piece.data)
+    indices.append(piece.indices)
+    return piece.shape[0], place, piece.indptr.astype(np.int64)
+
+
+def _merged(pieces: Sequence[Piece], columns: slice, data: ScratchArray, indices: ScratchArray) -> Any:
+    """Return some columns of all pieces below each other."""
+    parts = []
+    for n_rows, place, indptr in pieces:
+        pointers = indptr[columns.start : columns.stop + 1]
+        entries = slice(place + int(pointers[0]), place + int(pointers[-1]))
+        shape = (n_rows, len(pointers) - 1)
+        parts.append(sp.csc_array((data[entries], indices[entries], pointers - pointers[0]), shape=shape))
+    return stacked_columns(parts)
+
+
+def _blocks(indptr: Indices, most: int) -> Iterator[slice]:
+    """Yield columns with at most ``most`` entries, or one column."""
+    start, n_columns = 0, len(indptr) - 1
+    while start < n_columns:
+        stop = int(np.searchsorted(indptr, indptr[start] + most, side="right")) - 1
+        yield slice(start, min(max(stop, start + 1), n_columns))
+        start = min(max(stop, start + 1), n_columns)
+
+
+def _as_bytes(array: Any) -> memoryview:
+    return memoryview(array.view(np.uint8))
+
+
+def _space_message(rows: CompressedRows) -> str:
+    return (
+        f"Reading columns of {rows.label}, which is stored by row, needs scratch files of "
+        f"{2 * int(rows.stored_bytes):,} bytes, and the folder {tempfile.gettempdir()} has too little space. Set "
+        "TMPDIR to a folder with more, or store X as a CSC matrix."
     )

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._array_types import Indices
+from ..foundation.arrays import Indices
 
 Result = TypeVar("Result")
 Block = slice | Indices

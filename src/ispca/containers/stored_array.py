@@ -1,16 +1,18 @@
-"""Arrays in files, whatever the library that reads them: what they have in common."""
+"""Arrays in files: datasets of HDF5, Zarr arrays in any store, and NumPy's memory-mapped arrays."""
 
 from __future__ import annotations
 
+import mmap
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._array_types import Indices
-from .._messages import count
-from .scratch import ScratchColumns, chunk_tiles
+from ..foundation.arrays import Indices
+from ..foundation.messages import count
+from .scratch import ScratchColumns, chunk_tiles, read_rows
 from .source import Block, ColumnSource, block_width, unreadable
 
 # Without chunks, a gap of fewer bytes is read rather than skipped.
@@ -141,3 +143,110 @@ def refuse_unusable(shape: tuple[int, ...] | None, dtype: Any, label: str) -> No
     if not shape[0] or not shape[1]:
         sizes = f"{count(shape[0], 'sample')} and {count(shape[1], 'feature')}"
         raise ValueError(f"X ({label}) is empty: it has {sizes}.")
+
+
+class Hdf5Dataset(StoredArray):
+    """A dataset; the library reads and decompresses whole chunks."""
+
+    def __init__(self, X: Any) -> None:
+        if not X:
+            raise ValueError("X is a dataset of an HDF5 file that is closed: keep the file open while X is used.")
+        label = f"dataset {X.name} of {Path(str(X.file.filename)).name}"
+        chunks = X.chunks if X.chunks is not None and len(X.chunks) == 2 else None
+        super().__init__(X, label, chunks)
+
+    def rectangle(self, rows: slice, columns: slice) -> Any:
+        if not self.array:
+            raise OSError("the file has been closed")
+        # A dataset may be resized while it is open.
+        return self.array[:, columns] if rows == slice(0, self.shape[0]) else self.array[rows, columns]
+
+
+class ZarrArray(StoredArray):
+    """A Zarr array; the library reads and decompresses whole chunks, from several threads."""
+
+    def __init__(self, X: Any) -> None:
+        self.folder = stored_folder(X)
+        name = "a Zarr array" if self.folder is None else f"Zarr array {self.folder.name}"
+        # Chunks of a shard are compressed, and so read, one by one.
+        super().__init__(X, name, X.chunks if len(X.shape) == 2 else None)
+
+    def rectangle(self, rows: slice, columns: slice) -> Any:
+        refuse_deleted(self.folder)
+        return self.array[rows, columns]
+
+
+def stored_folder(X: Any) -> Path | None:
+    """Return the folder of an array or group; None in another store."""
+    root = getattr(X.store, "root", None)
+    return Path(root) / str(X.path) if isinstance(root, str | Path) else None
+
+
+def refuse_deleted(folder: Path | None) -> None:
+    """Raise an error if the folder has been deleted: its chunks would be read as zeros."""
+    if folder is not None and not folder.exists():
+        raise FileNotFoundError(f"{folder} no longer exists")
+
+
+class MemoryMapped(StoredArray):
+    """A memory-mapped array, by rows or by columns.
+
+    Pages that are touched through the map stay in memory, and a file that has been cut short would end the
+    process. Reading the file has neither problem.
+    """
+
+    def __init__(self, X: np.memmap[Any, Any]) -> None:
+        label = "a memory-mapped array" if X.filename is None else Path(str(X.filename)).name
+        super().__init__(X, label)
+        self.position = _file_position(X)
+
+    @property
+    def nearby(self) -> int:
+        by_row = self.array.strides[1] == self.stored_type.itemsize
+        return super().nearby if by_row else max(1, GAP // abs(self.array.strides[1] or 1))
+
+    def rectangle(self, rows: slice, columns: slice) -> Any:
+        if self.position is None:
+            return np.array(self.array[rows, columns])
+        (down, across), itemsize = self.array.strides, self.stored_type.itemsize
+        columns = slice(*columns.indices(self.shape[1]))
+        shape = (rows.stop - rows.start, columns.stop - columns.start)
+        position = self.position + rows.start * down + columns.start * across
+        with open(self.array.filename, "rb", buffering=0) as file:
+            if across == itemsize:
+                found = np.empty(shape, self.stored_type)
+                read_rows(file, found, position, down)
+                return found
+            transpose = np.empty(shape[::-1], self.stored_type)
+            read_rows(file, transpose, position, across)
+            return transpose.T
+
+
+def _file_position(X: np.memmap[Any, Any]) -> int | None:
+    """Return where in the file the array begins; None if it cannot be read from there.
+
+    That is an array with a step, and one whose changes are not written to the file.
+    """
+    pages: Any = X
+    while isinstance(pages, np.ndarray):
+        pages = pages.base
+    stepped = X.itemsize not in X.strides or min(X.strides) <= 0
+    if not isinstance(pages, mmap.mmap) or X.filename is None or X.mode == "c" or stepped:
+        return None
+    start = X.offset - X.offset % mmap.ALLOCATIONGRANULARITY
+    first = np.frombuffer(pages, np.uint8).ctypes.data
+    return int(start + X.ctypes.data - first)
+
+
+def matches(X: Any) -> bool:
+    """Return whether X is a dataset of h5py, a Zarr array, or a memory-mapped matrix of numbers."""
+    if isinstance(X, np.memmap):
+        return X.ndim == 2 and X.dtype.kind in "biuf"
+    return (type(X).__module__.partition(".")[0], type(X).__name__) in (("h5py", "Dataset"), ("zarr", "Array"))
+
+
+def wrap(X: Any) -> StoredArray:
+    """Return the array as a source of columns, or say what is wrong with it."""
+    if isinstance(X, np.memmap):
+        return MemoryMapped(X)
+    return Hdf5Dataset(X) if type(X).__name__ == "Dataset" else ZarrArray(X)

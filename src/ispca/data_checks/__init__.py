@@ -1,4 +1,4 @@
-"""Check data for what misleads an analysis: leaks, odd features, outliers, duplicates, batches, small classes."""
+"""Check data for what misleads: leaks, odd features, outliers, copies, repeats, batches, small classes."""
 
 from .checking import check_data, warn
 from .findings import KINDS, Finding

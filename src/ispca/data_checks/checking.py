@@ -9,41 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from .._warnings import (
-    BatchWarning,
-    BorderlineWarning,
-    DataWarning,
-    DuplicateWarning,
-    FileOrderWarning,
-    LeakWarning,
-    OddFeaturesWarning,
-    OutlierWarning,
-    ScaleWarning,
-    SmallClassWarning,
-    notify,
-)
-from .batch import find_batches
-from .duplicates import find_duplicates
-from .file_order import find_file_order
+from ..foundation.messages import DataWarning, notify
+from .confounding import find_batches
 from .findings import Finding, as_classes
 from .leak import find_leaks
-from .odd_features import count_distinct, find_odd_features
-from .outliers import find_outliers
-from .raw_scale import find_raw_scale, log_if_raw
-from .similarity import MOST_SAMPLES, inner_products
+from .odd_features import count_distinct, find_odd_features, find_raw_scale, log_if_raw
+from .repeated_samples import find_repeated_samples, source_word
+from .similar_samples import MOST_SAMPLES, find_duplicates, find_file_order, find_outliers, inner_products
 from .small_class import find_small_class
-
-WARNINGS: dict[str, type[DataWarning]] = {
-    "leak": LeakWarning,
-    "odd_features": OddFeaturesWarning,
-    "outliers": OutlierWarning,
-    "duplicates": DuplicateWarning,
-    "batch": BatchWarning,
-    "file_order": FileOrderWarning,
-    "small_class": SmallClassWarning,
-    "borderline": BorderlineWarning,
-    "scale": ScaleWarning,
-}
 
 
 def check_data(
@@ -66,14 +39,15 @@ def check_data(
         drifts along the file and odd features.
     y : array-like of shape (n_samples,)
         The target.
-    kind : {"classification", "regression", "survival", "count", "ordinal"}
-        What y contains.
+    kind : str
+        What y contains, as in `ispca.validation.compare`.
     features, ids : sequence of str, optional
         Names of the features and of the samples; without them, sentences give their numbers, from 0.
     sheet : mapping of str to array-like, optional
-        Further columns that describe the samples. Batches and dates among them are compared with the target.
+        Further columns that describe the samples. Batches and dates among them are compared with the target, and
+        columns such as "patient" tell which samples belong together.
     groups : array-like of shape (n_samples,), optional
-        Samples that belong together. Copies within a group are not reported.
+        Samples that belong together. Copies within a group are not reported, nor several samples of one source.
     n_folds : int, optional
         Number of folds of the cross-validation that is planned.
 
@@ -104,6 +78,7 @@ def check_data(
     findings += find_leaks(X, y, kind, n_distinct, features)
     findings += find_batches(sheet, y, kind)
     findings += find_duplicates(X, products, classes, groups, ids)
+    findings += find_repeated_samples(ids, {**(sheet or {}), **_sources(X, features)}, classes, groups)
     if products is not None:
         findings += find_outliers(products, classes, ids)
     findings += find_raw_scale(X)
@@ -113,7 +88,21 @@ def check_data(
     return findings + find_file_order(products, classes)
 
 
+def _sources(X: Any, features: Sequence[str] | None) -> dict[str, Any]:
+    """Return features that are called like the source of a sample, such as "patient", and contain integers."""
+    places = [j for j, name in enumerate(features or ()) if source_word(name)]
+    found = (
+        {}
+        if features is None
+        else {
+            str(features[j]): np.asarray(X[:, [j]].toarray() if sp.issparse(X) else X[:, j]).ravel()
+            for j in places
+        }
+    )
+    return {name: values.astype(np.int64) for name, values in found.items() if (values == np.round(values)).all()}
+
+
 def warn(findings: Iterable[Finding]) -> None:
-    """Issue a Python warning for each finding, of a class that can be filtered, such as `ispca.LeakWarning`."""
+    """Issue an `ispca.DataWarning` for each finding; its attribute ``kind`` is that of the finding."""
     for finding in findings:
-        notify(finding.sentence, WARNINGS[finding.kind])
+        notify(DataWarning(finding.sentence, finding.kind))

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._messages import listing
+from ..foundation.messages import listing
+from ..targets import find_target
 
 KINDS = (
-    *("leak", "odd_features", "outliers", "duplicates", "batch", "file_order", "small_class", "borderline"),
-    "scale",
+    *("leak", "odd_features", "outliers", "duplicates", "repeats", "batch", "file_order", "small_class"),
+    *("borderline", "scale"),
 )
-# Kinds of targets that consist of classes.
-CLASS_KINDS = ("classification", "ordinal")
 # Blocks of columns that are copied at a time.
 BLOCK = 4096
 
@@ -31,9 +30,6 @@ class Finding(NamedTuple):
 def named(what: str, names: Sequence[str] | None, places: Any) -> str:
     """Return a noun with the names of some features or samples, or with their numbers from 0 if they have none.
 
-    Examples
-    --------
-    >>> from ispca.data_checks.findings import named
     >>> named("Feature", ["a", "b", "c"], [1]), named("Sample", None, [0, 2])
     ("Feature 'b'", 'Samples 0 and 2')
     """
@@ -44,7 +40,7 @@ def named(what: str, names: Sequence[str] | None, places: Any) -> str:
 
 def as_classes(y: Any, kind: str) -> np.ndarray | None:
     """Return the number of each sample's class, or None if the target does not consist of classes."""
-    if kind not in CLASS_KINDS:
+    if not find_target(kind).has_classes:
         return None
     return np.unique(np.asarray(y), return_inverse=True)[1].ravel()
 

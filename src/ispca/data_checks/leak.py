@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import betaincc
 from scipy.stats import rankdata
 
-from .._array_types import Floats, Indices, Mask
+from ..foundation.arrays import Floats, Indices, Mask
 from .findings import BLOCK, Finding, as_classes, as_quantity, named
-from .lone_features import p_values_given_target
+from .similar_samples import N_COMPONENTS
 
-# A leak explains this fraction of the target's variation, exceeds all features that are none by this much on
-# Fisher's scale, and given the target it is not correlated with these: a p-value above the last number.
+# Features with the strongest association that a candidate is compared with.
+STRONG = 50
+# A leak explains this fraction of the target's variation and exceeds all other features by this much on Fisher's
+# scale. Given the target, it is not correlated with them: the p-value is above the last number.
 EXPLAINED, AHEAD, ALONE = 0.6, 0.3, 0.01
 # Up to five features may repeat the target; the sixth shows what the others reach.
 REPEATS = 5
@@ -35,6 +38,39 @@ CHECK = {
 }
 
 
+def p_values_given_target(X: Any, candidates: Indices, order: Indices, target: Floats) -> Floats:
+    """Return the p-values of the correlations of candidates with the other strong features, given the target.
+
+    Genes of one tissue vary together within the classes, too. Noise that was added to a target, and errors in a
+    recoded one, do not. ``order`` has all features from the strongest association with the target to the weakest;
+    the target is indicators of the classes, or a quantity.
+    """
+    others = order[~np.isin(order, candidates)][:STRONG]
+    if not len(others) or not len(candidates):
+        return np.ones(len(candidates))
+    left, values, _ = np.linalg.svd(_given(_ranks(X, others), target), full_matrices=False)
+    basis = left[:, :N_COMPONENTS][:, values[:N_COMPONENTS] > 1e-8 * max(values.max(), 1.0)]
+    freedom = len(target) - max(target.shape[1], 2) - basis.shape[1]
+    if not basis.shape[1] or freedom < 1:
+        return np.ones(len(candidates))
+    own = _given(_ranks(X, candidates), target)
+    explained = ((basis.T @ own) ** 2).sum(axis=0) / np.maximum((own**2).sum(axis=0), np.finfo(np.float64).tiny)
+    return np.asarray(betaincc(basis.shape[1] / 2, freedom / 2, np.clip(explained, 0.0, 1.0)))
+
+
+def _ranks(X: Any, columns: Indices) -> Floats:
+    part = X[:, columns]
+    ranks = rankdata(part.toarray() if sp.issparse(part) else part, axis=0)
+    spread = ranks.std(axis=0)
+    return np.asarray((ranks - ranks.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def _given(columns: Floats, target: Floats) -> Floats:
+    """Return what the target leaves of columns."""
+    design = np.column_stack([np.ones(len(target)), target])
+    return np.asarray(columns - design @ np.linalg.lstsq(design, columns, rcond=None)[0])
+
+
 def find_leaks(
     X: Any, y: Any, kind: str, n_distinct: Indices | None = None, features: Sequence[str] | None = None
 ) -> list[Finding]:
@@ -46,7 +82,7 @@ def find_leaks(
     target = np.eye(classes.max() + 1)[classes] if classes is not None else rankdata(as_quantity(y))[:, None]
     order = np.argsort(-explained, kind="stable")
     complete = explained >= COMPLETE
-    coded = ~complete & _coded(X, classes, n_distinct)
+    coded = ~complete & _find_codes(X, classes, n_distinct)
     # The others do not contain the target itself.
     order = order[~complete[order]]
     for candidates, margin in ((np.flatnonzero(coded), -np.inf), (_ahead(explained, order), _margin(X))):
@@ -71,7 +107,7 @@ def _findings(explained: Floats, leaks: Mask, coded: Mask, features: Sequence[st
     return found
 
 
-def _coded(X: Any, classes: Indices | None, n_distinct: Indices | None) -> Mask:
+def _find_codes(X: Any, classes: Indices | None, n_distinct: Indices | None) -> Mask:
     """Return which features of few values code the classes."""
     found = np.zeros(X.shape[1], dtype=bool)
     if classes is not None and n_distinct is not None and X.shape[0] >= FEWEST_CODED:

@@ -1,14 +1,16 @@
-"""Features unlike all others by location, spread, discreteness or correlation: clinical columns among genes."""
+"""Features unlike all others, and features on a raw scale: counts and intensities."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
+from scipy.special import betaincc
 
-from .._array_types import Floats, Indices, Mask
+from ..foundation.arrays import Floats, Indices, Mask
+from ..readers.subsets_and_transforms import recognize_scale
 from .findings import BLOCK, Finding, named
-from .uncorrelated_features import uncorrelated
 
 # With fewer features there is no "all others".
 FEWEST = 50
@@ -23,6 +25,12 @@ VALUES = 10
 # Samples by which the number of distinct values is counted.
 ROWS = 200
 SINGULAR = {"take": "takes", "have": "has", "vary": "varies", "are": "is"}
+# Correlations of fewer samples are too uncertain.
+FEWEST_SAMPLES = 20
+# Samples that are used, features that are compared with, and features that are compared at a time.
+COMPARED_SAMPLES, COMPARED_FEATURES, AT_A_TIME = 200, 1000, 1024
+# Chance explains the largest correlation of an odd feature, and not that of nearly all others.
+CHANCE, CERTAIN = 0.05, 0.001
 
 
 def find_odd_features(
@@ -117,3 +125,80 @@ def _sentence(how: str, features: Sequence[str] | None, places: Indices) -> str:
         f"{who} {how}. They may be clinical columns, such as age or sex, or failed measurements, but are analyzed "
         "like the rest. If so, drop them, or adjust for them as covariates."
     )
+
+
+def uncorrelated(X: Floats, most: int) -> Mask:
+    """Return which features have no correlated neighbor; none if more than ``most`` seem to have none.
+
+    Each half of the features, even and odd, is compared with at most 1000 features of the other half.
+    """
+    none = np.zeros(X.shape[1], dtype=bool)
+    X = X[np.linspace(0, X.shape[0] - 1, min(X.shape[0], COMPARED_SAMPLES)).astype(np.intp)]
+    if X.shape[0] < FEWEST_SAMPLES:
+        return none
+    halves = [np.arange(half, X.shape[1], 2) for half in (0, 1)]
+    neighbors = [_standardize(X[:, _evenly(half)]) for half in reversed(halves)]
+    p_values, n_uncertain = np.zeros(X.shape[1]), 0
+    for half, others in zip(halves, neighbors, strict=True):
+        for start in range(0, len(half), AT_A_TIME):
+            columns = half[start : start + AT_A_TIME]
+            p_values[columns] = _p_values(_standardize(X[:, columns]), others)
+            n_uncertain += int(np.count_nonzero(p_values[columns] >= CERTAIN))
+            if n_uncertain > most:
+                return none
+    found = p_values >= CHANCE
+    # A gap separates odd features from the others.
+    return found if n_uncertain <= 2 * np.count_nonzero(found) else none
+
+
+def _evenly(columns: Indices) -> Indices:
+    return columns[np.linspace(0, len(columns) - 1, min(len(columns), COMPARED_FEATURES)).astype(np.intp)]
+
+
+def _p_values(columns: Floats, others: Floats) -> Floats:
+    """Return the p-value of the largest correlation of each column with the others; 0 for constant columns."""
+    largest = np.clip(np.abs(others.T @ columns).max(axis=0, initial=0.0), 0.0, 1.0)
+    single = np.minimum(betaincc(0.5, (len(columns) - 2) / 2, largest**2), 1 - 1e-12)
+    return np.where(columns.any(axis=0), -np.expm1(others.shape[1] * np.log1p(-single)), 0.0)
+
+
+def _standardize(X: Floats) -> Floats:
+    """Return centered columns of unit length; constant ones become 0."""
+    Z = X - X.mean(axis=0)
+    length = np.linalg.norm(Z, axis=0)
+    limit = 1e-12 * np.sqrt(len(X)) * np.abs(X).max(axis=0)
+    return np.asarray(Z * np.divide(1.0, length, out=np.zeros_like(length), where=length > limit))
+
+
+# Values are raw if none is negative and the 99th percentile exceeds the median of the positive ones this often.
+LONG_TAIL = 20.0
+# Values by which the scale is judged.
+JUDGED_VALUES = 100_000
+WHY = "The few largest values dominate components of raw values."
+REMEDY = {
+    "counts": "Take logarithms first: of counts per million, because the library sizes differ.",
+    "intensities": "Take logarithms first.",
+}
+NEGATIVE = "Replace values below a small positive limit by that limit first, and then take logarithms."
+
+
+def find_raw_scale(X: Any) -> list[Finding]:
+    """Return a finding if the features are raw counts or raw intensities."""
+    scale = recognize_scale(X)
+    remedy = NEGATIVE if scale.negative else REMEDY.get(scale.kind)
+    return [Finding("scale", f"{scale.sentence} {WHY} {remedy}")] if scale.sentence else []
+
+
+def log_if_raw(X: Floats) -> Floats:
+    """Return the logarithm of one plus X if X contains raw counts or intensities, and X itself otherwise.
+
+    >>> logs = np.random.default_rng(0).normal(8, 2, size=(50, 100))
+    >>> log_if_raw(logs) is logs, float(log_if_raw(np.exp(logs)).max()) < 20
+    (True, True)
+    """
+    values = X.ravel()[:: max(1, X.size // JUDGED_VALUES)]
+    positive = values[values > 0]
+    if X.min(initial=0.0) < 0 or not len(positive):
+        return X
+    raw = np.quantile(values, 0.99) > LONG_TAIL * np.median(positive)
+    return np.asarray(np.log1p(X)) if raw else X

@@ -1,13 +1,15 @@
-"""Classes with too few samples for the folds of a cross-validation."""
+"""Limits of small data: classes with too few samples for the folds, and permutation tests close to their level."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._messages import count
-from .findings import CLASS_KINDS, Finding
+from ..foundation.messages import borderline_text, count
+from ..targets import find_target
+from .findings import Finding
 
 
 def find_small_class(y: Any, kind: str, n_folds: int, groups: Any = None) -> list[Finding]:
@@ -16,7 +18,7 @@ def find_small_class(y: Any, kind: str, n_folds: int, groups: Any = None) -> lis
     if number == n_folds:
         return []
     unit = "sample" if groups is None else "group"
-    if kind not in CLASS_KINDS:
+    if not find_target(kind).has_classes:
         units = len(y) if groups is None else len(np.unique(groups))
         how = f"uses {number} folds instead of {n_folds}" if number else "is left out"
         return [Finding("small_class", f"The data have only {count(units, unit)}, so the cross-validation {how}.")]
@@ -28,8 +30,8 @@ def find_small_class(y: Any, kind: str, n_folds: int, groups: Any = None) -> lis
     )
     if number == 0:
         sentence = (
-            f"{start}, which cannot be both fitted and held out, so the model is not cross-validated. Merge the "
-            "class with another one, or remove it, to see how well the model predicts."
+            f"{start}, which cannot be both fitted and held out, so the model is not cross-validated. Add {unit}s "
+            "of this class to see how well the model predicts."
         )
     return [Finding("small_class", sentence, tuple(np.flatnonzero(np.asarray(y) == name).tolist()))]
 
@@ -39,14 +41,11 @@ def possible_folds(y: Any, kind: str, n_folds: int, groups: Any = None) -> int:
 
     Every fold needs a sample, or a group of samples, of each class.
 
-    Examples
-    --------
-    >>> from ispca.data_checks.small_class import possible_folds
     >>> [possible_folds([*"aaaaaa", *"b" * n], "classification", 5) for n in (1, 2, 8)]
     [0, 2, 5]
     """
     units = len(y) if groups is None else len(np.unique(groups))
-    most = smallest_class(y, groups)[1] if kind in CLASS_KINDS else units
+    most = smallest_class(y, groups)[1] if find_target(kind).has_classes else units
     number = min(n_folds, most)
     return number if number > 1 else 0
 
@@ -59,3 +58,38 @@ def smallest_class(y: Any, groups: Any = None) -> tuple[Any, int]:
     sizes = [len(np.unique(units[y == label])) for label in labels]
     place = int(np.argmin(sizes))
     return labels[place], sizes[place]
+
+
+def find_borderline(steps: Sequence[Any], alpha: float | None) -> list[Finding]:
+    """Return a finding for each test of a reduction that slightly different data might decide otherwise."""
+    return [
+        Finding("borderline", borderline_text(number, step.p_value_interval, alpha, step.limit_reached))
+        for number, step in enumerate(steps, start=1)
+        if alpha is not None and step.borderline
+    ]
+
+
+def reconciliation(n_supervised: int, verdict: Mapping[str, Any]) -> str | None:
+    """Say why a model can predict although no feature passed the test, or why not although some did.
+
+    >>> reconciliation(2, {"better_than_baseline": True}) is None
+    True
+    """
+    better, gain = verdict["better_than_baseline"], verdict.get("covariate_gain")
+    if better is None:
+        return None
+    # What the covariates predict says nothing about the features.
+    useful = better and (gain is None or gain["low"] > 0)
+    than = "the covariates alone" if gain else "the baseline"
+    if n_supervised == 0 and useful:
+        return (
+            f"Yet the model predicts held-out samples better than {than}: many weakly associated features, "
+            "combined in the unsupervised components, carry the signal."
+        )
+    if n_supervised > 0 and not useful:
+        text = f"Yet the model does not predict held-out samples better than {than}"
+        if verdict.get("better_method"):
+            return f"{text}."
+        reason = "the association that the test found is too weak, or the samples are too few"
+        return f"{text}: {reason}, for useful predictions."
+    return None

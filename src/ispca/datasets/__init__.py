@@ -1,10 +1,8 @@
 """Real data sets by name, and simulated data."""
 
 from .loading import load
-from .records import Dataset, DatasetError
-from .registry import list_datasets
-from .simulated import make_expression, make_text, make_toy
-from .simulated_outcomes import make_counts, make_survival
+from .registry import Dataset, DatasetError, list_datasets
+from .simulated import make_counts, make_expression, make_survival, make_text, make_toy
 
 __all__ = [
     "Dataset",

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._atomic import whole_file
-from ..readers.limits import limit_for
-from ..readers.npz import matrix_of, read_arrays
-from .records import Dataset, DatasetError
+from ..families.survival_target import is_survival
+from ..foundation.atomic import whole_file
+from ..readers.array_files import matrix_of, read_arrays
+from ..readers.file_access import limit_for
+from .registry import Dataset, DatasetError
 
 # Per-row information of dexter (part of the challenge) and count-blog (day).
 EXTRAS = ("split", "day")
@@ -125,7 +126,7 @@ def verify(record: Dataset, arrays: Arrays, where: str) -> bool:
     if arrays.X.shape != (record.n, record.D):
         found = " x ".join(map(str, arrays.X.shape))
         raise DatasetError(f"{where} is not {record.name}: it is {found} instead of {record.n} x {record.D}.")
-    if arrays.target.shape != (record.n,) or (record.target == "survival") != bool(arrays.target.dtype.names):
+    if arrays.target.shape != (record.n,) or record.is_survival != is_survival(arrays.target):
         raise DatasetError(
             f"{where} is not {record.name}: its target is not one {record.target} value per sample."
         )

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .binomial import BINOMIAL
 from .classification import ClassFamily
-from .counts import CountFamily
+from .counts import POISSON, CountFamily
 from .cox import COX
 from .family import Family
 from .gaussian import GAUSSIAN
 from .multinomial import MULTINOMIAL
 from .negative_binomial import NEGATIVE_BINOMIAL
 from .ordinal import ORDINAL
-from .poisson import POISSON
-from .survival_target import is_survival
-from .target_kind import guess_kind
 
 __all__ = [
     "COX",
@@ -27,7 +22,6 @@ __all__ = [
     "ClassFamily",
     "CountFamily",
     "Family",
-    "choose_family",
     "class_family",
 ]
 
@@ -39,14 +33,3 @@ FAMILIES: dict[str, Family] = {
 def class_family(n_classes: int) -> ClassFamily:
     """Return the family for a number of classes."""
     return BINOMIAL if n_classes <= 2 else MULTINOMIAL
-
-
-def choose_family(name: str, y: Any, labels: bool = False) -> Family:
-    """Return a family by its name, or for "auto" by the kind of the target, unless it is known to be labels."""
-    if name != "auto":
-        return FAMILIES[name]
-    if is_survival(y):
-        return COX
-    if labels or guess_kind(y)[0] == "classification":
-        return class_family(len(set(y.tolist())))
-    return GAUSSIAN

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit, logit, xlogy
 
-from .._array_types import Floats
+from ..foundation.arrays import Floats
 from .classification import (
     LEAST_TARGET,
     ClassFamily,
@@ -16,9 +16,8 @@ from .classification import (
     class_deviances,
     class_losses,
 )
-from .family import Contrasts, NullModel, samplers_by_size, weighted_means
+from .family import Contrasts, NullModel, ProjectionLoss, diagonal, samplers_by_size, single_output, weighted_means
 from .null_glm import canonical_mean, check_unexplained
-from .projection_loss import ProjectionLoss, diagonal, single_output
 
 
 def contrasts(y: Any) -> Contrasts:
@@ -94,7 +93,7 @@ BINOMIAL = ClassFamily(
         state=lambda eta, target, weights: expit(eta),
         losses=lambda target, eta, weights: class_losses(np.logaddexp(0, eta), target, eta),
         curvature=lambda mean, direction, target, weights: mean * (1 - mean) * direction,
-        deviances=lambda predictors, y: class_deviances(expit(signed(predictors[:, 0], y))),
+        deviances=lambda predictors, y, weights=None: class_deviances(expit(signed(predictors[:, 0], y))),
     ),
     sampler_model="logistic",
     samplers=samplers_by_size,

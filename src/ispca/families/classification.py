@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Floats
+from ..foundation.arrays import Floats
 from .family import Contrasts, Family, PenalizedLoss
 
 # A held-out sample never costs more than this probability does, as in cv.glmnet.

@@ -2,6 +2,14 @@
 
 Screening uses martingale residuals with Breslow's handling of ties, so that a weight of 2 equals a duplicated
 sample. The model's partial likelihood handles ties by Efron's method.
+
+The partial likelihood of penalized regression is, with Breslow's handling of ties,
+
+    log L = sum_i w_i d_i (eta_i - log R_i),   R_i = sum of w_l exp(eta_l) over the samples at risk at time t_i
+
+with events d and weights w. Its slope in eta_i is w_i times the martingale residual
+``d_i - exp(eta_i) H_i``, where ``H_i`` is the sum of ``w_j d_j / R_j`` over the events up to time t_i. Batches
+have the shape (samples, 1, penalties).
 """
 
 from __future__ import annotations
@@ -11,14 +19,99 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Floats, Indices
-from .cox_partial import COX_LOSS
-from .family import Contrasts, Family, NullModel
+from ..foundation.arrays import Floats, Indices, Mask
+from .counts import PROJECTION
+from .family import Contrasts, Family, NullModel, PenalizedLoss, Projected, Submodels
 from .null_glm import maximize
 from .piecewise_hazard import log_likelihood
-from .poisson import PROJECTION
-from .projection_loss import Projected, Submodels
 from .survival_target import survival_target
+
+
+def signed_times(y: Any) -> Floats:
+    """Return the times, negative if censored: one number that holds a whole survival target."""
+    return np.where(y["event"], y["time"], -y["time"])[None, :]
+
+
+class TimeOrder:
+    """The samples by time, and sums over those at risk and over those that came before."""
+
+    def __init__(self, time: Floats) -> None:
+        self._order: Indices = np.argsort(time, kind="stable")
+        self._first = np.searchsorted(time[self._order], time, side="left")
+        self._last = np.searchsorted(time[self._order], time, side="right") - 1
+
+    def at_risk(self, values: Floats) -> Floats:
+        """Sum over the samples whose times are not before that of each sample."""
+        return np.cumsum(values[self._order][::-1], axis=0)[::-1][self._first]
+
+    def up_to(self, values: Floats) -> Floats:
+        """Sum over the samples whose times are not after that of each sample."""
+        return np.cumsum(values[self._order], axis=0)[self._last]
+
+
+def _ordered(target: Floats) -> tuple[TimeOrder, Mask]:
+    """Return the order of signed times, and which of them are events."""
+    return TimeOrder(np.abs(target.ravel())), (target.ravel() > 0)[:, None, None]
+
+
+def _weighted(values: Floats, weights: Floats | None) -> Floats:
+    return values if weights is None else weights * values
+
+
+def state(eta: Floats, target: Floats, weights: Floats | None) -> Floats:
+    """Return expected events, relative risks and sums of the risks, stacked along the second axis."""
+    order, events = _ordered(target)
+    risk = np.exp(eta - eta.max(axis=0))
+    total = order.at_risk(_weighted(risk, weights))
+    expected = risk * order.up_to(_weighted(events / total, weights))
+    return np.concatenate([expected, risk, total], axis=1)
+
+
+def residual(target: Floats, state: Floats) -> Floats:
+    """Return the martingale residuals."""
+    return (target > 0) - state[:, :1]
+
+
+def curvature(state: Floats, direction: Floats, target: Floats, weights: Floats | None) -> Floats:
+    """Return the second derivative times a direction, per unit of each sample's weight."""
+    order, events = _ordered(target)
+    expected, risk, total = state[:, :1], state[:, 1:2], state[:, 2:]
+    together = order.at_risk(_weighted(risk * direction, weights))
+    return expected * direction - risk * order.up_to(_weighted(events * together / total**2, weights))
+
+
+def losses(target: Floats, eta: Floats, weights: Floats | None) -> Floats:
+    """Return the negative terms of the partial likelihood, 0 for censored samples."""
+    order, events = _ordered(target)
+    largest = eta.max(axis=0)
+    total = order.at_risk(_weighted(np.exp(eta - largest), weights))
+    return np.where(events, np.log(total) + largest - eta, 0.0)
+
+
+def deviances(predictors: Floats, y: Any, weights: Floats | None = None) -> Floats:
+    """Return minus twice the terms of the partial likelihood of all samples (penalties x samples).
+
+    Held-out predictors of all folds are compared with each other (Dai and Breheny, 2019): a fold alone may have
+    hardly any pairs of samples to compare.
+    """
+    counted = None if weights is None else weights[:, None, None]
+    terms = losses(signed_times(y).T[:, :, None], predictors.transpose(2, 1, 0), counted)
+    return 2 * terms[:, 0].T
+
+
+COX_LOSS = PenalizedLoss(
+    outputs=signed_times,
+    # The partial likelihood has no intercept.
+    null_intercepts=lambda target, offset, weights: np.zeros(1),
+    state=state,
+    residual=residual,
+    curvature=curvature,
+    mean_curvature=lambda state: np.maximum(state[:, :1].mean(axis=(0, 1)), 1e-8),
+    losses=losses,
+    deviances=deviances,
+    deviance_log_density=lambda deviance: -0.5 * deviance,
+)
+
 
 # Of a sample, compared with the average one.
 LEAST_WEIGHT = 1e-3
@@ -31,23 +124,6 @@ def contrasts(y: Any) -> Contrasts:
     return Contrasts(null_model(target, ones[:, None], np.zeros(len(target)), ones).residuals)
 
 
-def risk_sums(order: Indices, first: Indices, values: Floats) -> Floats:
-    """Return for every sample the sum of the values of those still at risk at its time.
-
-    ``order`` sorts the samples by time, and ``first`` is the position in it of the first sample of the same time.
-    """
-    later = np.cumsum(values[order][::-1], axis=0)[::-1]
-    return later[first]
-
-
-def time_order(time: Floats) -> tuple[Indices, Indices, Indices]:
-    """Return the order of the samples by time, and the first and last position in it of each one's time."""
-    order = np.argsort(time, kind="stable")
-    first = np.searchsorted(time[order], time, side="left")
-    last = np.searchsorted(time[order], time, side="right") - 1
-    return order, first, last
-
-
 def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
     """Return the martingale residuals and the cumulative hazards at exit.
 
@@ -56,20 +132,20 @@ def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> N
     """
     target = survival_target(y)
     event, time = target["event"], target["time"]
-    order, first, last = time_order(time)
+    order = TimeOrder(time)
     # The constant cancels from the partial likelihood.
     columns = covariates[:, 1:] - np.average(covariates[:, 1:], axis=0, weights=weights)
     died = weights * event
 
     def likelihood(gamma: Floats) -> float:
         eta = columns @ gamma + offset
-        return float(died @ (eta - np.log(risk_sums(order, first, weights * np.exp(eta)))))
+        return float(died @ (eta - np.log(order.at_risk(weights * np.exp(eta)))))
 
     def slopes(gamma: Floats) -> tuple[Floats, Floats]:
         risk = weights * np.exp(columns @ gamma + offset)
-        total = risk_sums(order, first, risk)
-        means = risk_sums(order, first, risk[:, None] * columns) / total[:, None]
-        hazard = risk * _accumulated(order, last, died / total)
+        total = order.at_risk(risk)
+        means = order.at_risk(risk[:, None] * columns) / total[:, None]
+        hazard = risk * order.up_to(died / total)
         information = (columns.T * hazard) @ columns - (means.T * died) @ means
         return columns.T @ died - means.T @ died, information
 
@@ -77,14 +153,9 @@ def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> N
     if len(gamma):
         gamma = maximize(likelihood, slopes, gamma, weights.sum())
     relative = np.exp(columns @ gamma + offset)
-    hazard = relative * _accumulated(order, last, died / risk_sums(order, first, weights * relative))
+    hazard = relative * order.up_to(died / order.at_risk(weights * relative))
     least = LEAST_WEIGHT * np.average(hazard, weights=weights)
     return NullModel((event - hazard)[:, None], np.maximum(hazard, least))
-
-
-def _accumulated(order: Indices, last: Indices, increments: Floats) -> Floats:
-    """Return for every sample the sum of the increments at or before its time."""
-    return np.cumsum(increments[order])[last]
 
 
 def finish_projection(submodels: Submodels, projected: Projected) -> Submodels:

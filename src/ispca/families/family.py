@@ -1,4 +1,4 @@
-"""The record of a family: everything the package knows about one distribution of the target."""
+"""The record of a family: everything the package knows about one distribution of the target, and its losses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,103 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array_types import Floats
-from .projection_loss import ProjectionLoss
+from ..foundation.arrays import Floats
+
+
+class Submodels(NamedTuple):
+    """Submodels of several draws: one linear predictor for each output of a draw."""
+
+    intercept: Floats  # draws x outputs
+    coef: Floats  # draws x outputs x features
+    extra: Floats | None  # draws first: what the likelihood needs beside the predictor
+
+
+class Projected(NamedTuple):
+    """The predictions of a reference and of its submodels, from which the rest of the submodels follows."""
+
+    targets: Floats  # draws x outputs x samples: predictions of the reference
+    means: Floats  # draws x outputs x samples: predictions of the submodels
+    sample_weight: Floats  # samples; their sum is 1
+
+
+def unchanged(submodels: Submodels, projected: Projected) -> Submodels:
+    """Return submodels whose linear predictors say everything."""
+    return submodels
+
+
+def mean_extra(extra: Floats, weights: Floats, spread: Floats) -> Floats:
+    """Return the mean of several draws."""
+    mean: Floats = np.tensordot(weights, extra, axes=1)
+    return mean
+
+
+def mean_divergence(losses: Floats) -> Floats:
+    """Return the mean divergence itself."""
+    return losses
+
+
+def noise_divergence(losses: Floats) -> Floats:
+    """Return the divergence after the noise of the submodel has grown by what it does not explain.
+
+    With ``losses`` the mean squared error over twice the variance of the noise, it is
+    ``log(new deviation / old deviation)``.
+    """
+    return 0.5 * np.log1p(2 * losses)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectionLoss:
+    """The Kullback-Leibler divergence from a reference's predictions, as a function of the linear predictors.
+
+    Targets, predictors and means have the shape (problems, outputs, samples); extras have the problems first.
+    """
+
+    lasso_family: str  # family of the engine's lasso that proposes features
+    # Mean predictions (samples x draws, or samples x draws x classes) -> targets, where every divergence is finite
+    targets: Callable[[Floats], Floats]
+    link: Callable[[Floats], Floats]  # targets -> linear predictors
+    mean: Callable[[Floats], Floats]  # linear predictors -> means
+    residual: Callable[[Floats, Floats, Any], Floats]  # targets, means, extra -> negative slopes of the divergence
+    # Means, extra -> expected curvature, problems x outputs x outputs x samples
+    information: Callable[[Floats, Any], Floats]
+    losses: Callable[[Floats, Floats, Any], Floats]  # targets, predictors, extra -> divergence of each sample
+    quadratic: bool = False  # whether one Newton step is exact
+    divergence: Callable[[Floats], Floats] = mean_divergence  # mean losses -> divergences
+    # Extra of some draws, their weights, mean spread of their targets -> extra of their cluster
+    pooled: Callable[[Floats, Floats, Floats], Floats] = mean_extra
+    finish: Callable[[Submodels, Projected], Submodels] = unchanged  # completes the submodels
+
+
+def single_output(mean: Floats) -> Floats:
+    """Return means (samples x draws) as targets with one output."""
+    return np.ascontiguousarray(mean.T)[:, None, :]
+
+
+def diagonal(curvature: Floats) -> Floats:
+    """Return the curvature of a single output as information."""
+    return curvature[:, :, None, :]
+
+
+def column(extra: Floats) -> Floats:
+    """Return one number per problem in a shape that goes with predictors."""
+    return extra[:, None, None]
+
+
+def squared_error(variance: Callable[[Any], Any], **others: Any) -> ProjectionLoss:
+    """Return least squares, relative to the variance of the noise."""
+    return ProjectionLoss(
+        lasso_family="gaussian",
+        targets=single_output,
+        link=lambda targets: targets,
+        mean=lambda eta: eta,
+        residual=lambda targets, means, extra: targets - means,
+        information=lambda means, extra: np.ones((*means.shape[:2], *means.shape[1:])),
+        losses=lambda targets, eta, extra: 0.5 * ((targets - eta) ** 2 / variance(extra))[:, 0],
+        quadratic=True,
+        divergence=noise_divergence,
+        **others,
+    )
+
 
 # Samples, and samples per feature, from which the blocked sampler is faster (docs/speed.md).
 BLOCKED_SAMPLES = 200
@@ -70,7 +165,8 @@ class PenalizedLoss:
     curvature: Callable[[Floats, Floats, Floats, Floats | None], Floats]
     mean_curvature: Callable[[Floats], Floats]  # state -> mean second derivative per penalty
     losses: Callable[[Floats, Floats, Floats | None], Floats]  # outputs, predictors, weights -> per sample
-    deviances: Callable[[Floats, Any], Floats]  # predictors (penalties x outputs x samples), y -> per sample
+    # predictors (penalties x outputs x samples), y, weights or None -> per sample
+    deviances: Callable[..., Floats]
     deviance_log_density: Callable[[Floats], Floats]  # mean deviances -> mean log densities per sample
 
 
@@ -97,6 +193,7 @@ class Family:
     # Target as given, covariates (the constant first), offset and sample weights -> residuals and weights.
     null_model: Callable[[Any, Floats, Floats, Floats], NullModel]
     constant_weights: bool = True  # whether the null model without covariates and offset has equal weights
+    unbounded_variance: bool = False  # whether the variance grows with the mean, so that residuals need units
 
     # Projection onto submodels.
     projection: ProjectionLoss
@@ -112,4 +209,6 @@ class Family:
     pseudo_deviation: Callable[[Any, Floats], float]
     samplers: Callable[[int, int], tuple[str, str]]  # samples, features -> sampler, and that of a second attempt
     extra: str = ""  # what the likelihood needs beside the predictor, a field of Posterior
+    # What the convergence of its draws is assessed by: a name, and a function of the draws.
+    monitored: tuple[str, Callable[[Floats], Floats]] | None = None
     log_likelihood: Callable[[Floats, Any, Any], Floats]  # draws, y, those of extra -> samples x draws

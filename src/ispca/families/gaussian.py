@@ -6,9 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Floats
-from .family import Contrasts, Family, NullModel, PenalizedLoss, weighted_means
-from .projection_loss import Projected, Submodels, column, squared_error
+from ..foundation.arrays import Floats
+from .family import (
+    Contrasts,
+    Family,
+    NullModel,
+    PenalizedLoss,
+    Projected,
+    Submodels,
+    column,
+    squared_error,
+    weighted_means,
+)
 
 # Keeps the log of an error of zero finite.
 SMALLEST_VARIANCE = 1e-300
@@ -64,6 +73,7 @@ GAUSSIAN = Family(
     name="gaussian",
     noise_scale=True,
     extra="sigma",
+    monitored=("log sigma", np.log),
     contrasts=contrasts,
     null_model=null_model,
     projection=squared_error(
@@ -78,7 +88,7 @@ GAUSSIAN = Family(
         losses=lambda target, eta, weights: 0.5 * (target - eta) ** 2,
         curvature=lambda mean, direction, target, weights: direction,
         mean_curvature=lambda mean: np.ones(mean.shape[2]),
-        deviances=lambda predictors, y: (predictors[:, 0] - y) ** 2,
+        deviances=lambda predictors, y, weights=None: (predictors[:, 0] - y) ** 2,
         deviance_log_density=squared_error_log_density,
     ),
     sampler_model="gaussian",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, softmax, xlogy
 
-from .._array_types import Floats
+from ..foundation.arrays import Floats
 from .classification import (
     LEAST_TARGET,
     ClassFamily,
@@ -17,9 +17,8 @@ from .classification import (
     class_deviances,
     class_losses,
 )
-from .family import NullModel, weighted_means
+from .family import NullModel, Projected, ProjectionLoss, Submodels, weighted_means
 from .null_glm import check_unexplained, maximize
-from .projection_loss import Projected, ProjectionLoss, Submodels
 
 
 def outputs(y: Any) -> Floats:
@@ -80,7 +79,7 @@ def curvature(mean: Floats, direction: Floats, target: Floats, weights: Floats |
     return mean * (direction - np.einsum("ick,ick->ik", mean, direction)[:, None])
 
 
-def deviances(predictors: Floats, y: Any) -> Floats:
+def deviances(predictors: Floats, y: Any, weights: Floats | None = None) -> Floats:
     """Return the deviance of each sample at each penalty."""
     return class_deviances(softmax(predictors, axis=1)[:, y, np.arange(len(y))])
 

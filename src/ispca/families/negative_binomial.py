@@ -8,13 +8,11 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import digamma, gammaln, xlogy
 
-from .._array_types import Floats
-from .counts import CountFamily, count_target, mean_rate
-from .family import NullModel
+from ..foundation.arrays import Floats
+from .counts import CountFamily, count_target, mean, mean_rate, projection_targets
+from .counts import draw as poisson_draw
+from .family import NullModel, Projected, ProjectionLoss, Submodels, column, diagonal
 from .null_glm import maximize
-from .poisson import draw as poisson_draw
-from .poisson import mean, projection_targets
-from .projection_loss import Projected, ProjectionLoss, Submodels, column, diagonal
 
 # Range of log phi: below it the variance is arbitrarily large, above it the counts are Poisson counts.
 LOG_DISPERSIONS = (-7.0, 12.0)
@@ -125,6 +123,7 @@ NEGATIVE_BINOMIAL = CountFamily(
     sampler_model="negative_binomial",
     pseudo_deviation=pseudo_deviation,
     extra="dispersion",
+    monitored=("log dispersion", np.log),
     log_likelihood=lambda eta, y, phi: log_probability(np.asarray(y, dtype=np.float64)[:, None], eta, phi),
     draw=draw,
     deviances=deviances,

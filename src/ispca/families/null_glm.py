@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._array_types import Floats
+from ..foundation.arrays import Floats
 
 STEPS, HALVINGS = 100, 40
 # The fit has converged when a step would gain less than this per unit of weight.

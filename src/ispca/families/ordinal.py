@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit
 
-from .._array_types import Floats, Indices
-from .family import Contrasts, Family, NullModel
+from ..foundation.arrays import Floats, Indices
+from .family import Contrasts, Family, NullModel, Projected, Submodels, squared_error
 from .null_glm import maximize
-from .projection_loss import Projected, Submodels, squared_error
 
 # Of a logistic variable, the noise of the latent response.
 LATENT_VARIANCE = np.pi**2 / 3
@@ -22,24 +21,10 @@ def declared_order(y: Any) -> Any:
 
 
 def ordinal_target(y: Any, categories: Any = None) -> tuple[Indices, np.ndarray]:
-    """Return the codes of ordered classes and the classes in their order.
+    """Return the codes of ordered classes, and the classes that occur from lowest to highest.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        An ordered categorical of pandas, numbers, or any labels if ``categories`` gives their order.
-    categories : array-like, optional
-        The classes from lowest to highest.
+    ``y`` is an ordered categorical of pandas, numbers, or any labels if ``categories`` gives their order.
 
-    Returns
-    -------
-    codes : ndarray of int of shape (n_samples,)
-        Position of each sample's class.
-    classes : ndarray
-        The classes that occur, from lowest to highest.
-
-    Examples
-    --------
     >>> ordinal_target(["low", "high", "low"], ["low", "medium", "high"])[0]
     array([0, 1, 0])
     """
@@ -165,5 +150,6 @@ ORDINAL = Family(
     pseudo_deviation=lambda y, weights: float(np.sqrt(LATENT_VARIANCE)),
     samplers=lambda n_samples, n_features: ("nuts", "nuts"),
     extra="thresholds",
+    monitored=("threshold", np.asarray),
     log_likelihood=log_likelihood,
 )

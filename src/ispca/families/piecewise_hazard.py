@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Floats
+from ..foundation.arrays import Floats
 
 # The exponential of anything larger is a hazard that nobody survives.
 LARGEST_EXPONENT = 700.0
@@ -67,6 +67,17 @@ def event_counts(starts: Floats, event: Any, time: Floats, weights: Floats | Non
 def log_rates(counts: Floats, at_risk: Floats) -> Floats:
     """Return the logarithms of the hazards (draw x interval) that fit best: events, plus one half, over time."""
     return (np.log(counts + EXTRA_EVENTS)[:, None] - np.log(at_risk)).T
+
+
+def estimate_hazard(eta: Floats, event: Any, time: Floats, weights: Floats | None = None) -> PiecewiseHazard:
+    """Return the hazard that fits best, given the linear predictors of all samples (samples x draws)."""
+    starts = interval_starts(event, time, weights)
+    # Relative to the average sample, no predictor is too large.
+    center = eta.mean(axis=0)
+    at_risk = time_at_risk(starts, eta - center, time, weights)
+    return PiecewiseHazard(
+        starts, log_rates(event_counts(starts, event, time, weights), at_risk) - center[:, None]
+    )
 
 
 def interval_of(starts: Floats, time: Floats) -> np.ndarray:

@@ -1,12 +1,10 @@
 """Regression of classes, numbers, counts and survival times under the regularized horseshoe prior."""
 
-from .classifier import HorseshoeClassifier
+from .classifiers import HorseshoeClassifier, HorseshoeOrdinal
 from .coefficients import original_coefficients
-from .counts import HorseshoeCounts
 from .diagnostics import Diagnostics
-from .ordinal import HorseshoeOrdinal
 from .posterior import Posterior
-from .regressor import HorseshoeRegressor
+from .regressors import HorseshoeCounts, HorseshoeRegressor
 from .survival import HorseshoeSurvival
 
 __all__ = [
@@ -19,3 +17,9 @@ __all__ = [
     "Posterior",
     "original_coefficients",
 ]
+
+# The model on the components for each kind of target.
+MODELS = {
+    model.target.name: model
+    for model in (HorseshoeClassifier, HorseshoeRegressor, HorseshoeSurvival, HorseshoeCounts, HorseshoeOrdinal)
+}

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._array_types import Floats
-from .._checks import (
-    check_training_data,
-    checked_offset,
-    checked_weights,
-    column_mask,
-    integer_seed,
-)
-from .._warnings import notify
 from ..families import Family
+from ..foundation.arrays import Floats
+from ..foundation.messages import notify
+from ..foundation.parameters import column_mask, fit_context, integer_seed
+from ..inputs.checks import check_training_data
+from ..targets.samples import Samples, select_samples
 from .posterior import Posterior
-from .posterior_model import DENSE, PosteriorModel
+from .posterior_predictor import DENSE, PosteriorModel
 from .sampling import (
     Problem,
     Settings,
-    Training,
     prior_scale,
     ridge_scale,
     sample_posterior,
@@ -34,8 +29,52 @@ from .sampling import (
     unpenalized_scales,
 )
 
-# Columns whose spreads differ by more than this factor get a warning: they share one global scale.
+# Columns whose spreads differ by more than this factor, from each other or from one, get a warning: they share one
+# global scale.
 LARGEST_SCALE_RATIO = 100.0
+# What the docstrings of all estimators say.
+DOCS = {
+    "parameters": """prior : {"horseshoe", "ridge"}, default="horseshoe"
+        Prior of the coefficients. "ridge" is ``beta ~ N(0, tau^2)`` with half-Cauchy tau of scale
+        ``$deviation / sqrt(sum_j var(z_j))``: all features contribute a little, in proportion to their spread. It
+        suits all principal components in their natural scale, ``ISPCA(n - 1, n_supervised=0)`` for n samples.
+    p0 : float, default=1
+        Prior guess of the number of relevant features, used only by the horseshoe.
+    slab_df, slab_scale : float, default=4 and 5
+        Degrees of freedom and scale of the Student-t slab that regularizes large coefficients under the horseshoe.
+    intercept_scale : float, default=10
+        Standard deviation of the normal prior of $intercept
+    unpenalized : names, indices, mask or slice of features, optional
+        Features whose coefficients keep a wide normal prior, such as covariates: per standard deviation of the
+        feature, that of the intercept. The other features share the prior above.
+    n_chains, n_warmup, n_draws : int, default=4, 1000 and 1000
+        Chains, and warm-up and posterior draws per chain. Chains that have not converged are continued, so
+        there may be more draws, unless ``retry=False``.
+    sampler : {"auto", "nuts"$blocked}, default="auto"
+        $sampler
+    target_accept : float, default=0.9
+        Target acceptance rate of NUTS; the retry after poor convergence uses 0.99.
+    retry : bool, default=True
+        Whether chains that have not converged are continued and, if that does not help, sampled again with
+        smaller steps. If False, there are as many draws as requested, and a warning reports poor convergence.
+    n_jobs : int, optional
+        Chains run at a time. By default as many as BLAS has threads.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed. The draws do not depend on the number of threads.""",
+    "attributes": """posterior_ : Posterior
+        The draws, chain and draw first.
+    diagnostics_ : Diagnostics
+        R-hat, effective sample sizes, divergences; ``str(diagnostics_)`` is one plain sentence.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.""",
+    "intercept": "the intercept.",
+    "sampler": 'Both are "nuts": the blocked sampler does not suit this model.',
+    "blocked": "",
+}
+BLOCKED_DOCS = DOCS | {
+    "blocked": ', "blocked"',
+    "sampler": '"nuts" for few samples, "blocked" for many samples per feature and for Gaussian models.',
+}
 
 
 class Horseshoe(PosteriorModel):
@@ -91,23 +130,45 @@ class Horseshoe(PosteriorModel):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_training(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Training:
+    @fit_context(skip_nested=True)
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, preferably components: whitened for the horseshoe, unscaled for the ridge.
+        y : array-like of shape (n_samples,)
+            Target: class labels, ordered classes or values.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples: a weight of 2 equals a duplicated sample, and 0 leaves it out.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight)
+        self._set_means()
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> None:
+        """Sample the posterior, and set what it does not contain."""
+        raise NotImplementedError
+
+    def _check_training(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Samples:
         """Return the samples to learn from: those whose weight is not zero."""
         X, y = check_training_data(self, X, y, **DENSE, ensure_min_samples=2)
-        return self._used(X, y, sample_weight, offset)
-
-    def _used(self, X: Floats, y: Any, sample_weight: Any, offset: Any = None) -> Training:
-        weights, offset = checked_weights(sample_weight, len(X)), checked_offset(offset, len(X))
-        return Training(X, y, weights, offset).of_positive_weight()
+        return select_samples(X, y, sample_weight, offset, None)
 
     def _sample(
-        self, family: Family, data: Training, complete: Callable[[Posterior], Posterior] = unchanged
+        self, family: Family, data: Samples, complete: Callable[[Posterior], Posterior] = unchanged
     ) -> None:
         names = getattr(self, "feature_names_in_", None)
-        unpenalized = column_mask(self.unpenalized, data.Z.shape[1], names, "unpenalized")
-        all_spreads = spreads(data.Z, data.weights)
+        unpenalized = column_mask(self.unpenalized, data.X.shape[1], names, "unpenalized")
+        all_spreads = spreads(data.X, data.sample_weight)
         penalized_spreads = all_spreads[~unpenalized]
-        weights = np.ones(len(data.Z)) if data.weights is None else data.weights
+        weights = np.ones(len(data.X)) if data.sample_weight is None else data.sample_weight
         deviation = family.pseudo_deviation(data.y, weights)
         if self.prior == "ridge":
             scale = ridge_scale(penalized_spreads, deviation)
@@ -135,6 +196,41 @@ class Horseshoe(PosteriorModel):
         self.posterior_, self.diagnostics_ = sample_posterior(problem, settings, self.retry)
 
 
+class OffsetHorseshoe(Horseshoe):
+    """Base class of the estimators whose linear predictor may have an offset, and that only NUTS suits."""
+
+    _parameter_constraints = {  # noqa: RUF012
+        **Horseshoe._parameter_constraints,
+        "sampler": [StrOptions({"auto", "nuts"})],
+    }
+
+    @fit_context(skip_nested=True)
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, offset: Any = None) -> Self:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, preferably components: whitened for the horseshoe, unscaled for the ridge.
+        y : array-like of shape (n_samples,), structured array, frame or tuple
+            Counts, integers of 0 or more; or event (whether it was observed) and time, as scikit-survival's
+            ``Surv`` makes them, as two columns of a frame, or as ``(event, time)``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples: a weight of 2 equals a duplicated sample, and 0 leaves it out.
+        offset : array-like of shape (n_samples,), optional
+            Added to the linear predictor. For counts, it is the logarithm of the exposure, such as the time or the
+            volume in which the events were counted.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight, offset)
+        self._set_means()
+        return self
+
+
 def _warn_about_scales(spread: Floats) -> None:
     spread = spread[spread > 0]
     if len(spread) and spread.max() < 1 / LARGEST_SCALE_RATIO:
@@ -142,8 +238,13 @@ def _warn_about_scales(spread: Floats) -> None:
             f"The features vary by {spread.max():.2g} at most, so the prior treats them as irrelevant: use "
             "ISPCA(whiten=True) or a StandardScaler before."
         )
+    if len(spread) and spread.min() > LARGEST_SCALE_RATIO:
+        notify(
+            f"The features vary by {spread.min():.2g} or more, so the prior hardly shrinks them, and sampling is "
+            "slow: use ISPCA(whiten=True) or a StandardScaler before."
+        )
     if len(spread) and spread.max() > LARGEST_SCALE_RATIO * spread.min():
         notify(
             f"The spreads of the features differ by a factor of {spread.max() / spread.min():.0f}, but the prior "
-            "treats them as comparable: use ISPCA(whiten=True) or a StandardScaler before."
+            "treats them as comparable, and sampling is slow: use ISPCA(whiten=True) or a StandardScaler before."
         )

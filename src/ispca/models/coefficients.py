@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._array_types import Floats, Indices
-from .._ranking import largest_first
-from .._result_table import ResultTable
 from ..fitted_parts import Columns, FittedParts, fold, take_apart
+from ..foundation.arrays import Floats, Indices, largest_first
+from ..foundation.result_tables import ResultTable, as_table
 from ..reduction.threads import workers
-from .posterior_model import PosteriorModel
+from .posterior_predictor import PosteriorModel
 
 # Draws x features made at a time.
 BLOCK_NUMBERS = 2**21
@@ -35,14 +34,16 @@ def original_coefficients(model: Any) -> ResultTable:
     -------
     table : recarray
         One row per feature (and class, where there are more than two) and for the intercept: ``feature``,
-        ``target_class``, ``mean``, ``sd``, ``q5``, ``q95``, ``p_sign`` and ``transformed_by``. ``p_sign`` is the
-        posterior probability that the coefficient has the sign of its mean. For models without a posterior,
-        ``mean`` is the estimate and the other numbers are NaN. ``transformed_by`` is empty for coefficients of the
-        original features. Otherwise it names the steps that are not linear, and the coefficients are those of the
-        features that these steps return.
+        ``target_class``, ``per_sd``, ``mean``, ``sd``, ``q5``, ``q95``, ``p_sign`` and ``transformed_by``.
+        ``per_sd`` is the mean effect of one standard deviation of the feature, as `ispca.plots.plot_coefficients`
+        shows it: per unit of what the model sees if neither reduction nor scaler divide by it, and NaN for the
+        intercept. ``p_sign`` is the posterior probability that the coefficient has the sign of its mean. For
+        models without a posterior, ``mean`` is the estimate and the numbers after it are NaN. ``transformed_by``
+        is empty for coefficients of the original features. Otherwise it names the steps that are not linear, and
+        the coefficients are those of the features that these steps return.
 
-        The rows of a class stay together: first its intercept, named ``(intercept)``, then the features in the
-        order of the columns. A feature may have that name too, so identify the intercept by its place.
+        The rows of a class stay together: first its intercept, named ``(intercept)``, then the features with the
+        largest ``per_sd`` first. A feature may have that name too, so identify the intercept by its place.
         ``table["mean"]`` is a column, ``table.to_frame()`` a data frame. For more than two classes the
         coefficients of a posterior are contrasts to the average class. Ordered classes share the coefficients, and
         the intercept is that of the log odds of exceeding the lowest class: for higher ones it is lower by the
@@ -59,7 +60,21 @@ def original_coefficients(model: Any) -> ResultTable:
     >>> table = original_coefficients(model.fit(data.data, data.target))
     >>> len(table), str(table.feature[0])
     (301, '(intercept)')
+    >>> bool(abs(table.per_sd[1]) == abs(table.per_sd[1:]).max())
+    True
     """
+    table = coefficients_by_column(model)
+    scale = np.concatenate([[np.nan], feature_spreads(model)])
+    per_sd = table["mean"].reshape(-1, len(scale)) * scale
+    order = np.array([[0, *(1 + largest_first(effects[1:]))] for effects in per_sd])
+    order += np.arange(len(per_sd))[:, None] * len(scale)
+    columns = {name: table[name] for name in COLUMNS}
+    columns = {name: columns.pop(name) for name in COLUMNS[:2]} | {"per_sd": per_sd.ravel()} | columns
+    return as_table({name: values[order.ravel()] for name, values in columns.items()})
+
+
+def coefficients_by_column(model: Any) -> ResultTable:
+    """Return the table of `original_coefficients` without ``per_sd``, and in the order of the columns."""
     chain = _chain(model)
     regression = chain.parts.model
     coef, intercept = _draws(regression) if isinstance(regression, PosteriorModel) else _estimates(regression)

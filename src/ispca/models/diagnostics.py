@@ -12,7 +12,7 @@ import numpy as np
 from scipy import fft, special
 from scipy.stats import rankdata
 
-from .._array_types import Floats
+from ..foundation.arrays import Floats
 
 LARGEST_R_HAT = 1.01
 SMALLEST_ESS = 400
@@ -57,6 +57,12 @@ class Diagnostics:
         return bool(self.r_hat.max() <= LARGEST_R_HAT and self.bulk_ess.min() >= SMALLEST_ESS and few_divergent)
 
     @property
+    def largest_r_hat(self) -> str:
+        """The largest R-hat, with the digits that show on which side of the limit it lies."""
+        value = float(self.r_hat.max())
+        return f"{value:.{5 if abs(value - LARGEST_R_HAT) < 0.0005 else 3}f}"
+
+    @property
     def summary(self) -> str:
         """The verdict in one sentence."""
         worst = self.quantities[int(np.argmax(self.r_hat))]
@@ -65,7 +71,7 @@ class Diagnostics:
             "1 divergent transition" if self.n_divergent == 1 else f"{self.n_divergent} divergent transitions"
         )
         return (
-            f"{verdict}: largest R-hat {self.r_hat.max():.3f} ({worst}), smallest effective sample size "
+            f"{verdict}: largest R-hat {self.largest_r_hat} ({worst}), smallest effective sample size "
             f"{self.bulk_ess.min():.0f} in the bulk and {self.tail_ess.min():.0f} in the tails of "
             f"{self.n_draws} draws, {divergent}."
         )

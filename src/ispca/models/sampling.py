@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from .._array_types import Floats, Mask
-from .._checks import checked_weights
-from .._engine_loader import load_engine
-from .._warnings import notify
 from ..families import Family
+from ..foundation.arrays import Floats, Mask
+from ..foundation.extras import load_engine
+from ..foundation.messages import notify
 from ..reduction.threads import usable_threads, workers
+from ..targets.samples import Samples
 from .diagnostics import LARGEST_DIVERGENT_FRACTION, Diagnostics, r_hat_and_bulk_ess, tail_ess
 from .posterior import Posterior, log_likelihood, part_of
 
@@ -25,28 +26,6 @@ RETRY_TARGET = 0.99
 WATCHED_SAMPLES = 500
 # Quantities whose chains a thread diagnoses at a time, at least.
 DIAGNOSED_TOGETHER = 12
-
-
-class Training(NamedTuple):
-    """Training samples."""
-
-    Z: Floats
-    y: Any
-    weights: Floats | None = None
-    offset: Floats | None = None
-
-    def of_positive_weight(self) -> Training:
-        """Return the samples that count."""
-        if self.weights is None or self.weights.all():
-            return self
-        used = np.flatnonzero(self.weights)
-        weights = checked_weights(self.weights[used], len(used))
-        return Training(self.Z[used], self.y[used], weights, None if self.offset is None else self.offset[used])
-
-    @property
-    def total_weight(self) -> float:
-        """The number of samples, where a weight of 2 counts as two."""
-        return len(self.Z) if self.weights is None else float(self.weights.sum())
 
 
 def spreads(values: Floats, weights: Floats | None) -> Any:
@@ -66,7 +45,7 @@ class Problem(NamedTuple):
     """Data and prior of one model."""
 
     family: Family
-    data: Training
+    data: Samples
     prior: dict[str, Any]  # its name and constants, as the engine names them
     # Adds what the likelihood needs and the engine does not draw.
     complete: Callable[[Posterior], Posterior] = unchanged
@@ -121,7 +100,7 @@ def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple
     """Draw until the chains have converged; if they never do, warn and say what to do."""
     first = second = settings.sampler
     if settings.sampler == "auto":
-        first, second = problem.family.samplers(*problem.data.Z.shape)
+        first, second = problem.family.samplers(*problem.data.X.shape)
     posterior, diagnostics = _run(problem, replace(settings, sampler=first), retry)
     if not diagnostics.converged and retry:
         # Smaller steps and a longer warm-up.
@@ -139,7 +118,8 @@ def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple
         features = "" if problem.prior["prior"] == "ridge" else "use fewer or whitened features, "
         notify(
             f"{diagnostics.summary} Do not rely on this posterior: raise n_warmup and n_draws, "
-            f"{features}or try another random_state."
+            f"{features}or try another random_state.",
+            ConvergenceWarning,
         )
     return posterior, diagnostics
 
@@ -150,8 +130,8 @@ def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, 
     y = np.asarray(family.engine_target(data.y), dtype=np.float64)
     n_classes = int(y.max()) + 1 if family.classification or family.ordered else 0
     options = asdict(settings) | problem.prior | {"n_classes": n_classes, "seed": settings.seed % 2**63}
-    options |= {"weights": data.weights, "offset": data.offset}
-    sample = partial(load_engine().sample, family.sampler_model, data.Z, y, **options)
+    options |= {"weights": data.sample_weight, "offset": data.offset}
+    sample = partial(load_engine().sample, family.sampler_model, data.X, y, **options)
     result = sample()
     posterior = Posterior.from_engine(result, family)
     diagnostics = diagnose(problem, posterior, settings)
@@ -172,16 +152,16 @@ def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diag
     shape = posterior.tau.shape
     coef, intercept = posterior.contrasts()
     watched = {"coefficient": coef.reshape(*shape, -1)}
-    if posterior.thresholds is not None:
-        watched["threshold"] = posterior.thresholds
-    elif problem.family.intercept:
+    if problem.family.intercept:
         watched["intercept"] = intercept.reshape(*shape, -1)
-    watched["log tau"] = np.log(posterior.tau)[:, :, None]
-    if posterior.sigma is not None:
-        watched["log sigma"] = np.log(posterior.sigma)[:, :, None]
-    if posterior.dispersion is not None:
-        watched["log dispersion"] = np.log(posterior.dispersion)[:, :, None]
-    Z, y, _, offset = problem.data
+    scales = {"log tau": np.log(posterior.tau)[:, :, None]}
+    if problem.family.monitored is not None:
+        name, monitor = problem.family.monitored
+        draws = monitor(getattr(posterior, problem.family.extra))
+        # Like intercepts, thresholds come before the scales.
+        (watched if draws.ndim == 3 else scales)[name] = draws.reshape(*shape, -1)
+    watched |= scales
+    Z, y, offset = problem.data.X, problem.data.y, problem.data.offset
     some = slice(None, None, -(-len(Z) // WATCHED_SAMPLES))
     density = log_likelihood(problem.complete(posterior), Z[some], y[some], part_of(offset, some)).sum(axis=0)
     watched["log predictive density"] = density.reshape(*shape, 1)

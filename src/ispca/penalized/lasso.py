@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._array_types import Floats
-from .._engine_loader import load_engine
-from .records import Fit, Problem
+from ..foundation.arrays import Floats
+from ..foundation.extras import load_engine
+from .problem import Fit, Problem
 
 # Of a coordinate's squared step, relative to the null model's loss; on sparse data, where each digit costs cycles,
 # ten times the engine's default. Deviances move by 0.00001 of their value.

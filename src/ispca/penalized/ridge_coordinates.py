@@ -9,9 +9,9 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from .._array_types import Floats
+from ..foundation.arrays import Floats
 from ..reduction.design import feature_blocks
-from .records import Problem
+from .problem import Problem
 
 # What a nonzero and a feature cost in dense multiplications when the sparse matrix is used as it is.
 NONZERO_COST, FEATURE_COST = 4, 20
@@ -94,14 +94,14 @@ def standardization(X: Any, train: np.ndarray, weights: Floats | None = None) ->
     return center, inverse
 
 
-def _scaled(X: Any, inverse: Floats) -> Any:
+def _scale(X: Any, inverse: Floats) -> Any:
     rows = sp.csr_array(X, dtype=np.float64, copy=True)
     rows.data *= inverse[rows.indices]
     return rows
 
 
 def _sparse_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> Space:
-    scaled = _scaled(X, inverse)
+    scaled = _scale(X, inverse)
     transposed = sp.csr_array(scaled[train].T)
     shift = (center * inverse)[:, None]
 
@@ -130,7 +130,7 @@ def _blocks(X: Any, center: Floats, inverse: Floats) -> Any:
 def _wide_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> Space:
     gram = np.zeros((X.shape[0], int(train.sum())))
     if sp.issparse(X):
-        scaled = _scaled(X, inverse)
+        scaled = _scale(X, inverse)
         mean = center * inverse
         product = scaled @ mean
         gram += (scaled @ scaled[train].T).toarray()
@@ -149,7 +149,7 @@ def _wide_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> S
             coef[:, block] = dual.T @ part[train] * inverse[block]
         return coef, -coef @ center
 
-    return _rotated(gram @ vectors, train, values, original)
+    return _rotate(gram @ vectors, train, values, original)
 
 
 def _tall_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> Space:
@@ -160,10 +160,10 @@ def _tall_space(X: Any, train: np.ndarray, center: Floats, inverse: Floats) -> S
         coef = (inverse[:, None] * (vectors @ theta)).T
         return coef, -coef @ center
 
-    return _rotated(standard @ vectors, train, np.maximum(values, 0), original)
+    return _rotate(standard @ vectors, train, np.maximum(values, 0), original)
 
 
-def _rotated(Z: Floats, train: np.ndarray, values: Floats, original: Any) -> Space:
+def _rotate(Z: Floats, train: np.ndarray, values: Floats, original: Any) -> Space:
     transposed = np.ascontiguousarray(Z[train].T)
     return Space(
         lambda theta: Z @ theta,

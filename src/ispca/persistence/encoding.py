@@ -12,16 +12,15 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._result_table import as_table
 from ..containers.array_api import on_host
 from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import take_apart
-from ..models.baseline_hazard import CumulativeHazard
+from ..foundation.result_tables import as_table
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
-from ..reduction.records import Step
-from .archive import STORABLE
-from .limits import ContentError, check_memory
+from ..models.survival import CumulativeHazard
+from ..reduction.reduction_result import Step
+from .archive import STORABLE, ContentError
 from .storable import check_estimator, check_parameters, check_pipeline, estimators, functions
 
 RECORDS: dict[str, Any] = {
@@ -32,6 +31,15 @@ FITTED = re.compile(r"(?!training_scores_)[a-z][a-z0-9_]*_|_supervised_loadings|
 # Parameters that are stored only if they are integers, and as their defaults otherwise: a generator has moved on
 # since the fit, a splitter is a Python object, and a directory belongs to one machine.
 REPLACED = ("random_state", "cv", "cross_fit", "resume")
+
+
+def encode_model(model: Any, arrays: list[np.ndarray]) -> Any:
+    """Return a description of a model; its arrays are appended to ``arrays``."""
+    if isinstance(model, np.recarray):
+        raise ContentError("A table is not a model. To store a panel, pass the selector's submodel().")
+    if isinstance(model, str):
+        raise ContentError(f"{model!r:.60} is not a fitted model.")
+    return _encode_model(model, arrays)
 
 
 def encode(value: Any, arrays: list[np.ndarray]) -> Any:
@@ -91,18 +99,13 @@ def _encode_model(value: Any, arrays: list[np.ndarray], blank: bool = False) -> 
     if blank:
         return {"blank": name, "parameters": _encode_parameters(value, arrays)}
     check_is_fitted(value)
-    value = _on_host(value)
+    # NumPy arrays take the place of those of other libraries.
+    value = copy(value)
+    vars(value).update({key: on_host(item) for key, item in vars(value).items()})
     _check_storable(value, check_estimator)
     parameters = _encode_parameters(value, arrays)
     fitted = {key: encode(item, arrays) for key, item in vars(value).items() if FITTED.fullmatch(key)}
     return {"estimator": name, "parameters": parameters, "fitted": fitted}
-
-
-def _on_host(estimator: Any) -> Any:
-    """Return the estimator with NumPy arrays in place of those of other libraries."""
-    found = copy(estimator)
-    vars(found).update({name: on_host(value) for name, value in vars(estimator).items()})
-    return found
 
 
 def _is_step(value: Any) -> bool:
@@ -136,7 +139,7 @@ def _encode_parameters(value: Any, arrays: list[np.ndarray]) -> dict[str, Any]:
 class Content(NamedTuple):
     """The arrays that a description refers to, and the memory limit in bytes."""
 
-    arrays: list[np.ndarray]
+    arrays: dict[int, np.ndarray]
     limit: int
 
 
@@ -169,9 +172,10 @@ def _text(value: Any) -> str:
 
 
 def _array(content: Content, number: Any) -> np.ndarray:
-    if type(number) is not int or not 0 <= number < len(content.arrays):
-        raise ContentError("its description refers to an array that does not exist")
-    return content.arrays[number]
+    if type(number) is not int or number not in content.arrays:
+        raise ContentError("its description refers to an array that does not exist, or twice to one")
+    # Each array is used once, so that the memory and time for all of them are limited.
+    return content.arrays.pop(number)
 
 
 def _strings(content: Content, items: Any) -> np.ndarray:
@@ -201,21 +205,14 @@ def _dict(content: Content, entries: Any) -> dict[str, Any]:
     return {_text(name): decode(item, content) for name, item in entries.items()}
 
 
-def _scalar(content: Content, node: Any) -> Any:
-    value = decode(node, content)
-    if not isinstance(value, np.ndarray) or value.ndim:
-        raise ContentError("its description contains an array where a single value is expected")
-    return value[()]
-
-
-def _known(kinds: dict[str, Any], name: Any) -> Any:
+def _look_up(kinds: dict[str, Any], name: Any) -> Any:
     if not isinstance(name, str) or name not in kinds:
         raise ContentError(f"it contains a class that is not allowed in a model file, {name!r:.40}")
     return kinds[name]
 
 
 def _record(content: Content, name: Any, entries: Any) -> Any:
-    kind = _known(RECORDS, name)
+    kind = _look_up(RECORDS, name)
     values = _dict(content, entries)
     if set(values) != {field.name for field in fields(kind)}:
         raise ContentError(f"its description does not contain the fields of a {name}")
@@ -227,8 +224,6 @@ def _table(content: Content, entries: Any) -> Any:
     lengths = {column.shape if isinstance(column, np.ndarray) else None for column in columns.values()}
     if len(lengths) != 1 or len(lengths.pop() or ()) != 1:
         raise ContentError("its description contains a table without columns of one length")
-    # Each column is copied, and all of them may refer to one array.
-    check_memory(sum(column.nbytes for column in columns.values()), content.limit)
     return as_table(columns)
 
 
@@ -249,7 +244,7 @@ def _pipeline(content: Content, entries: Any) -> Pipeline:
 
 
 def _blank(content: Content, name: Any, entries: Any) -> Any:
-    kind = _known(estimators(), name)
+    kind = _look_up(estimators(), name)
     parameters = _dict(content, entries)
     if set(parameters) != set(kind().get_params(deep=False)):
         raise ContentError(f"its description does not contain the parameters of {name}")
@@ -278,14 +273,14 @@ def _dtype(content: Content, name: Any) -> Any:
 _DECODERS: dict[tuple[str, ...], Callable[..., Any]] = {
     ("array",): _array,
     ("strings",): _strings,
-    ("scalar",): _scalar,
+    ("scalar",): lambda content, node: decode(node, content)[()],
     ("list",): _list,
     ("slice",): _slice,
     ("tuple",): lambda content, items: tuple(_list(content, items)),
     ("dict",): _dict,
     ("table",): _table,
     ("dtype",): _dtype,
-    ("function",): lambda content, name: _known(functions(), name),
+    ("function",): lambda content, name: _look_up(functions(), name),
     ("record", "fields"): _record,
     ("pipeline",): _pipeline,
     ("estimator", "parameters", "fitted"): _estimator,

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .._atomic import whole_file
-from .._messages import InputError
-from .archive import open_archive, write_archive
-from .encoding import Content, decode_model, encode
-from .limits import LARGEST_COUNT, ContentError, parse_json
+from ..foundation.atomic import whole_file
+from ..foundation.messages import InputError
+from .archive import LARGEST_COUNT, ContentError, open_archive, parse_json, write_archive
+from .encoding import Content, decode_model, encode_model
 
 NAME = "ispca model"
 # Increased whenever the content of files changes; files of other versions are refused.
@@ -45,7 +44,7 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
     Raises
     ------
     ValueError
-        If something in the model cannot be stored.
+        If this is not a model, or something in it cannot be stored.
 
     Examples
     --------
@@ -67,7 +66,7 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
         "version": VERSION,
         "written_by": f"ispca {version('ispca')}",
         "details": details or {},
-        "model": encode(model, arrays),
+        "model": encode_model(model, arrays),
         "arrays": len(arrays),
     }
     content = json.dumps(description, indent=1).encode()
@@ -114,11 +113,11 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> Any:
     >>> load_model("model.ispca").predict(X_new)  # doctest: +SKIP
     """
     with _boundary(Path(path), max_bytes), open_archive(Path(path), max_bytes) as archive:
-        description = _checked(archive.description())
+        description = _check_description(archive.description())
         count = description.get("arrays")
         if type(count) is not int or count != archive.n_arrays:
             raise ContentError("it does not contain the arrays that its description counts")
-        return decode_model(description["model"], Content(archive.arrays(), archive.limit))
+        return decode_model(description["model"], Content(dict(enumerate(archive.arrays())), archive.limit))
 
 
 def read_details(path: Any, *, max_bytes: int | None = None) -> dict[str, Any]:
@@ -142,7 +141,7 @@ def read_details(path: Any, *, max_bytes: int | None = None) -> dict[str, Any]:
         If the file is not a model file or cannot be read.
     """
     with _boundary(Path(path), max_bytes), open_archive(Path(path), max_bytes) as archive:
-        details = _checked(archive.description())["details"]
+        details = _check_description(archive.description())["details"]
         if not isinstance(details, dict):
             raise ContentError("its details are not named values")
         return details
@@ -168,7 +167,7 @@ def _boundary(path: Path, max_bytes: int | None) -> Iterator[None]:
         raise ModelFileError(f"Could not load {path}: its content is damaged.") from error
 
 
-def _checked(description: Any) -> dict[str, Any]:
+def _check_description(description: Any) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("format") != NAME:
         raise ContentError("it is not a model of ispca")
     version = description.get("version")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._extras import load_extra
+from ..foundation.extras import load_extra
 
 # Okabe and Ito's palette, distinguishable with every common form of color vision and in grayscale.
 INK = "#222222"

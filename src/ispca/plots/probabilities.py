@@ -8,11 +8,11 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.utils.validation import check_is_fitted
 
-from .._array_types import Floats
-from .._result_table import ResultTable
+from ..foundation.arrays import Floats, protect
+from ..foundation.result_tables import ResultTable
 from .canvas import FAINT, INK, class_legend, class_style, new_axes, point_look, short_names, shorten, text_styles
-from .input_checks import check_positive, check_target, make_table, stack_tables
-from .input_checks import sample_names as _sample_names
+from .plot_arguments import check_positive, check_target, make_table, stack_tables
+from .plot_arguments import sample_names as _sample_names
 
 INTERVAL_PROBABILITY = 0.95
 # With more curves, the intervals overlap too much to be read.
@@ -26,7 +26,7 @@ def predicted_probabilities(model: Any, X: Any, y: Any) -> tuple[Floats, Any, np
         check_is_fitted(model)
         if not hasattr(model, "predict_proba"):
             raise ValueError(f"{type(model).__name__} has no predict_proba: pass another classifier.")
-    probabilities = np.asarray(model.predict_proba(X) if fitted else model, dtype=np.float64)
+    probabilities = np.asarray(model.predict_proba(protect(X, model)) if fitted else model, dtype=np.float64)
     if probabilities.ndim != 2:
         raise ValueError(
             "model must be a fitted classifier or an array of probabilities with one column per class."
@@ -212,7 +212,9 @@ def _calibration(predicted: Floats, is_class: Any, n_bins: int) -> dict[str, Any
     }
 
 
-def plot_calibration(model: Any, X: Any, y: Any, *, n_bins: int | None = None, ax: Any = None) -> Any:
+def plot_calibration(
+    model: Any, X: Any, y: Any, *, n_bins: int | None = None, held_out: bool = False, ax: Any = None
+) -> Any:
     """Plot the observed frequency of a class against its predicted probability.
 
     Calibrated models lie on the diagonal.
@@ -221,6 +223,9 @@ def plot_calibration(model: Any, X: Any, y: Any, *, n_bins: int | None = None, a
     ----------
     model, X, y, n_bins
         As in `calibration_table`.
+    held_out : bool, default=False
+        Whether a fitted model has not seen these samples. Otherwise the label says "training samples", for which a
+        model is calibrated too well. An array of probabilities is taken as held-out predictions.
     ax : matplotlib Axes, optional
         Axes to draw on; new ones by default.
 
@@ -254,7 +259,10 @@ def plot_calibration(model: Any, X: Any, y: Any, *, n_bins: int | None = None, a
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     of = "the class" if several else shorten(labels[1], 20)
     interval = ", 95% interval" if len(labels) <= MOST_INTERVALS else ""
-    ax.set(xlabel=f"predicted probability of {of}", ylabel=f"observed frequency{interval}")
+    xlabel = f"predicted probability of {of}"
+    if hasattr(model, "fit") and not held_out:
+        xlabel = f"fitted probability of {of} (training samples)"
+    ax.set(xlabel=xlabel, ylabel=f"observed frequency{interval}")
     if several:
         class_legend(ax, styles, lines=True)
     return ax

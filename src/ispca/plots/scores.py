@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from .._array_types import Floats
-from .._linear_projection import displayed_scores
-from .._result_table import ResultTable
 from ..fitted_parts import take_apart
+from ..foundation.arrays import Floats
+from ..foundation.result_tables import ResultTable
+from ..transformers.linear_projection import displayed_scores
 from .canvas import INK, Style, class_legend, class_style, load_pyplot, new_axes
-from .input_checks import (
+from .plot_arguments import (
     all_classes,
     check_component,
     check_positive,
@@ -23,8 +23,15 @@ from .input_checks import (
     make_table,
     table_classes,
 )
-from .input_checks import sample_names as _sample_names
-from .scatter import deleted_distances, draw_ellipses, draw_points, ellipse_table, label_outliers, present_styles
+from .plot_arguments import sample_names as _sample_names
+from .score_points import (
+    deleted_distances,
+    draw_ellipses,
+    draw_points,
+    ellipse_table,
+    label_outliers,
+    present_styles,
+)
 
 # Smallest readable width of a panel, in inches.
 PANEL = 1.9

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._messages import count
-from .blocks import Layout
-from .limits import CELL, TEXT, Limit
+from ..foundation.messages import count
+from .file_access import CELL, TEXT, Limit
+from .numbers_and_dates import Convention
 from .orientation import assemble
-from .records import Raw, Request, SampleColumns, TableError, unknown_column
-from .rows import Row, rows
+from .table import Raw, Request, SampleColumns, TableError, unknown_column
+from .text_rows import Layout, Row, rows
 
 SAMPLE, BEGIN, END = "!Sample_", "!series_matrix_table_begin", "!series_matrix_table_end"
 CHARACTERISTICS = "characteristics_ch"
@@ -26,7 +26,9 @@ def is_series_matrix(comments: Iterable[str]) -> bool:
     return any(line.startswith((SAMPLE, BEGIN)) for line in comments)
 
 
-def read_series_matrix(comments: Sequence[str], following: Iterable[str], where: str, request: Request) -> Raw:
+def read_series_matrix(
+    comments: Sequence[str], following: Iterable[str], where: str, request: Request, mixed: bool = False
+) -> Raw:
     """Read a series matrix: the lines before the table (``comments``) and those of the table."""
     sheet = _sample_sheet(comments, where, request.limit)
     if request.as_text:
@@ -41,8 +43,14 @@ def read_series_matrix(comments: Sequence[str], following: Iterable[str], where:
         )
     # Target and other columns are those of the sample sheet.
     asked = replace(request, target=None, id=None, columns=SampleColumns(), transpose=True)
-    raw = assemble(header, (), _until_end(found, where), asked, Layout(len(header), where, "\t"))
-    _describe(raw, _in_order_of(raw.ids or [], sheet, where), request, where)
+    marks = Convention(mixed=mixed)
+    raw = assemble(header, (), _until_end(found, where), asked, Layout(len(header), where, "\t", marks))
+    place, ids = {name: i for i, name in enumerate(sheet.get(ACCESSION, []))}, raw.ids or []
+    unknown = [name for name in ids if name not in place]
+    if unknown:
+        raise TableError(f"{where} is damaged: it does not describe sample {unknown[0]!r}. Download it again.")
+    in_order = {name: [values[place[id]] for id in ids] for name, values in sheet.items()}
+    _describe(raw, in_order, request, where)
     return raw
 
 
@@ -97,16 +105,6 @@ def _free(name: str, taken: dict[str, list[str]]) -> str:
         number += 1
         free = f"{name}.{number}"
     return free
-
-
-def _in_order_of(ids: Sequence[str], sheet: dict[str, list[str]], where: str) -> dict[str, list[str]]:
-    """Return the sheet with its rows in the order of the columns of the table."""
-    place = {name: i for i, name in enumerate(sheet.get(ACCESSION, []))}
-    unknown = [name for name in ids if name not in place]
-    if unknown:
-        raise TableError(f"{where} is damaged: it does not describe sample {unknown[0]!r}. Download it again.")
-    order = [place[name] for name in ids]
-    return {name: [values[i] for i in order] for name, values in sheet.items()}
 
 
 def _describe(raw: Raw, sheet: dict[str, list[str]], request: Request, where: str) -> None:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import math
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._extras import load_extra
-from .._messages import count, listing
-from .files import HDF5, check_magic
-from .h5ad_probe import can_be_opened
-from .limits import Limit, table_bytes
-from .npz import checked_dense
-from .records import Raw, Request, TableError, unknown_column
-from .sparse_checks import checked_csr
-from .stored_arrays import in_blocks, open_stored
+from ..foundation.extras import load_extra
+from ..foundation.messages import count, listing
+from .array_files import build_csr, build_dense, in_blocks, open_stored
+from .file_access import CELL, HDF5, TEXT, Limit, check_magic, table_bytes
+from .hdf5_crash_guard import can_be_opened
+from .table import Raw, Request, TableError, unknown_column
 
-# The largest expansion by deflate, and the smallest number of strings read at a time.
-DEFLATE_RATIO = 1032
-TEXTS_AT_A_TIME = 200
+# The largest expansion by deflate, and the largest place of a string in a file, in bytes.
+DEFLATE_RATIO, LONGEST_REFERENCE = 1032, 16
 # More cells of obs or var take seconds to turn into text.
 MOST_TEXTS = 5_000_000
 
@@ -33,10 +30,10 @@ def read_h5ad(path: Path, request: Request) -> Raw:
     if not can_be_opened(path):
         raise TableError(f"{path.name} is damaged: the HDF5 library cannot open it. Write it again.")
     with h5py.File(path, "r") as file:
-        return _annotated(Reader(h5py, path, request.limit), file, request, path)
+        return _read(Reader(h5py, path, request.limit), file, request, path)
 
 
-def _annotated(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
+def _read(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
     needed, notes = reader.needed(file), []
     if request.block_memory is not None and needed > request.limit.bytes:
         X, note = in_blocks(open_stored(path), request, needed)
@@ -75,7 +72,9 @@ class Reader:
     """Reads the parts of one HDF5 file within the limit."""
 
     def __init__(self, h5py: Any, path: Path, limit: Limit) -> None:
-        self._h5py, self._limit, self._size = h5py, limit, max(path.stat().st_size, 1)
+        self._h5py, self._path, self._limit, self._size = h5py, path, limit, max(path.stat().st_size, 1)
+        # Memory of all texts that have been read.
+        self._taken = 0
 
     def _item(self, parent: Any, name: str) -> Any:
         """Return a group or an array, which must be stored in this file, or None."""
@@ -118,9 +117,8 @@ class Reader:
 
     def _check_chunks(self, stored: Any, name: str) -> None:
         """Refuse a chunk that unpacks to more than its declared size; HDF5 itself would not stop."""
-        filters = stored.id.get_create_plist()
+        h5z, filters = self._h5py.h5z, stored.id.get_create_plist()
         kinds = {filters.get_filter(i)[0] for i in range(filters.get_nfilters())}
-        h5z = self._h5py.h5z
         if kinds - {h5z.FILTER_DEFLATE, h5z.FILTER_SHUFFLE, h5z.FILTER_FLETCHER32, h5z.FILTER_LZF}:
             raise TableError(
                 f"{name!r} in {self._limit.file} uses an unsupported compression. Write it with gzip."
@@ -140,17 +138,60 @@ class Reader:
                 )
 
     def _texts(self, stored: Any, name: str) -> np.ndarray:
-        """Read strings of any length in parts; many of them may share one place in the file."""
+        """Read strings of any length; many of them may share one place in the file."""
         self._limit.check_table(len(stored), 0)
-        step = max(TEXTS_AT_A_TIME, self._limit.bytes // 4 // self._size)
-        texts: list[str] = []
-        taken = 0
-        for start in range(0, len(stored), step):
-            part = stored.asstr()[start : start + step].tolist()
-            taken += sum(map(len, part))
-            self._limit.check(taken, f"The text of {name!r}")
-            texts += part
-        return np.array([*texts, None], dtype=object)[:-1]
+        lengths = self._lengths(stored)
+        if lengths.max(initial=0) > self._size:
+            raise TableError(f"{name!r} in {self._limit.file} is damaged: a text is longer than the file.")
+        self._take(int(lengths.sum()) + len(stored) * (TEXT + CELL), name)
+        return np.array([*stored.asstr()[()].tolist(), None], dtype=object)[:-1]
+
+    def _take(self, size: int, name: str) -> None:
+        """Count the memory of texts, and refuse too much of it before it is allocated."""
+        self._taken += size
+        self._limit.check(self._taken, f"The text of {name!r}")
+
+    def _lengths(self, stored: Any) -> np.ndarray:
+        """Return the declared lengths of strings, for which HDF5 allocates memory before it looks at the strings.
+
+        A stored string is a length of four bytes and a place in the file.
+        """
+        n = len(stored)
+        if not n or not stored.id.get_storage_size():
+            return np.zeros(0, dtype=np.int64)
+        if stored.chunks is None:
+            offset = stored.id.get_offset()
+            if offset is None:
+                return np.zeros(0, dtype=np.int64)
+            with self._path.open("rb") as file:
+                file.seek(offset)
+                parts = [(file.read(stored.id.get_storage_size()), n)]
+        else:
+            parts = [(self._chunk(stored, i), math.prod(stored.chunks)) for i in range(stored.id.get_num_chunks())]
+        lengths = [
+            np.frombuffer(part, np.uint8)[: len(part) // often * often].reshape(often, -1)[:, :4]
+            for part, often in parts
+            if len(part) >= 4 * often
+        ]
+        found = np.ascontiguousarray(np.concatenate(lengths)) if lengths else np.zeros((0, 4), np.uint8)
+        return found.view("<u4").ravel().astype(np.int64)
+
+    def _chunk(self, stored: Any, i: int) -> bytes:
+        """Return the unpacked content of a chunk of strings, or nothing if it is packed by LZF."""
+        h5z, often, filters = self._h5py.h5z, math.prod(stored.chunks), stored.id.get_create_plist()
+        skipped, content = stored.id.read_direct_chunk(stored.id.get_chunk_info(i).chunk_offset)
+        for k in reversed(range(filters.get_nfilters())):
+            kind = h5z.FILTER_NONE if skipped >> k & 1 else filters.get_filter(k)[0]
+            if kind == h5z.FILTER_LZF:
+                return b""
+            if kind == h5z.FILTER_FLETCHER32:
+                content = content[:-4]
+            if kind == h5z.FILTER_DEFLATE:
+                content = zlib.decompressobj().decompress(content, often * LONGEST_REFERENCE)
+            if kind == h5z.FILTER_SHUFFLE:
+                shuffled = np.frombuffer(content, np.uint8)
+                content = shuffled[: len(shuffled) // often * often].reshape(-1, often).T.tobytes()
+        return bytes(content)
 
     def needed(self, file: Any) -> int:
         """Return the memory that X takes, or 0 if that is unclear: reading it says what is wrong."""
@@ -167,12 +208,12 @@ class Reader:
         """Return X, dense or CSR."""
         stored = self._item(file, "X")
         if not isinstance(stored, self._h5py.Group):
-            return checked_dense(self.values(file, "X", axes=2), self._limit)
+            return build_dense(self.values(file, "X", axes=2), self._limit)
         data, indices, indptr = (self.values(stored, part) for part in ("data", "indices", "indptr"))
         kind = _text(stored.attrs["encoding-type"])
         if kind not in ("csr_matrix", "csc_matrix"):
             raise TableError(f"X in {self._limit.file} has the unknown encoding {kind!r}. Store it as CSR or CSC.")
-        return checked_csr(data, indices, indptr, stored.attrs["shape"], self._limit, kind == "csc_matrix")
+        return build_csr(data, indices, indptr, stored.attrs["shape"], self._limit, kind == "csc_matrix")
 
     def index(self, file: Any, name: str) -> list[str]:
         """Return the names of the rows of obs or var."""
@@ -187,7 +228,7 @@ class Reader:
         keys = [key for key in dict.fromkeys([*ordered, *frame]) if key in frame and key not in hidden]
         if n_rows * len(keys) > MOST_TEXTS:
             return {}, [f"{name} is too large to describe the data: its {len(keys)} columns are not used."]
-        found, unreadable, taken = {}, [], 0
+        found, unreadable = {}, []
         for key in keys:
             try:
                 values = self.column(frame, key)
@@ -197,8 +238,7 @@ class Reader:
                 unreadable.append(key)
                 continue
             found[key] = _as_texts(values)
-            taken += sum(map(len, found[key]))
-            self._limit.check(taken, f"The text of {name}")
+            self._take(sum(map(sys.getsizeof, found[key])) + CELL * n_rows, name)
         return found, [f"Columns of {name} that cannot be read: {listing(unreadable)}."] if unreadable else []
 
     def column(self, frame: Any, name: str) -> np.ndarray:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from .._messages import listing, shortened
-from .blocks import Block, Layout, parse
-from .cells import USUAL_MISSING, number, plain_numbers
-from .dialect import SNIFFED_LINES
-from .limits import CELL, TEXT
-from .messy_cells import Tally, almost_number, features_in_words
-from .records import Interpretation, Raw, Request, TableError, unique_names, unknown_column
-from .rows import Row, pieces
+from ..foundation.messages import listing, shortened
+from .messy_cells import almost_number, features_in_words, has_units, in_plain_notation, is_unit
+from .numbers_and_dates import USUAL_MISSING, convention_of, number, plain_numbers
+from .row_blocks import Collector, MixedMarks, Places
+from .table import Interpretation, Raw, Request, TableError, unique_names
+from .text_rows import SNIFFED_LINES, Block, Layout, Row, parse, pieces
 
 # Characters parsed at a time.
 BLOCK_CHARACTERS = 2**23
@@ -32,37 +29,54 @@ def assemble(
     header: Sequence[str], sample: Iterable[Sequence[str]], rows: Iterable[Row], request: Request, layout: Layout
 ) -> Raw:
     """Parse rows into a table, a block at a time; a column with text in the first rows (``sample``) is text."""
-    collector = collector_for(header, _text_columns(sample, layout), request, layout)
+    sample, rows = list(sample), iter(rows)
+    units: Sequence[str] = ()
+    if not request.samples_in_columns(header) and has_units(sample, layout.marks.comma):
+        units = sample.pop(0)
+        next(rows)
+    text, lost = _text_columns(sample, layout)
+    kind = SamplesInColumns if request.samples_in_columns(header) else SamplesInRows
+    collector = TextColumns(header, request, layout) if request.as_text else kind(header, text, request, layout)
+    collector.lost |= lost
     n_rows = 0
     for part in pieces(rows, BLOCK_CHARACTERS):
         n_rows += len(part)
         request.limit.check_table(n_rows, layout.width)
         collector.add(parse(part, collector.layout))
-    return collector.finish()
+    raw = collector.finish()
+    raw.read_as = raw.read_as._replace(decimal_comma=collector.comma)
+    raw.notes[:0] = collector.notes_on_marks(sample, raw)
+    if units:
+        found = listing(dict.fromkeys(unit.strip() for unit in units if is_unit(unit.strip())))
+        raw.notes.insert(0, f"The row below the header was read as units: {found}.")
+    return raw
 
 
-def _text_columns(sample: Iterable[Sequence[str]], layout: Layout) -> set[int]:
-    """Return the columns that contain text in the first rows."""
-    comma = layout.decimal_comma
-    text: set[int] = set()
+def read_marks(read: Callable[[bool], Raw]) -> Raw:
+    """Read a file by its convention for decimal marks; if they prove to be mixed, again with ``mixed``."""
+    try:
+        return read(False)
+    except MixedMarks:
+        return read(True)
+
+
+def _text_columns(sample: Sequence[Sequence[str]], layout: Layout) -> tuple[set[int], dict[int, str]]:
+    """Return the columns that contain text in the first rows, and a text from each that mostly has numbers."""
+    comma = layout.marks.comma
+    text: dict[int, str] = {}
+    n_text: Counter[int] = Counter()
     missing = frozenset(USUAL_MISSING)
     for fields in sample:
-        items = {j: item for j, item in enumerate(fields[: layout.width]) if j not in text and item not in missing}
-        if plain_numbers(list(items.values())) is not None:
+        items = {j: item for j, item in enumerate(fields[: layout.width]) if item not in missing}
+        if not text and plain_numbers(list(items.values())) is not None:
             continue
         for j, item in items.items():
-            decimal = item.replace(",", ".") if comma else item
-            if number(decimal) is None and almost_number(item, comma) is None:
-                text.add(j)
-    return text
-
-
-def collector_for(header: Sequence[str], text: set[int], request: Request, layout: Layout) -> Collector:
-    """Return the collector that the request and the header ask for."""
-    if request.as_text:
-        return TextColumns(header, request, layout)
-    kind = SamplesInColumns if request.samples_in_columns(header) else SamplesInRows
-    return kind(header, text, request, layout)
+            plain = item.replace(",", ".") if comma else item
+            if number(plain) is None and (j in text or almost_number(item, comma) is None):
+                text.setdefault(j, item.strip())
+                n_text[j] += 1
+    present = Counter(j for fields in sample for j, item in enumerate(fields) if j in text and item not in missing)
+    return set(text), {j: item for j, item in text.items() if 2 * n_text[j] < present[j]}
 
 
 def from_fields(rows: Sequence[Sequence[str]], request: Request, where: str) -> Raw:
@@ -72,75 +86,15 @@ def from_fields(rows: Sequence[Sequence[str]], request: Request, where: str) -> 
     def padded(row: Sequence[str]) -> list[str]:
         return [*row, *[""] * (width - len(row))]
 
-    following = ((i, "", padded(row)) for i, row in enumerate(rows[1:], 2))
-    return assemble(padded(rows[0]), rows[1 : SNIFFED_LINES + 1], following, request, Layout(width, where))
+    header, sample = padded(rows[0]), rows[1 : SNIFFED_LINES + 1]
+    marks = convention_of(sample, request.decimal_comma, lone_comma=False)
 
+    def read(mixed: bool) -> Raw:
+        following = ((i, "", padded(row)) for i, row in enumerate(rows[1:], 2))
+        layout = Layout(width, where, marks=marks._replace(mixed=marks.mixed or mixed))
+        return assemble(header, sample, following, request, layout)
 
-class Places:
-    """The positions of all names."""
-
-    def __init__(self, names: Sequence[str], where: str, what: str = "column") -> None:
-        self._names, self._where, self._what = names, where, what
-        self._found: dict[str, list[int]] = defaultdict(list)
-        for j, name in enumerate(names):
-            self._found[name].append(j)
-
-    def of(self, name: str, role: str) -> int:
-        """Return the position of a name, or raise if it is absent or appears more than once."""
-        found = self._found.get(name, [])
-        if not found:
-            raise unknown_column(name, [other for other in self._names if other], role, self._where, self._what)
-        if len(found) > 1:
-            raise TableError(
-                f"{self._where} has {len(found)} {self._what}s named {name!r} ({role}). Rename all but one."
-            )
-        return found[0]
-
-
-class Collector(ABC):
-    """Collects blocks of rows; ``layout`` says how to parse the next one."""
-
-    def __init__(self, header: Sequence[str], request: Request, layout: Layout) -> None:
-        self._header, self._request, self.layout = header, request, layout
-        self._names = [name or f"column {j + 1}" for j, name in enumerate(header)]
-        self._blocks: list[tuple[list[int], np.ndarray]] = []
-        self._tally, self._text_bytes = Tally(), 0
-
-    @abstractmethod
-    def add(self, block: Block) -> None:
-        """Add a block."""
-
-    @abstractmethod
-    def finish(self) -> Raw:
-        """Assemble the blocks."""
-
-    def _check_texts(self, items: Iterable[str]) -> None:
-        """Count text that is kept, and refuse too much of it."""
-        self._text_bytes += sum(len(item) + TEXT + CELL for item in items)
-        self._request.limit.check(self._text_bytes, "The text")
-
-    def _repair(self, block: Block, i: int, j: int, column: int) -> bool:
-        """Replace a field that is almost a number, and count it for a column; return whether it was one."""
-        item = block.odd[i][1][j]
-        found = almost_number(item, self.layout.decimal_comma)
-        if found is None:
-            return False
-        block.numbers[i, bisect_left(self.layout.numbers, j)] = found.value
-        self._tally.add(column, found.kind, item)
-        return True
-
-    def _joined(self) -> np.ndarray:
-        """Return the columns that are numbers in all blocks, which are released."""
-        positions = self.layout.numbers
-        values = np.empty((sum(len(numbers) for _, numbers in self._blocks), len(positions)))
-        start = 0
-        for of_block, numbers in self._blocks:
-            same = len(of_block) == len(positions)
-            part = numbers if same else numbers[:, np.searchsorted(of_block, positions)]
-            values[start : start + len(part)] = part
-            start += len(part)
-        self._blocks.clear()
-        return values
+    return read_marks(read)
 
 
 class SamplesInRows(Collector):
@@ -182,13 +136,25 @@ class SamplesInRows(Collector):
             for j in positions:
                 if j not in self._left_out and not self._repair(block, i, j, j):
                     self._left_out[j] = f"text such as {shortened(fields[j])!r}"
+                    self.lost[j] = fields[j].strip()
         empty = self._empty_rows(block)
         n_kept = len(self._asked) + len(self._describing)
         kept = [row[:n_kept] for row, gone in zip(block.texts, empty, strict=True) if not gone]
         self._check_texts(item for row in kept for item in row)
         self._kept += kept
+        if empty.any():
+            self._without_rows(empty)
         self._blocks.append((self.layout.numbers, block.numbers[~empty] if empty.any() else block.numbers))
         self._set_texts()
+
+    def _without_rows(self, empty: np.ndarray) -> None:
+        """Correct the places of unclear cells of the last block, from which rows are removed."""
+        before = np.cumsum(empty)
+        for column, cells in self._unclear.items():
+            self._unclear[column] = [
+                (k, i - int(before[i]) if k == len(self._blocks) else i, place, item)
+                for k, i, place, item in cells
+            ]
 
     def _empty_rows(self, block: Block) -> np.ndarray:
         """Return which rows contain nothing; they are left out."""
@@ -205,6 +171,7 @@ class SamplesInRows(Collector):
                 reason = self._tally.too_messy(j, n_numbers)
                 if reason is not None:
                     self._left_out[j] = reason
+                    self.lost[j] = self._tally.first[j]
         self._set_texts()
         if len(self.layout.numbers) < len(positions):
             values = values[:, np.searchsorted(positions, self.layout.numbers)]
@@ -217,9 +184,16 @@ class SamplesInRows(Collector):
         values = self._values()
         left_out = {self._names[j]: why for j, why in self._left_out.items()}
         raw = Raw(values, [self._names[j] for j in self.layout.numbers], left_out=left_out)
+        raw.lost = {self._names[j]: item for j, item in self.lost.items() if j in self._left_out}
+        raw.repaired = frozenset(self._names[j] for j in self._tally.first)
+        place = {j: k for k, j in enumerate(self.layout.numbers)}
         raw.notes += self._tally.note(features_in_words(self._names), set(self._left_out))
+        raw.notes += self._tally.outside(self._names, lambda j: values[:, place[j]] if j in place else None)
         kept = [*self._asked, *self._describing]
         columns = dict(zip(kept, map(list, zip(*self._kept, strict=True)), strict=False))
+        columns = {
+            j: texts if j == self._id else in_plain_notation(texts, self.comma) for j, texts in columns.items()
+        }
         if self._target is not None:
             raw.target, raw.target_name = columns[self._target], self._names[self._target]
         raw.columns = {name: columns[j] for name, j in self._extra.items()}
@@ -248,6 +222,7 @@ class SamplesInColumns(Collector):
         self.layout = replace(layout, texts=(0,))
         self._features: list[str] = []
         self._odd: dict[int, str] = {}
+        self._cells: dict[int, str] = {}
         self._rows: dict[int, Sequence[str]] = {}
         self._wanted = {request.target, request.id} | request.columns.names
         self._samples = None if request.sheet_ids is None else request.sheet_ids.among(header)
@@ -268,6 +243,7 @@ class SamplesInColumns(Collector):
             for j in positions:
                 if j not in describing and not self._repair(block, i, j, start + i):
                     self._odd[start + i] = f"text such as {shortened(fields[j])!r}"
+                    self._cells[start + i] = fields[j].strip()
                     break
         for j in describing:
             self._keep_text(j, self._as_text(j, start, block))
@@ -275,7 +251,7 @@ class SamplesInColumns(Collector):
 
     def _describing(self, block: Block) -> list[int]:
         """Return the columns that describe the features: mostly text, or any text where the samples are known."""
-        comma = self.layout.decimal_comma
+        comma = self.layout.marks.comma
         often = Counter(
             j
             for positions, fields in block.odd.values()
@@ -317,14 +293,20 @@ class SamplesInColumns(Collector):
         for i in sorted(self._tally.first.keys() - left_out.keys() - asked):
             reason = self._tally.too_messy(i, int(np.count_nonzero(~np.isnan(values[i]))))
             if reason is not None and self._features[i] not in (request.known or ()):
-                left_out[i] = reason
+                left_out[i], self._cells[i] = reason, self._tally.first[i]
+        present = {i: int(np.count_nonzero(~np.isnan(values[i]))) for i in left_out}
         kept = [i for i in range(len(values)) if i not in left_out and i not in asked]
         raw = Raw(
             values.T if len(kept) == len(values) else values[kept].T,
             [self._features[i] for i in kept],
             [self._names[j] for j in samples],
             left_out={self._features[i]: why for i, why in left_out.items()},
-            notes=self._tally.note(features_in_words(self._features), set(left_out) | asked),
+            lost={self._features[i]: self._cells[i] for i in left_out if 2 * present[i] > len(samples)},
+            repaired=frozenset(self._features[i] for i in self._tally.first),
+            notes=[
+                *self._tally.note(features_in_words(self._features), set(left_out) | asked),
+                *self._tally.outside(self._features, lambda i: None if i in left_out or i in asked else values[i]),
+            ],
             read_as=Interpretation(features_in_rows=True, ids_from=request.id),
         )
         if self._annotation:
@@ -341,7 +323,7 @@ class SamplesInColumns(Collector):
 
     def _strings(self, i: int, values: np.ndarray, samples: list[int]) -> list[str]:
         if i in self._rows:
-            return [self._rows[i][j] for j in samples]
+            return in_plain_notation([self._rows[i][j] for j in samples], self.comma)
         return list(map(_number_text, values[i]))
 
 

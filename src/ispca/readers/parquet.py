@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import load_extra
 from ..containers import open_parquet
-from .blocks import Block, Layout
-from .files import PARQUET, check_magic
-from .limits import Limit, table_bytes
+from ..foundation.extras import load_extra
+from .array_files import in_blocks
+from .file_access import PARQUET, Limit, check_magic, table_bytes
+from .numbers_and_dates import float_text
 from .orientation import SamplesInRows, from_fields
-from .records import Raw, Request, TableError
-from .stored_arrays import in_blocks
+from .table import Raw, Request, TableError
+from .text_rows import Block, Layout
 
 
 def read_parquet(path: Path, request: Request) -> Raw:
@@ -28,7 +28,7 @@ def read_parquet(path: Path, request: Request) -> Raw:
     in_columns = request.samples_in_columns(names)
     needed = table_bytes(rows, len(names))
     if request.block_memory is not None and needed > request.limit.bytes and not (request.as_text or in_columns):
-        return _described(lazy, rows, request, path, needed)
+        return _describe_samples(lazy, rows, request, path, needed)
     request.limit.check_table(rows, len(names))
     frame = lazy.collect()
     if len(frame) != rows:
@@ -55,7 +55,9 @@ def _texts(series: Any, polars: Any, limit: Limit) -> list[str]:
 
 
 def _cell(item: Any) -> str:
-    return "" if item is None or (isinstance(item, float) and math.isnan(item)) else str(item)
+    if isinstance(item, float):
+        return "" if math.isnan(item) else float_text(item)
+    return "" if item is None else str(item)
 
 
 def _from_frame(frame: Any, request: Request, where: str, polars: Any) -> Raw:
@@ -82,7 +84,7 @@ class _Descriptions(SamplesInRows):
         return np.zeros(len(block.texts), dtype=bool)
 
 
-def _described(lazy: Any, n_rows: int, request: Request, path: Path, needed: int) -> Raw:
+def _describe_samples(lazy: Any, n_rows: int, request: Request, path: Path, needed: int) -> Raw:
     """Read the columns that describe the samples, and leave the features in the file."""
     polars = load_extra(f"Reading {path.name}", "polars")
     schema = lazy.collect_schema()

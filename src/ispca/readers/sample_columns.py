@@ -1,18 +1,23 @@
-"""Interpret columns that describe the samples: covariates, groups, weights and offset."""
+"""Columns that describe the samples, such as covariates and groups, and names that two files write differently."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._messages import count, listing
 from ..containers import ColumnSource
-from ..containers.combined import AppendedColumns
-from ..families.target_kind import guess_kind
-from .records import Raw, SampleColumns, TableError, n_covariate_columns
+from ..containers.derived import AppendedColumns
+from ..foundation.messages import COMPARED, count, listing, shortened
+from ..targets import guess_target
+from .numbers_and_dates import CERTAIN, as_days
+from .table import Raw, SampleColumns, TableError, n_covariate_columns
 from .target import labels_of, numbers_of
 
 Categories = Mapping[str, list[str] | None]
@@ -20,6 +25,9 @@ Categories = Mapping[str, list[str] | None]
 SAMPLES_PER_CATEGORY = 5
 # A larger offset is likely the exposure itself: nobody measures its exponential.
 LARGEST_OFFSET = 50.0
+UNCLEAR_DATES = (
+    "To adjust for the number of days, write dates as YYYY-MM-DD, because days and months may be confused."
+)
 
 
 def check_roles(columns: SampleColumns, target: str | None) -> None:
@@ -42,7 +50,8 @@ def groups_of(raw: Raw, name: str | None, rows: np.ndarray) -> np.ndarray | None
     groups = labels_of(raw.columns[name])
     _refuse_missing(name, "groups", groups == "", rows)
     if len(np.unique(groups[rows])) < 2:
-        raise TableError(f"Column {name!r} (groups) has the same value in all samples.", "Leave out groups.")
+        problem = f"Column {name!r} (groups) has the same value in all samples."
+        raise TableError(problem, "Leave out ⟦groups=COLUMN⟧.")
     return groups
 
 
@@ -115,15 +124,15 @@ def add_covariates(
             features += [f"{name}={category}" for category in categories[1:]]
     if columns:
         # A fitted model gets the covariates as they are, whatever the precision of the features.
-        raw.X = _joined(raw.X, np.concatenate(columns, axis=1), double=known is not None)
+        more, X = np.concatenate(columns, axis=1), raw.X
+        if isinstance(X, ColumnSource):
+            raw.X = AppendedColumns(X, more, double=known is not None)
+        elif sp.issparse(X):
+            raw.X = sp.hstack([X, sp.csr_array(more)], format="csr")
+        else:
+            raw.X = np.hstack([X, more])
         raw.features = [*raw.features, *features]
     return found
-
-
-def _joined(X: Any, columns: np.ndarray, double: bool) -> Any:
-    if isinstance(X, ColumnSource):
-        return AppendedColumns(X, columns, double)
-    return sp.hstack([X, sp.csr_array(columns)], format="csr") if sp.issparse(X) else np.hstack([X, columns])
 
 
 def _categories(raw: Raw, name: str, rows: np.ndarray) -> list[str] | None:
@@ -138,15 +147,20 @@ def _categories(raw: Raw, name: str, rows: np.ndarray) -> list[str] | None:
         raise TableError(f"The covariate {name!r} has {found}, so there is nothing to adjust for. Leave it out.")
     reason = "contains text"
     if numbers is not None:
-        kind, reason = guess_kind(numbers)
-        if kind == "regression" or len(labels) < SAMPLES_PER_CATEGORY * len(distinct):
+        guess, reason = guess_target(numbers)
+        if guess.numeric or len(labels) < SAMPLES_PER_CATEGORY * len(distinct):
             raw.notes.append(f"Covariate {name!r} is treated as a quantity.")
             return None
-        distinct = [str(label) for label in sorted(distinct, key=float)]
+        order = numbers_of(distinct)
+        distinct = [distinct[i] for i in np.argsort(distinct if order is None else order, kind="stable")]
     if len(distinct) > max(2, len(labels) // 2):
+        if as_days(labels, CERTAIN) is not None:
+            raw.notes.append(f"Covariate {name!r} contains dates and is treated as a quantity, in days.")
+            return None
+        dates = as_days(labels) is not None
         raise TableError(
             f"The covariate {name!r} has {len(distinct):,} categories in {len(labels):,} samples "
-            f"({listing(distinct)}). Merge rare categories, or leave it out."
+            f"({listing(distinct)}). {UNCLEAR_DATES if dates else 'Merge rare categories, or leave it out.'}"
         )
     which = f"categories {listing(distinct)}; the first is the reference"
     raw.notes.append(f"Covariate {name!r} {reason} and is treated as {which}.")
@@ -155,6 +169,8 @@ def _categories(raw: Raw, name: str, rows: np.ndarray) -> list[str] | None:
 
 def _quantity(values: Any, name: str) -> np.ndarray:
     numbers = numbers_of(values)
+    if numbers is None:
+        numbers = as_days(labels_of(values), CERTAIN)
     if numbers is None:
         raise TableError(f"The covariate {name!r} is a quantity in the model, but contains {_example(values)}.")
     return np.where(np.isfinite(numbers), numbers, np.nan)
@@ -179,4 +195,110 @@ def check_covariates_kept(raw: Raw, columns: np.ndarray, covariates: Categories)
     lost = np.setdiff1d(np.arange(len(raw.features) - n_columns, len(raw.features)), columns)
     if len(lost):
         names = listing(raw.features[j] for j in lost)
-        raise TableError(f"Covariates contain missing values: {names}.", "Pass missing='mean' or missing='rows'.")
+        raise TableError(f"Covariates contain missing values: {names}.", "Pass ⟦missing=mean⟧ or ⟦missing=rows⟧.")
+
+
+# Fewer matches, or a smaller fraction of the smaller list, may be an accident.
+FEWEST, SMALLEST_FRACTION = 4, 0.5
+_FILE = re.compile(
+    r"(\.(cel|idat|fastq|fq|bam|sam|cram|sra|sf|counts?|txt|csv|tsv|raw|mzml|gz|bz2|zip))+$|_(s\d+|l\d{3}|r[12]|001)$"
+)
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\s._-]+", ".", name.strip().casefold())
+
+
+def _without_x(name: str) -> str:
+    return re.sub(r"^x\.?(?=\d)", "", _fold(name)).lstrip(".")
+
+
+def _trim(name: str) -> str:
+    name = name.strip().casefold()
+    while (shorter := _FILE.sub("", name)) != name and shorter:
+        name = shorter
+    return _fold(name)
+
+
+def _without_suffix(name: str) -> str:
+    return _without_x(_trim(name))
+
+
+# Each rule forgives more than the one before it.
+RULES: dict[str, Callable[[str], str]] = {
+    "in case or separators": _fold,
+    "in separators or a leading X": _without_x,
+    "in a suffix": _without_suffix,
+}
+
+
+def one_to_one(names: Sequence[str], others: Sequence[str]) -> tuple[dict[str, int], str] | None:
+    """Return the places among ``others`` of names that differ by one rule, and the rule, or None if it is unclear.
+
+    >>> one_to_one(["X1.a", "X2.a", "X3.a", "X4.a"], ["4-A", "3-A", "2-A", "1-A"])
+    ({'X1.a': 3, 'X2.a': 2, 'X3.a': 1, 'X4.a': 0}, 'in separators or a leading X')
+    """
+    names = list(dict.fromkeys(names))
+    for rule, fold in RULES.items():
+        found = _places(names, others, fold, fold)
+        if found:
+            return found, rule
+    for fold in (_fold, _trim):
+        ours, theirs = list(map(fold, names)), list(map(fold, others))
+        for longer_is_ours, prefix in product((True, False), (True, False)):
+            added = _find_added(ours, theirs, prefix) if longer_is_ours else _find_added(theirs, ours, prefix)
+            if added:
+                longer = _Longer(fold, added, prefix)
+                found = _places(names, others, *((fold, longer) if longer_is_ours else (longer, fold)))
+                if found:
+                    return found, f"in a {'prefix' if prefix else 'suffix'}"
+    return None
+
+
+class _Longer(NamedTuple):
+    """Adds a text before or after a folded name."""
+
+    fold: Callable[[str], str]
+    added: str
+    prefix: bool
+
+    def __call__(self, name: str) -> str:
+        return self.added + self.fold(name) if self.prefix else self.fold(name) + self.added
+
+
+def _find_added(long: Sequence[str], short: Sequence[str], prefix: bool) -> str:
+    """Return the text before (or after) most of the short names that gives long names."""
+    known = sorted({name for name in short if name}, key=len, reverse=True)
+    texts: Counter[str] = Counter()
+    for name in long[:20]:
+        fits = (other for other in known if (name.endswith(other) if prefix else name.startswith(other)))
+        best = next(fits, "")
+        if best and best != name:
+            texts[name[: -len(best)] if prefix else name[len(best) :]] += 1
+    return texts.most_common(1)[0][0] if texts else ""
+
+
+def _places(
+    names: Sequence[str], others: Sequence[str], fold: Callable[[str], str], fold_other: Callable[[str], str]
+) -> dict[str, int]:
+    """Return the places of names that agree once folded; nothing if two names agree, or too few do."""
+    ours, theirs = [fold(name) for name in names], [fold_other(name) if name else "" for name in others]
+    common = (set(ours) & set(theirs)) - {""}
+    smaller = min(len(set(ours)), len(set(theirs) - {""}))
+    if not common or len(common) < max(min(FEWEST, smaller), SMALLEST_FRACTION * smaller):
+        return {}
+    if any(often > 1 and name in common for list_ in (ours, theirs) for name, often in Counter(list_).items()):
+        return {}
+    place = {name: i for i, name in enumerate(theirs)}
+    return {name: place[folded] for name, folded in zip(names, ours, strict=True) if folded in common}
+
+
+def nearest(names: Iterable[str], others: Sequence[str]) -> str:
+    """Return a sentence with the first name that resembles one of the others, or nothing."""
+    known = {_without_suffix(other): other for other in others[:COMPARED] if other}
+    same = set(others)
+    for name in [name for name in names if name not in same][:20]:
+        match = difflib.get_close_matches(_without_suffix(name), known, n=1, cutoff=0.7)
+        if match:
+            return f"The closest names are {shortened(name)!r} and {shortened(known[match[0]])!r}."
+    return ""

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .files import open_bytes
-from .limits import TEXT, Limit
-from .records import Raw, Request, TableError, unknown_column
+from .file_access import TEXT, Limit, open_bytes
+from .table import Raw, Request, TableError, unknown_column
 
 MATRIX = "matrix.mtx"
 # Columns of features.tsv after the identifier.
@@ -40,14 +39,13 @@ def is_tenx_folder(path: Path) -> bool:
 
 def read_tenx(path: Path, request: Request) -> Raw:
     """Read a folder; its cells are samples, and only a sample sheet can contain a target."""
-    for role, name in (("target", request.target), ("id", request.id), *request.columns.roles()):
-        if name is not None and request.sheet_ids is not None:
+    for role, name in request.asked():
+        if request.sheet_ids is not None:
             raise unknown_column(name, [], role, path.name)
-        if name is not None:
-            raise TableError(
-                f"{path.name} has no column {name!r} ({role}), because a 10x folder does not describe its cells.",
-                "Pass samples='SHEET', a table with one row per barcode.",
-            )
+        raise TableError(
+            f"{path.name} has no column {name!r} ({role}), because a 10x folder does not describe its cells.",
+            "Pass ⟦samples=SHEET⟧, a table with one row per barcode.",
+        )
     folder = _files(path)
     barcodes = [fields[0] for fields in _lines(folder.barcodes, request.limit)]
     features = list(_lines(folder.features, request.limit))

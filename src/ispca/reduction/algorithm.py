@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Floats, Indices
 from ..containers.array_api import matching, stacked
+from ..foundation.arrays import Floats, Indices
 from .components import principal_components
-from .deflation import Deflation, carried_roundings, deflate, start_deflation
+from .deflation import Deflation, carried_roundings, correlation_scores, deflate, start_deflation
 from .design import Design
 from .max_score_test import MaxScoreTest, ResidualTest
-from .projection import projection_matrix
-from .records import Reduction, Step, TestResult
+from .reduction_result import Reduction, Step, TestResult, projection_matrix
 from .response import Response
-from .scores import correlation_scores
 from .threads import Workers
 from .threshold import Candidate, SearchSettings, search
 

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._array_types import Floats, Indices
+from ..foundation.arrays import Floats, Indices
 from .components import principal_components
-from .deflation import deflate, start_deflation
+from .deflation import StartBasis, correlation_scores, deflate, start_deflation
 from .design import Design, RowWeights
-from .projection import projection_matrix
-from .records import Step
+from .reduction_result import Step, projection_matrix
 from .response import Response, subset_response
-from .scores import correlation_scores
-from .start_basis import StartBasis
 from .threads import Workers
 from .threshold import Candidate, SearchSettings, search
 
@@ -97,7 +94,7 @@ def _varies(response: Response, samples: Indices) -> bool:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class FoldScores:
     """Scores on the components of one fold, scaled to unit variance over its training samples."""
 
     train: Floats
@@ -111,7 +108,7 @@ def held_out_scores(
     find: Callable[[Fold, Any, Design], FoldComponents],
     workers: Workers,
     fill: Callable[[Fold], Any] | None = None,
-) -> list[HeldOut]:
+) -> list[FoldScores]:
     """Return the scores of every fold on its own components.
 
     Parameters
@@ -128,12 +125,12 @@ def held_out_scores(
         Returns X with the missing values that the training samples of a fold suggest; None if none are missing.
     """
 
-    def scores(fold: Fold) -> HeldOut:
+    def scores(fold: Fold) -> FoldScores:
         features = X if fill is None else fill(fold)
         design = make_fold_design(fold, features)
         found = find(fold, features, design)
         if not found.scores.shape[1]:
-            return HeldOut(found.scores, np.empty((len(fold.test), 0)))
+            return FoldScores(found.scores, np.empty((len(fold.test), 0)))
         # Only at unit variance do components of few and of many features mean the same in every fold.
         known = found.scores
         if design.rows is not None:
@@ -141,13 +138,13 @@ def held_out_scores(
             known = _standardized(features, fold.train, design, found.features) @ found.weights
         lengths = np.sqrt(score_variance(known, design.rows))
         values = _standardized(features, fold.test, design, found.features)
-        return HeldOut(known / lengths, values @ (found.weights / lengths))
+        return FoldScores(known / lengths, values @ (found.weights / lengths))
 
     return workers.map(scores, folds, float(X.shape[0]) * X.shape[1] * len(folds))
 
 
 def cross_fitted_scores(
-    scores: Floats, folds: Sequence[Fold], parts: Sequence[HeldOut], sample_weight: Floats | None = None
+    scores: Floats, folds: Sequence[Fold], parts: Sequence[FoldScores], sample_weight: Floats | None = None
 ) -> Floats:
     """Return held-out scores of all samples, on the axes of the full fit.
 

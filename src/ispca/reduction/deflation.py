@@ -1,17 +1,22 @@
-"""Deflation without changing X: an orthonormal basis Q of everything subtracted so far.
+"""Deflation without changing X, by an orthonormal basis Q of everything subtracted so far, and univariate scores.
 
-The deflated matrix ``X_k = P X_s`` with ``P = I - Q Q^T`` is never formed. Only the few numbers per
-feature that the scores need are stored. See the algorithm page of the documentation.
+The deflated matrix ``X_k = P X_s`` with ``P = I - Q Q^T`` is never formed. Only the few numbers per feature that
+the scores need are stored. Q begins with the start basis Q0, the constant and the covariates. With covariates c, a
+component is ``z = (x - c B) w``: the regression B of the features on the covariates enters the projection matrix
+as the weights ``-B w`` of the covariates, so that new samples are adjusted by one product. See the algorithm page
+of the documentation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import qr, solve_triangular
 
-from .._array_types import Floats, Indices, Mask
+from ..foundation.arrays import Floats, Indices, Mask
 from .design import Design, feature_blocks
 from .threads import Workers
 
@@ -19,6 +24,12 @@ from .threads import Workers
 REMAINING_SHARE = 1e-12
 # Below this fraction, the running sums have lost too many digits for the scores.
 FAINT_SHARE = 1e-6
+# Scores below this count as zero (a convention of the authors' program).
+ZERO_SCORE = 1e-6
+# Equal columns must tie on every container: scores are compared to this many decimals.
+SCORE_DECIMALS = 12
+# A covariate with less than this fraction of the largest length left depends on the others.
+DEPENDENT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +167,76 @@ def project_off(basis: Floats, vectors: Floats) -> Floats:
 def deflated_columns(design: Design, state: Deflation, features: Indices) -> Floats:
     """Return the chosen columns of ``P X_s``."""
     return project_off(state.basis, design.columns(features))
+
+
+def correlation_scores(state: Deflation) -> Floats:
+    """Return ``|x_j^(k)T t_c| / |x_j^(k)|`` for every feature and response, shape (D, C)."""
+    scores = np.abs(state.products) * state.inverse_norms[:, None]
+    scores[scores < ZERO_SCORE] = 0.0
+    return np.round(scores, SCORE_DECIMALS)
+
+
+def best_features(scores: Floats, count: int) -> Indices:
+    """Return the indices of at most ``count`` features with a nonzero score, best first, ties by index."""
+    candidates = np.flatnonzero(scores)
+    if len(candidates) > count:
+        lowest = np.partition(scores, -count)[-count]
+        candidates = np.flatnonzero(scores >= lowest)
+    order = np.argsort(-scores[candidates], kind="stable")
+    return candidates[order][:count]
+
+
+class StartBasis(NamedTuple):
+    """An orthonormal basis Q0 of the constant and the covariates.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (n, k)
+        Q0: the constant if features are centered, then one column per independent covariate.
+    covariates : ndarray of int
+        The independent covariates.
+    triangle : ndarray
+        The standardized covariates are the last columns of Q0 times this upper triangle.
+    """
+
+    basis: Floats
+    covariates: Indices
+    triangle: Floats
+
+    def regression(
+        self, design: Design, workers: Workers, weights: Floats, features: Indices | None = None
+    ) -> Floats:
+        """Return ``-B w`` of the independent covariates for the weights w (features x components)."""
+        own = self.basis[:, self.basis.shape[1] - len(self.covariates) :]
+        overlap = design.t_dot(own, workers, features).T @ weights
+        coefficients: Floats = solve_triangular(self.triangle, overlap)
+        return -coefficients
+
+
+def start_basis(design: Design, covariates: Mask | None, center: bool) -> StartBasis:
+    """Return the start basis of a design; the covariates are some of its columns."""
+    n = design.shape[0]
+    constant = constant_basis(n, center)
+    if center and design.rows is not None:
+        constant = (design.rows.roots / np.linalg.norm(design.rows.roots))[:, None]
+    if covariates is None or not covariates.any():
+        return StartBasis(constant, np.empty(0, np.intp), np.empty((0, 0)))
+    every = np.flatnonzero(covariates)
+    # Usable or not: a covariate is never screened, but its values count.
+    columns = design.restricted(covariates & (design.moments.deviation > 0)).columns(every)
+    own, triangle, chosen = independent_columns(project_off(constant, columns))
+    basis = np.column_stack([constant, own])
+    if basis.shape[1] >= n - 1:
+        raise ValueError(
+            f"Adjusting {n} samples for {len(every)} covariates leaves nothing to explain. "
+            "Adjust for fewer covariates, or pass more samples."
+        )
+    return StartBasis(basis, every[chosen], triangle)
+
+
+def independent_columns(columns: Floats) -> tuple[Floats, Floats, Indices]:
+    """Return ``columns[:, chosen] = Q R``: orthonormal Q, the triangle R, and which columns are independent."""
+    own, triangle, pivots = qr(columns, mode="economic", pivoting=True)
+    lengths = np.abs(np.diag(triangle))
+    rank = np.count_nonzero(lengths > DEPENDENT * lengths.max(initial=0.0))
+    return own[:, :rank], triangle[:rank, :rank], pivots[:rank]

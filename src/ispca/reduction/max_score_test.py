@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from .._array_types import Floats, Indices, Mask
+from ..foundation.arrays import Floats, Indices, Mask
 from .deflation import Deflation, project_off, varying_columns
 from .design import Design
 from .design.permuted_classes import Codes, PermutedClasses, class_table, classes_pay
 from .null_distribution import permuted_responses, tested_scores, whole_responses
 from .permutation import CODE_SHARE, RESPONSE_BYTES, Permutations
-from .records import TestResult
+from .reduction_result import TestResult
 from .response import Response
 from .stopping_rule import PASSED, UNDECIDED, StoppingRule, is_borderline, p_value_interval
 from .threads import Workers
@@ -303,14 +303,7 @@ def single_precision_exceedances(
     sturdy_norms = inverse_norms.copy()
     sturdy_norms[fragile] = 0.0
     grown[fragile] = 0.0
-    # The largest rounding error of a dot product of unit vectors, times its amplification by deflation.
-    terms = max(_terms(design, piece) for piece in vectors)
-    roundings = (terms + state.basis.shape[1] + 6) * UNIT_ROUNDOFF
-    longest = 1.0
-    if design.rows is not None:
-        # Responses of weighted rows may keep their scale.
-        longest = max(1.0, *(float(np.linalg.norm(columns, axis=0).max()) for columns in vectors))
-    bound = roundings / max(1 - roundings, 0.5) * max(1.0, grown.max()) * longest + TIE
+    bound = _rounding_bound(design, vectors, state.basis.shape[1]) * max(1.0, grown.max()) + TIE
     explained = None if overlap is None else (state.loadings[:, -len(overlap) :], overlap)
     maxima, reach = _maxima(design, workers, vectors, sizes, sturdy_norms, np.float32, features, explained)
     exceeds = maxima > score + bound
@@ -338,6 +331,17 @@ def single_precision_exceedances(
         for total, exact_reach in zip(reach, reached, strict=True):
             total[places] = exact_reach + TIE
     return exceeds, reach
+
+
+def _rounding_bound(design: Design, vectors: Sequence[Any], n_components: int) -> float:
+    """Return the largest rounding error of a score in single precision, without its amplification by deflation."""
+    terms = max(_terms(design, piece) for piece in vectors)
+    roundings = (terms + n_components + 6) * UNIT_ROUNDOFF
+    longest = 1.0
+    if design.rows is not None:
+        # It is not the responses of weighted rows that have unit length.
+        longest = max(1.0, *(float(np.linalg.norm(columns, axis=0).max()) for columns in vectors))
+    return roundings / max(1 - roundings, 0.5) * longest
 
 
 def _terms(design: Design, vectors: Vectors) -> float:

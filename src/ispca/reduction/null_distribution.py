@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._array_types import Floats
-from .deflation import Deflation, deflated_columns, project_off, varying_columns
+from ..foundation.arrays import Floats
+from .deflation import FAINT_SHARE, Deflation, correlation_scores, project_off, varying_columns
 from .design import Design, feature_blocks
 from .permutation import Permutations
 from .response import ResidualExchange
-from .scores import correlation_scores
 from .threads import Workers
 
 # A response with less than this fraction of its length left has been explained.
@@ -27,15 +26,35 @@ def tested_scores(
     ``test`` is "paper", which permutes the responses, or "residual", which permutes their residuals after the
     components so far. The norms are part of the deflation; observed and permuted scores have the same.
     """
-    if test == "paper":
-        state = permutation_norms(design, state, responses, exchange)
+    if test == "paper" and exchange.factor is None:
         return correlation_scores(state), responses, state
-    responses = project_off(state.basis, responses)
-    lengths = np.linalg.norm(responses, axis=0)
-    left = lengths > EXPLAINED
-    if left.any():
-        state = permutation_norms(design, state, responses[:, left], exchange)
-    return correlation_scores(state)[:, left] / lengths[left], responses[:, left], state
+    if test == "residual":
+        responses = project_off(state.basis, responses)
+    left = np.linalg.norm(responses, axis=0) > EXPLAINED
+    lengths = np.linalg.norm(exchange.contributions(responses[:, left]), axis=0)
+    state = exchanged_norms(design, state, exchange)
+    return correlation_scores(state)[:, left] / lengths, responses[:, left], state
+
+
+def exchanged_norms(design: Design, state: Deflation, exchange: ResidualExchange) -> Deflation:
+    """Return the deflation with the norms of the features that meet the contributions.
+
+    They do not depend on what is exchanged: without covariates and offset, the test is exact whatever the weights.
+    """
+    if exchange.factor is None:
+        return state
+    basis = exchange.basis(state.basis)
+    squares = np.zeros(design.shape[1])
+    for block in feature_blocks(design.shape[1]):
+        columns = exchange.responses(design.columns(np.arange(block.start, block.stop)))
+        whole = np.einsum("ij,ij->j", columns, columns)
+        left = whole - ((basis.T @ columns) ** 2).sum(axis=0)
+        # Where little is left, the difference has lost too many digits.
+        faint = left < FAINT_SHARE * whole
+        left[faint] = (project_off(basis, columns[:, faint]) ** 2).sum(axis=0)
+        squares[block] = left
+    squares[state.inverse_norms == 0] = 0.0
+    return replace(state, remaining=squares)
 
 
 def permuted_responses(
@@ -51,54 +70,20 @@ def permuted_responses(
     With covariates in the basis, permuting the residuals of the null model and adjusting them again is the method
     of Freedman and Lane.
     """
-    lengths = np.linalg.norm(columns, axis=0)
-    vectors = permutations.permuted(exchangeable(columns, exchange), pieces, workers)
+    vectors = permutations.permuted(exchange.contributions(columns), pieces, workers)
+    basis = exchange.basis(basis)
 
     def adjust(piece: Floats) -> Floats:
-        return adjusted_vectors(piece, lengths, exchange, basis)
+        return adjusted_vectors(piece, exchange, basis)
 
     return workers.map(adjust, vectors, 4.0 * sum(piece.size for piece in vectors))
 
 
-def exchangeable(columns: Floats, exchange: ResidualExchange) -> Floats:
-    """Return the residuals that are exchanged between samples."""
-    if exchange.scale is None:
-        return columns
-    scale = exchange.scale[:, None]
-    return np.divide(columns, scale, out=np.zeros_like(columns), where=scale > 0)
-
-
-def adjusted_vectors(vectors: Floats, lengths: Floats, exchange: ResidualExchange, basis: Floats) -> Floats:
-    """Turn exchanged residuals into responses, one column after the other, whose lengths before are given."""
-    if exchange.scale is not None:
-        vectors = vectors * exchange.scale[:, None]
+def adjusted_vectors(vectors: Floats, exchange: ResidualExchange, basis: Floats) -> Floats:
+    """Turn permuted contributions into responses, for the basis of the contributions."""
     vectors = project_off(basis, vectors)
-    if exchange.length is None:
-        return unit_columns(vectors)
-    scaled: Floats = vectors / np.repeat(lengths, vectors.shape[1] // len(lengths))
-    return scaled
-
-
-def permutation_norms(design: Design, state: Deflation, columns: Floats, exchange: ResidualExchange) -> Deflation:
-    """Return the deflation with the norms by which the scores of permuted responses are divided.
-
-    They are those of the columns if permuted responses have unit length. Responses that keep their scale are
-    divided by their standard deviation over all permutations, because weights that are part of the outcome are not
-    those of the samples that receive them.
-    """
-    if exchange.length is None or exchange.scale is None:
-        return state
-    weights = np.ones(len(columns)) if exchange.weights is None else exchange.weights
-    # Of one response: no family with several has weights that are part of the outcome.
-    variance = weights @ exchangeable(columns, exchange)[:, 0] ** 2 / (weights.sum() - 1)
-    multiplier = (exchange.scale / np.sqrt(weights))[:, None]
-    squares = np.zeros(design.shape[1])
-    for block in feature_blocks(design.shape[1]):
-        values = deflated_columns(design, state, np.arange(block.start, block.stop)) * multiplier
-        values -= weights @ values / weights.sum()
-        squares[block] = np.einsum("ij,ij->j", values, values)
-    squares[state.inverse_norms == 0] = 0.0
-    return replace(state, remaining=squares * variance * exchange.length**2)
+    # One that is rounding noise stays short.
+    return exchange.responses(vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12))
 
 
 def null_maxima(
@@ -143,12 +128,6 @@ def whole_responses(
     ``start`` is the start basis without a constant column: permuted, centered columns are orthogonal to that
     anyway, and keep their length.
     """
-    if start.shape[1] or exchange.scale is not None:
+    if start.shape[1] or exchange.factor is not None:
         return permuted_responses(permutations, columns, pieces, exchange, start, workers)
     return permutations.permuted(columns, pieces, workers)
-
-
-def unit_columns(vectors: Floats) -> Floats:
-    """Scale each vector to unit length; one that is rounding noise stays short."""
-    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
-    return unit

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Floats, Indices
+from ..foundation.arrays import Floats, Indices
 from .design.permuted_classes import Codes, PermutedClasses
-from .reuse import Reuse, reused
+from .reuse import Reuse, find_or_make
 from .threads import Workers
 
 # Permutations per random stream.
@@ -187,7 +187,7 @@ class Permutations:
         key = (self.seed, self.n_samples, start, stop)
         reuse = self.reuse if self._stored(stop) else None
         named = ("permutations", key, None if self.exchange is None else self.exchange.key)
-        return reused(reuse, None, named, lambda: draw_permutations(*key, self.exchange, self._recent))
+        return find_or_make(reuse, None, named, lambda: draw_permutations(*key, self.exchange, self._recent))
 
     def _stored(self, stop: int) -> bool:
         """Return whether other fits find permutations again: only what fits into memory."""

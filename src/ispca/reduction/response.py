@@ -1,29 +1,32 @@
-"""The target as pseudo-response columns: what the scores correlate the features with."""
+"""The target as pseudo-response columns, which the scores correlate with the features, and all data of one fit."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array_types import Floats, Indices
-from .._warnings import notify
-from ..families import FAMILIES, Family, choose_family
+from ..families import FAMILIES, Family
 from ..families.family import NullModel
-from ..families.target_kind import has_fractions
-from .deflation import project_off
+from ..foundation.arrays import Floats, Indices, Mask
+from ..foundation.messages import notify
+from ..targets import choose_family, has_fractions
+from .deflation import StartBasis, independent_columns, project_off
 from .design import RowWeights, total_weights
-from .start_basis import independent_columns
+from .permutation import Exchange, exchange_within_groups
 
 FAMILY_CHOICES = ("auto", *FAMILIES)
 # Residuals below this fraction of the range of the target are rounding errors.
 EXPLAINED = 1e-10
+# Of the variance of a sample, compared with the largest one: residuals are divided by it.
+LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class AdjustedTarget:
     """The target, and what the model without any feature knows about it."""
 
     family: Family
@@ -43,7 +46,7 @@ class Target:
         """Integers that are equal for samples with equal targets."""
         return np.unique(self.values, return_inverse=True)[1].ravel()
 
-    def subset(self, samples: Indices) -> Target:
+    def subset(self, samples: Indices) -> AdjustedTarget:
         """Return the target of some samples."""
         parts = {"values": self.values[samples]}
         for name in ("covariates", "offset", "sample_weight"):
@@ -62,29 +65,32 @@ class Target:
             covariates = np.column_stack([covariates, independent_columns(centered)[0] * np.sqrt(n)])
         offset = np.zeros(n) if self.offset is None else self.offset
         weights = np.ones(n) if self.sample_weight is None else self.sample_weight
-        return self.family.null_model(self.values, covariates, offset, weights)
+        null = self.family.null_model(self.values, covariates, offset, weights)
+        return null._replace(weights=np.maximum(null.weights, LEAST_VARIANCE * null.weights.max()))
 
 
 class ResidualExchange(NamedTuple):
-    """How permutations exchange responses: as residuals that have the same distribution in all samples.
+    """How permutations exchange responses: as what the samples contribute to the score statistics.
 
     Attributes
     ----------
-    scale : ndarray of shape (n,) or None
-        A response is such a residual times this; None if all are 1.
-    weights : ndarray of shape (n,) or None
-        Sample weights; None if all are 1.
-    length : float or None
-        Length of the response before it was scaled, in standard deviations of the residuals. If it is given,
-        permuted responses keep their scale; otherwise they are scaled to unit length.
+    factor : ndarray of shape (n,) or None
+        A response times this is a contribution; None if all are 1.
     """
 
-    scale: Floats | None = None
-    weights: Floats | None = None
-    length: float | None = None
+    factor: Floats | None = None
 
+    def contributions(self, columns: Floats) -> Floats:
+        """Return what permutations exchange."""
+        return columns if self.factor is None else columns * self.factor[:, None]
 
-PLAIN_EXCHANGE = ResidualExchange()
+    def responses(self, contributions: Floats) -> Floats:
+        """Return the responses, or the features, that belong to contributions."""
+        return contributions if self.factor is None else contributions / self.factor[:, None]
+
+    def basis(self, basis: Floats) -> Floats:
+        """Return the orthonormal basis that contributions are orthogonal to if responses are to the given one."""
+        return basis if self.factor is None else np.linalg.qr(self.responses(basis))[0]
 
 
 @dataclass(frozen=True)
@@ -95,9 +101,19 @@ class Response:
     columns: Floats  # samples x contrasts
     classes: Any  # sorted labels
     column_classes: tuple[Any, ...]  # the class that each column stands for
-    target: Target
+    target: AdjustedTarget
     rows: RowWeights | None = None  # None if all samples count the same
-    exchange: ResidualExchange = PLAIN_EXCHANGE
+
+    @cached_property
+    def exchange(self) -> ResidualExchange:
+        """How permutation tests exchange the responses."""
+        rows = self.rows
+        if rows is None:
+            return ResidualExchange()
+        # A weight may depend on the outcome or on its variance: it is exchanged with the residual.
+        if self.family.unbounded_variance:
+            return ResidualExchange(None if rows.samples is None else np.sqrt(rows.samples))
+        return ResidualExchange(rows.roots)
 
     @property
     def class_codes(self) -> Indices:
@@ -109,7 +125,7 @@ class Response:
 
 def make_response(
     y: Any,
-    family: str = "auto",
+    family: str | Family = "auto",
     labels: bool = False,
     *,
     covariates: Floats | None = None,
@@ -122,8 +138,8 @@ def make_response(
     ----------
     y : ndarray of shape (n,)
         The target.
-    family : str
-        Name of a family, or "auto".
+    family : str or Family
+        A family or its name, or "auto".
     labels : bool
         Whether y is known to contain class labels, which matters for "auto" and integers.
     covariates : ndarray of shape (n, k), optional
@@ -132,19 +148,26 @@ def make_response(
         Known parts of the linear predictor, and positive weights of the samples.
     """
     y = _plain(np.asarray(y))
-    chosen = choose_family(family, y, labels)
-    response = _response(Target(chosen, y, covariates, offset, sample_weight))
+    chosen = family if isinstance(family, Family) else find_family(y, family, labels)
+    response = _response(AdjustedTarget(chosen, y, covariates, offset, sample_weight))
     if chosen.classification:
         _warn_about_classes(y)
-    elif family == "auto" and chosen.noise_scale and not has_fractions(y):
+    return response
+
+
+def find_family(y: Any, name: str, labels: bool = False) -> Family:
+    """Return a family by its name, or for "auto" by the kind of the target, with a warning if it is unclear."""
+    y = _plain(np.asarray(y))
+    family = choose_family(name, y, labels)
+    if name == "auto" and family.noise_scale and not has_fractions(y):
         notify(
             f"y has {len(np.unique(y))} distinct integers and is treated as a quantity. If they are class labels, "
             'pass family="multinomial" or convert y to strings; family="gaussian" turns this warning off.'
         )
-    return response
+    return family
 
 
-def _response(target: Target) -> Response:
+def _response(target: AdjustedTarget) -> Response:
     contrasts = target.family.contrasts(target.values)
     named = (contrasts.classes if target.family.classification else None, contrasts.column_classes)
     if target.plain:
@@ -161,27 +184,12 @@ def _response(target: Target) -> Response:
         *named,
         target,
         total_weights(target.sample_weight, null.weights),
-        _exchange(target, null),
     )
-
-
-def _exchange(target: Target, null: NullModel) -> ResidualExchange:
-    weights = target.sample_weight
-    if target.family.constant_weights:
-        # The variance belongs to the sample, through its covariates: Pearson residuals are exchangeable.
-        return ResidualExchange(None if weights is None else np.sqrt(weights), weights)
-    # Where the variance is part of the outcome, such as the hazard survived, the plain residuals are. Divided by
-    # the deviation of other samples, their lengths have no meaning.
-    inverse = np.divide(1.0, null.weights, out=np.zeros_like(null.weights), where=null.weights > 0)
-    scale = np.sqrt(inverse if weights is None else weights * inverse)
-    return ResidualExchange(scale, weights, float(np.linalg.norm(_pearson(null, weights))))
 
 
 def _pearson(null: NullModel, sample_weight: Floats | None) -> Floats:
     """Return the residuals in units of their standard deviations, times the roots of the sample weights."""
-    # A sample without information, such as one censored before any event, has no residual either.
-    weights = null.weights[:, None]
-    residuals = np.divide(null.residuals, np.sqrt(weights), out=np.zeros_like(null.residuals), where=weights > 0)
+    residuals: Floats = null.residuals / np.sqrt(null.weights)[:, None]
     return residuals if sample_weight is None else residuals * np.sqrt(sample_weight)[:, None]
 
 
@@ -258,3 +266,56 @@ def _scaled(columns: Floats) -> Floats:
 def _unit_length(columns: Floats) -> Floats:
     unit: Floats = columns / np.linalg.norm(columns, axis=0)
     return unit
+
+
+class TrainingData(NamedTuple):
+    """The data of one fit.
+
+    Attributes
+    ----------
+    X : array-like or sparse matrix of shape (n, D)
+        The features and the covariates.
+    response : Response or None
+        None for a fit without supervised components.
+    rows : RowWeights or None
+        None if all samples count the same.
+    covariates, excluded : ndarray of shape (D,)
+        Which columns are covariates, and which are left out.
+    groups : ndarray of shape (n,) or None
+        Samples that belong together.
+    """
+
+    X: Any
+    response: Response | None
+    rows: RowWeights | None
+    covariates: Mask
+    excluded: Mask
+    groups: Any = None
+
+    @property
+    def left_out(self) -> Mask:
+        """Columns that are not screened."""
+        return self.covariates | self.excluded
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What tells the fit from others to the same features with the same weights."""
+        columns = None if self.response is None else self.response.columns.tobytes()
+        groups = None if self.groups is None else np.unique(self.groups, return_inverse=True)[1].tobytes()
+        return columns, self.covariates.tobytes(), groups
+
+    def weight_key(self, kept: Indices | None) -> tuple[Hashable, ...]:
+        """What tells the weights from others; ``kept`` are the samples with a weight."""
+        arrays = [kept, *((None, None) if self.rows is None else (self.rows.total, self.rows.samples))]
+        return tuple(None if array is None else array.tobytes() for array in arrays)
+
+    def adjusted(self, start: StartBasis) -> TrainingData:
+        """Return the data with a response that is orthogonal to the start basis."""
+        response = None if self.response is None else adjusted_response(self.response, start.basis)
+        return self._replace(response=response)
+
+    def exchangeable(self) -> Exchange | None:
+        """Return what permutation tests may exchange; None if all samples."""
+        if self.groups is None or self.response is None:
+            return None
+        return exchange_within_groups(self.groups, self.response.target.codes)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 Value = TypeVar("Value")
@@ -26,11 +28,27 @@ class Reuse:
         value: Value = found[1]
         return value
 
-    def __reduce__(self) -> tuple[type[Reuse], tuple[()]]:
-        # Results stay in their process, and caches that hash the arguments of a fit must not depend on them.
-        return Reuse, ()
+
+# The data to which several fits are made, and what these fits share.
+_shared: ContextVar[tuple[Any, Reuse] | None] = ContextVar("shared", default=None)
 
 
-def reused(reuse: Reuse | None, source: Any, key: Hashable, make: Callable[[], Value]) -> Value:
+@contextmanager
+def share_results(X: Any) -> Iterator[None]:
+    """Let fits to this very object share their results inside the block; no fit depends on it."""
+    token = _shared.set((X, Reuse()))
+    try:
+        yield
+    finally:
+        _shared.reset(token)
+
+
+def find_reuse(X: Any) -> Reuse | None:
+    """Return what fits to this object share; None outside of `share_results` and for other data."""
+    found = _shared.get()
+    return found[1] if found is not None and found[0] is X else None
+
+
+def find_or_make(reuse: Reuse | None, source: Any, key: Hashable, make: Callable[[], Value]) -> Value:
     """Return ``make()``, or what ``reuse`` has of it."""
     return make() if reuse is None else reuse.get(source, key, make)

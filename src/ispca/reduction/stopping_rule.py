@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betaincinv, gammaln, xlog1py, xlogy
 
-from .._array_types import Floats, Indices
+from ..foundation.arrays import Floats, Indices
 
 # Largest probability of a decision on the wrong side, and the largest number of permutations.
 ERROR, MOST = 0.001, 100_000

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._array_types import Floats, Indices
-from .deflation import Deflation, deflated_columns, project_off
+from ..foundation.arrays import Floats, Indices
+from .components import leading_eigenvector
+from .deflation import Deflation, best_features, deflated_columns, project_off
 from .design import Design
-from .eigen import leading_eigenvector
-from .scores import best_features
 from .threads import Workers
 
 # Component scores closer than this are equal: the lower threshold wins.

@@ -1,14 +1,22 @@
-"""Lay out curves, calibration plots and paths of a selection in pixels; the template draws them as SVG."""
+"""Lay out curves, calibration plots, paths of a selection and forest plots in pixels; the template draws SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .feature_charts import box_layout, heatmap_layout
-from .forest_plot import nice_ticks
+from .formatting import capitalize, nice_ticks
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 560, 300, 64, 16, 10, 44
+# Forest plots: size, height of a row and of the axis; effects have longer names than methods.
+FOREST_WIDTH, FOREST_LEFT, FOREST_ROW, FOREST_FOOT = 460, 120, 30, 40
+WIDE, WIDE_LEFT = 560, 220
+LETTER = 7
+# Ratios that a logarithmic axis may show.
+RATIOS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 # Width and height of charts of rates, which both go from 0 to 1.
 SQUARE = 400
 # Height of a line of numbers at risk, and of what precedes them.
@@ -20,9 +28,6 @@ NAME_LENGTH, SLANTED = 18, 4.8
 def nice_times(last: float, most: int) -> list[float]:
     """Return round times from 0 up to the last one.
 
-    Examples
-    --------
-    >>> from ispca.report.charts import nice_times
     >>> nice_times(93.0, 6)
     [0.0, 20.0, 40.0, 60.0, 80.0]
     """
@@ -223,6 +228,65 @@ def _agreement(panel: dict[str, Any]) -> dict[str, Any]:
         "y_ticks": [{"value": tick, "y": up(tick)} for tick in ticks],
         "points": [{"x": across(x), "y": up(y)} for x, y in pairs],
     }
+
+
+def forest_layout(panel: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a forest plot in pixels, or None if no row has a mean.
+
+    The panel has a ``title`` and ``rows`` with ``method``, ``mean``, ``low`` and ``high``. Effects also have a
+    ``reference``, the value without effect; ratios have a logarithmic axis (``log``).
+    """
+    rows = [row for row in panel["rows"] if row["mean"] is not None]
+    if not rows:
+        return None
+    width, left = (WIDE, WIDE_LEFT) if "reference" in panel else (FOREST_WIDTH, FOREST_LEFT)
+    log = bool(panel.get("log"))
+    values = [row[name] for row in rows for name in ("mean", "low", "high") if row[name] is not None]
+    values += [panel["reference"]] if "reference" in panel else []
+    ticks = ratio_ticks(min(values), max(values)) if log else nice_ticks(min(values), max(values))
+    shown = np.log if log else float
+    low, high = shown(min(*values, ticks[0])), shown(max(*values, ticks[-1]))
+
+    def across(value: float | None) -> float | None:
+        if value is None:
+            return None
+        return round(float(left + (width - left - RIGHT) * (shown(value) - low) / ((high - low) or 1.0)), 1)
+
+    means = "; ".join(f"{row['method']} {row['mean']:.3g}" for row in rows)
+    return {
+        "title": panel["title"],
+        "caption": panel.get("caption", f"{capitalize(panel['title'])}."),
+        "description": f"{panel['title']}: {means}",
+        "width": width,
+        "left": left,
+        "height": FOREST_ROW * len(rows) + FOREST_FOOT,
+        "bottom": FOREST_ROW * len(rows) + 4,
+        "name_length": left // LETTER,
+        "reference": across(panel.get("reference")),
+        "ticks": [{"value": tick, "x": across(tick)} for tick in ticks],
+        "rows": [
+            {
+                "name": row["method"],
+                "y": FOREST_ROW * place + FOREST_ROW // 2 + 4,
+                "covariate": bool(row.get("covariate")),
+            }
+            | {name: across(row[name]) for name in ("mean", "low", "high")}
+            for place, row in enumerate(rows)
+        ],
+    }
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """Return round ratios that span a range, at most seven.
+
+    >>> ratio_ticks(0.31, 4.0)
+    [0.2, 0.5, 1.0, 2.0, 5.0]
+    """
+    first = max((place for place, ratio in enumerate(RATIOS) if ratio <= low), default=0)
+    last = min((place for place, ratio in enumerate(RATIOS) if ratio >= high), default=len(RATIOS) - 1)
+    # The ratio 1, in the middle of the list, is always among them.
+    middle, step = RATIOS.index(1.0), -(-(last - first + 1) // 7)
+    return [RATIOS[place] for place in range(first, last + 1) if (place - middle) % step == 0]
 
 
 LAYOUTS = {

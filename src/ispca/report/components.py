@@ -6,44 +6,53 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import borderline_text, count, p_value_text
-from ..data_checks.borderline import reconciliation
+from ..data_checks.small_class import reconciliation
+from ..foundation.messages import borderline_text, count, no_pass_text, p_value_text
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
-from .formatting import clean, number, numbers, section, table
-from .held_out_axes import held_out_axes
-from .input_checks import Inputs, column
-from .ranked_features import leading
-from .target_words import WORDS
+from ..validation.calibration import log_odds
+from .feature_ranking import feature_values, leading
+from .formatting import (
+    clean,
+    column_table,
+    number,
+    number_column,
+    numbers,
+    random_part,
+    section,
+    table,
+    text_column,
+)
+from .held_out_predictions import SampleMeans, mean_predictions, mean_risk, own_predictions
+from .report_inputs import Inputs
 
-# Kinds of targets that features are correlated with directly.
-PLAIN_KINDS = ("classification", "regression")
 # Limits on the points drawn and the scores stored, so that phones can draw the plot and the page stays small.
 MOST_POINTS, MOST_SCORES = 4000, 120_000
 # Number of features offered for coloring the points.
 COLOR_FEATURES = 12
+# Number of classes whose held-out log odds are axes.
+MOST_CLASS_AXES = 8
 
 
 def components_section(inputs: Inputs) -> dict[str, Any]:
     """Return the number of components, their permutation tests and their explained variance."""
     reduction = inputs.reduction
-    return section(
-        "Number of components",
-        [_count_text(reduction), *_test_text(inputs), *_agreement(inputs)],
-        n_components=int(reduction.n_components_),
-        n_supervised=int(reduction.n_supervised_),
-        tables=[*([_steps_table(inputs)] if reduction.steps_ else []), _components_table(inputs)],
-    )
-
-
-def _count_text(reduction: Any) -> str:
     supervised, total = int(reduction.n_supervised_), int(reduction.n_components_)
-    verb = "was" if supervised == 1 else "were"
-    text = f"{count(supervised, 'supervised component')} {verb} found."
+    text = f"{count(supervised, 'supervised component')} {'was' if supervised == 1 else 'were'} found."
     if total > supervised:
         rest = count(total - supervised, "unsupervised component")
         text += f" With {rest}, the reduction has {count(total, 'component')}."
-    return text
+    agreement = None
+    if inputs.verdict and reduction.steps_ and getattr(reduction, "alpha", None) is not None:
+        # How the tests agree with the result on held-out samples, if they do not agree at first sight.
+        agreement = reconciliation(supervised, inputs.verdict)
+    return section(
+        "Number of components",
+        [text, *_test_text(inputs), *filter(None, [agreement])],
+        n_components=total,
+        n_supervised=supervised,
+        tables=[*([_steps_table(inputs)] if reduction.steps_ else []), _components_table(inputs)],
+    )
 
 
 def _test_text(inputs: Inputs) -> list[str]:
@@ -67,13 +76,13 @@ def _test_text(inputs: Inputs) -> list[str]:
     p_value = p_value_text(last.p_value, last.n_permutations, last.borderline)
     if reduction.n_supervised_ == 0:
         text.append(
-            f"No single feature passed the test ({p_value}). Many weak associations together may still predict."
+            f"{no_pass_text(last.limit_reached)} ({p_value}). Many weak associations together may still predict."
         )
     elif not last.accepted:
         text.append(
-            f"The search stopped after {count(int(reduction.n_supervised_), 'component')}, because no remaining "
-            f"single feature passed the test ({p_value}). With more samples, further "
-            "components might become detectable."
+            f"The search stopped after {count(int(reduction.n_supervised_), 'component')}: among what remains, "
+            f"{no_pass_text(last.limit_reached).lower()} ({p_value}). With more samples, further components might "
+            "become detectable."
         )
     else:
         text.append("The search stopped at the requested number of components; there may be more signal.")
@@ -82,16 +91,6 @@ def _test_text(inputs: Inputs) -> list[str]:
         for place, step in enumerate(reduction.steps_, start=1)
         if step.borderline
     ]
-
-
-def _agreement(inputs: Inputs) -> list[str]:
-    """Return how the tests agree with the result on held-out samples, if they do not agree at first sight."""
-    verdict, reduction = inputs.context.verdict, inputs.reduction
-    tested = reduction.steps_ and getattr(reduction, "alpha", None) is not None
-    if verdict is None or not tested or verdict.get("better_than_baseline") is None:
-        return []
-    sentence = reconciliation(int(reduction.n_supervised_), bool(verdict["better_than_baseline"]))
-    return [] if sentence is None else [sentence]
 
 
 def _steps_table(inputs: Inputs) -> dict[str, Any]:
@@ -109,30 +108,31 @@ def _steps_table(inputs: Inputs) -> dict[str, Any]:
     # Of two classes, each is separated from the other.
     if len(inputs.labels) == 2 or not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    of_what = "" if inputs.kind in PLAIN_KINDS else f" with {WORDS[inputs.kind].scores}"
+    of_what = "" if inputs.target.plain else f" with {inputs.target.screened}"
     caption = f"Permutation tests, one per step; the score is a correlation{of_what}"
     return table("tests", caption, columns, rows)
 
 
 def _components_table(inputs: Inputs) -> dict[str, Any]:
     reduction = inputs.reduction
-    columns = [("Component", "text"), ("Features", "number")]
-    score = "Correlation with target" if inputs.kind in PLAIN_KINDS else "Correlation with residuals"
-    columns += [(score, "number"), ("Explained variance, %", "number")]
-    names = reduction.get_feature_names_out()
-    rows: list[list[Any]] = [
-        [name, int(row["n_features"]), number(row["score"], 3), number(100 * row["explained_variance_ratio"], 3)]
-        for name, row in zip(names, component_table(reduction), strict=False)
+    names, found = reduction.get_feature_names_out(), np.asarray(component_table(reduction))
+    names, found = names[: len(found)], found[: len(names)]
+    columns = [
+        text_column("Component", names),
+        number_column("Features", found["n_features"].astype(int)),
+        number_column(f"Correlation with {'target' if inputs.target.plain else 'residuals'}", found["score"], 3),
+        number_column("Explained variance, %", 100 * found["explained_variance_ratio"], 3),
     ]
-    return table("components", "Components", columns, rows)
+    return column_table("components", "Components", columns)
 
 
 def score_plot_section(inputs: Inputs) -> dict[str, Any]:
     """Return the scores of the samples and the values they can be colored by."""
-    Z = np.asarray(inputs.displayed_Z)
-    n = len(Z)
-    shown = displayed_samples(n)
-    predictions = held_out_axes(inputs, shown)
+    Z = inputs.displayed_Z
+    n, explained = len(Z), inputs.reduction.explained_variance_ratio_
+    shown = random_part(n, MOST_POINTS)
+    predictions, held_out = _held_out_axes(inputs, shown), inputs.held_out_classes
+    wrong = [] if held_out is None else held_out.samples[held_out.predicted != inputs.codes[held_out.samples]]
     text = ["Each point is a sample. Nearby points are similar on the two axes shown."]
     text += _origin(inputs, predictions)
     if n > MOST_POINTS:
@@ -145,12 +145,14 @@ def score_plot_section(inputs: Inputs) -> dict[str, Any]:
         text,
         samples=[inputs.samples[i] for i in shown],
         components=_axis_labels(inputs)[:most],
-        explained=_explained(inputs)[:most],
+        # The percentage of the variance that each component explains; None for covariates.
+        explained=(numbers(100 * np.asarray(explained), 2) + [None] * (Z.shape[1] - len(explained)))[:most],
         scores=[numbers(Z[shown, k]) for k in range(most)],
         colors=_colors(inputs, shown),
         predictions=predictions,
         # The first axes: predictions of held-out samples, unless the scores themselves are cross-fitted.
         first=_first_axes(inputs, predictions, most),
+        misclassified=np.flatnonzero(np.isin(shown, wrong)).tolist(),
     )
 
 
@@ -190,20 +192,6 @@ def _first_axes(inputs: Inputs, predictions: list[dict[str, Any]], n_components:
     return [n_components, n_components + 1 if len(predictions) > 1 else second]
 
 
-def displayed_samples(n: int) -> np.ndarray:
-    """Return the samples that the score plot shows: all, or a random part of them."""
-    if n <= MOST_POINTS:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
-
-
-def _explained(inputs: Inputs) -> list[float | int | None]:
-    """Return the percentage of the variance that each component explains; None for covariates."""
-    ratios = 100 * np.asarray(inputs.reduction.explained_variance_ratio_)
-    others = np.asarray(inputs.displayed_Z).shape[1] - len(ratios)
-    return numbers(ratios, 2) + [None] * others
-
-
 def _axis_labels(inputs: Inputs) -> list[str]:
     names = [str(name) for name in inputs.reduction.get_feature_names_out()]
     supervised = int(inputs.reduction.n_supervised_) if inputs.y is not None else 0
@@ -214,37 +202,65 @@ def _axis_labels(inputs: Inputs) -> list[str]:
 def _colors(inputs: Inputs, shown: Any) -> list[dict[str, Any]]:
     """Return the choices for coloring the points: the target first, then leading features."""
     choices: list[dict[str, Any]] = []
-    if inputs.y is not None:
-        name = clean(inputs.context.target_name)
-        if inputs.kind == "survival":
-            choices.append(
-                {"label": f"{name} (time)", "kind": "quantity", "values": numbers(inputs.y["time"][shown])}
-            )
-            choices.append(_events(inputs.y["event"][shown]))
-        elif inputs.classes is None:
-            choices.append({"label": name, "kind": "quantity", "values": numbers(inputs.y[shown])})
-        else:
-            place = {label: code for code, label in enumerate(inputs.classes.tolist())}
-            codes = [place[label] for label in inputs.y[shown].tolist()]
-            colors = [numbered_style(code).color for code in range(len(inputs.labels))]
-            choices.append({"label": name, "kind": "classes", "values": codes})
-            choices[0] |= {"classes": inputs.labels, "colors": colors}
+    name = clean(inputs.context.target_name)
+    if inputs.classes is not None:
+        choices.append(_class_color(name, inputs.codes[shown], inputs.labels))
+    elif inputs.y is not None:
+        label = f"{name} (time)" if inputs.target.timed else name
+        choices.append(_quantity_color(label, inputs.target.numbers(inputs.y)[shown]))
+        if inputs.target.timed:
+            choices.append(_class_color("event", inputs.y["event"][shown].astype(int), ["censored", "event"]))
     supervised = max(int(inputs.reduction.n_supervised_), 1)
     each = max(COLOR_FEATURES // supervised, 1)
     found = [int(i) for k in range(supervised) for i in leading(inputs.reduction, k, each)]
     for index in list(dict.fromkeys(found))[:COLOR_FEATURES]:
-        values = numbers(column(inputs.X, index)[shown])
-        choices.append({"label": inputs.features[index], "kind": "quantity", "values": values})
+        values = feature_values(inputs.X, [index]).ravel()[shown]
+        choices.append(_quantity_color(inputs.features[index], values))
     return choices
 
 
-def _events(event: Any) -> dict[str, Any]:
-    colors = [numbered_style(code).color for code in range(2)]
-    values = np.asarray(event, dtype=int).tolist()
-    return {
-        "label": "event",
-        "kind": "classes",
-        "values": values,
-        "classes": ["censored", "event"],
-        "colors": colors,
-    }
+def _quantity_color(label: str, values: Any) -> dict[str, Any]:
+    return {"label": label, "kind": "quantity", "values": numbers(values)}
+
+
+def _class_color(label: str, codes: np.ndarray, classes: list[str]) -> dict[str, Any]:
+    colors = [numbered_style(code).color for code in range(len(classes))]
+    return {"label": label, "kind": "classes", "values": codes.tolist(), "classes": classes, "colors": colors}
+
+
+def _held_out_axes(inputs: Inputs, shown: np.ndarray) -> list[dict[str, Any]]:
+    """Return a label and the values of the shown samples for each axis; None for samples never held out."""
+    comparison = inputs.comparison
+    if comparison is None or inputs.y is None:
+        return []
+    if inputs.classes is not None:
+        return _log_odds_axes(inputs, shown)
+    if all(prediction is None for prediction in own_predictions(comparison)):
+        return []
+    if inputs.target.timed:
+        return _axis("relative risk", mean_risk(comparison), inputs, shown)
+    return _axis(f"predicted {inputs.target_name}", mean_predictions(comparison), inputs, shown)
+
+
+def _log_odds_axes(inputs: Inputs, shown: np.ndarray) -> list[dict[str, Any]]:
+    """Return the log odds of the positive class, or of each class, those of the first components first."""
+    found = inputs.held_out_classes
+    if found is None:
+        return []
+    labels = [str(label) for label in inputs.classes.tolist()]
+    separated = [str(step.target_class) for step in inputs.reduction.steps_ if step.accepted]
+    order = [labels.index(name) for name in dict.fromkeys(separated) if name in labels]
+    order += [code for code in range(len(labels)) if code not in order]
+    axes = []
+    for code in [1] if len(labels) == 2 else order[:MOST_CLASS_AXES]:
+        values = SampleMeans(found.samples, log_odds(found.probabilities[:, code]))
+        axes += _axis(f"log odds of {clean(inputs.labels[code], 40)}", values, inputs, shown)
+    return axes
+
+
+def _axis(label: str, found: SampleMeans, inputs: Inputs, shown: np.ndarray) -> list[dict[str, Any]]:
+    values = np.full(len(inputs.samples), np.nan)
+    if not len(found.samples) or found.samples.max() >= len(values):
+        return []
+    values[found.samples] = found.values
+    return [{"label": f"{label} (held out)", "values": numbers(values[shown])}]

@@ -3,58 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from .._messages import count
-from .class_predictions import held_out_section, misclassified
-from .components import components_section, displayed_samples, score_plot_section
-from .convergence import convergence_section
+from ..foundation.messages import count
+from .calibration_and_risk_groups import calibration_section, risk_groups_section
+from .coefficients_and_convergence import coefficients_section, convergence_section, features_section
+from .components import components_section, score_plot_section
 from .covariates import covariates_section
-from .data_overview import data_section, n_features, question_section
-from .external_test import external_test_section
-from .features import coefficients_section, features_section
 from .formatting import clean
-from .input_checks import Context, Inputs, check_inputs
 from .leading_features import leading_features_section
-from .methods_text import methods_section
-from .overview import overview_section
+from .overview import data_section, overview_section, question_section
 from .panel import panel_section
 from .prediction import prediction_section
-from .prediction_calibration import prediction_calibration
-from .reproducibility import reproducibility_section
-from .risk_groups import group_calibration, risk_groups_section
+from .report_inputs import Context, Inputs, check_inputs
+from .reproducibility import methods_section, reproducibility_section
+from .sample_predictions import external_test_section, held_out_section
 
 
-def calibration_section(inputs: Inputs) -> dict[str, Any] | None:
-    """Return the calibration of held-out predictions, or None if there are none."""
-    in_groups = inputs.kind in ("survival", "count")
-    return group_calibration(inputs) if in_groups else prediction_calibration(inputs)
+class Section(NamedTuple):
+    """A section of the report: the inputs that it applies to, and its contents; None if there is too little."""
+
+    applies: Callable[[Inputs], bool]
+    contents: Callable[[Inputs], dict[str, Any] | None]
 
 
-# Sections in the order of the report. Those that do not apply to a fit return None.
-SECTIONS: dict[str, Callable[[Inputs], dict[str, Any] | None]] = {
-    "overview": overview_section,
-    "score_plot": score_plot_section,
-    "prediction": prediction_section,
-    "held_out": held_out_section,
-    "external_test": external_test_section,
-    "risk_groups": risk_groups_section,
-    "calibration": calibration_section,
-    "leading_features": leading_features_section,
-    "panel": panel_section,
+def _always(inputs: Inputs) -> bool:
+    return True
+
+
+def _has_fit(inputs: Inputs) -> bool:
+    return inputs.reduction is not None
+
+
+def _has_held_out(inputs: Inputs) -> bool:
+    return inputs.comparison is not None and inputs.y is not None
+
+
+def _has_risks(inputs: Inputs) -> bool:
+    return inputs.target.timed and inputs.y is not None and inputs.model is not None
+
+
+# Sections in the order of the report.
+SECTIONS = {
+    "overview": Section(_always, overview_section),
+    "panel": Section(lambda inputs: inputs.panel is not None, panel_section),
+    "score_plot": Section(_has_fit, score_plot_section),
+    # If the panel was validated, its section has the metrics.
+    "prediction": Section(
+        lambda inputs: inputs.comparison is not None or not inputs.panel_validated, prediction_section
+    ),
+    "held_out": Section(_has_held_out, held_out_section),
+    "external_test": Section(lambda inputs: bool(inputs.context.test), external_test_section),
+    "risk_groups": Section(_has_risks, risk_groups_section),
+    "calibration": Section(_has_held_out, calibration_section),
+    "leading_features": Section(_has_fit, leading_features_section),
     # The answers end here, and the details begin.
-    "question": question_section,
-    "data": data_section,
-    "components": components_section,
-    "features": features_section,
-    "covariates": covariates_section,
-    "coefficients": coefficients_section,
-    "convergence": convergence_section,
-    "methods": methods_section,
-    "reproducibility": reproducibility_section,
+    "question": Section(_always, question_section),
+    "data": Section(_always, data_section),
+    "components": Section(_has_fit, components_section),
+    "features": Section(_has_fit, features_section),
+    "covariates": Section(lambda inputs: bool(inputs.adjusted.any()), covariates_section),
+    "coefficients": Section(_has_fit, coefficients_section),
+    "convergence": Section(_has_fit, convergence_section),
+    "methods": Section(_has_fit, methods_section),
+    "reproducibility": Section(_always, reproducibility_section),
 }
-# Sections of a comparison, which has no fit to describe.
-WITHOUT_FIT = ("overview", "prediction", "held_out", "calibration", "panel", "question", "data", "reproducibility")
 FORMAT = 1
 
 
@@ -115,13 +128,8 @@ def summarize(
     """
     context = context or Context(target_name=str(target_name))
     inputs = check_inputs(fitted, X, y, validation, panel, feature_names, sample_names, context)
-    keys = WITHOUT_FIT if inputs.reduction is None else SECTIONS
-    sections = {key: SECTIONS[key](inputs) for key in keys}
+    sections = {key: part.contents(inputs) for key, part in SECTIONS.items() if part.applies(inputs)}
     found = {key: content for key, content in sections.items() if content is not None}
-    if "score_plot" in found:
-        wrong = set(misclassified(inputs).tolist())
-        shown = displayed_samples(len(inputs.samples)).tolist()
-        found["score_plot"]["misclassified"] = [place for place, sample in enumerate(shown) if sample in wrong]
     return {"format": FORMAT, "title": _title(inputs), **found}
 
 
@@ -129,8 +137,8 @@ def _title(inputs: Inputs) -> str:
     target = clean(inputs.context.target_name, 80)
     if inputs.reduction is None:
         return f"Comparison of methods: {target}"
-    size = f"{count(n_features(inputs), 'feature')} in {count(len(inputs.samples), 'sample')}"
+    size = f"{count(inputs.n_features, 'feature')} in {count(len(inputs.samples), 'sample')}"
     if inputs.y is None:
         return f"Components of {size}"
-    what = f"survival ({target})" if inputs.kind == "survival" else target
+    what = f"survival ({target})" if inputs.target.timed else target
     return f"Components related to {what}: {size}" if inputs.model is None else f"Predicting {what} from {size}"

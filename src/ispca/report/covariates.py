@@ -6,28 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import count, listing, p_value_text
 from ..families import FAMILIES
-from ..plots.effects import effect_table
+from ..foundation.messages import count, listing, p_value_text
+from ..plots.coefficients import effect_table
+from .feature_ranking import leading
 from .formatting import clean, number, section, table
-from .input_checks import Inputs
-from .positive_class import for_other_class
-from .ranked_features import leading
+from .report_inputs import Inputs
 
 # Number of leading features whose agreement is counted.
 COMPARED = 20
 
 
-def covariates_section(inputs: Inputs) -> dict[str, Any] | None:
-    """Return the covariates and their effects beside those of the components; None without covariates."""
-    if not inputs.adjusted.any():
-        return None
+def covariates_section(inputs: Inputs) -> dict[str, Any]:
+    """Return the covariates and their effects beside those of the components."""
     names = [inputs.features[j] for j in np.flatnonzero(inputs.adjusted)]
     text = [
         f"The features and the target were adjusted for {listing(names)}: the components contain nothing that a "
         "linear combination of these explains. They are never selected as features. New samples are adjusted "
         "with the coefficients of the training data.",
     ]
+    gain = inputs.verdict.get("covariate_gain")
+    text += [clean(gain["sentence"], 1000)] if gain else []
     tables: list[dict[str, Any]] = []
     more: dict[str, Any] = {}
     if inputs.has_posterior and len(inputs.reduction.kept_columns_):
@@ -49,14 +48,17 @@ def covariates_section(inputs: Inputs) -> dict[str, Any] | None:
 
 def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the effects as a table, and as a forest plot for each class that has its own."""
-    found: np.recarray[Any, Any] = effect_table(inputs.fitted)
-    if inputs.flipped:
-        found = for_other_class(found, "effect", "low", "high")
+    found = inputs.for_positive(effect_table(inputs.fitted), "effect", "low", "high")
     ratio = FAMILIES[inputs.model.posterior_.family].ratio
     shown = np.exp if ratio else np.asarray
     several = len(np.unique(found["target_class"])) > 1
     title = ratio.capitalize() if ratio else "Effect"
-    renamed = dict(zip(map(str, inputs.reduction.get_feature_names_out()), _names(inputs), strict=True))
+    names = [str(name) for name in inputs.reduction.get_feature_names_out()]
+    # The columns that the model sees: components, and then covariates, whose clean names are shown.
+    shown_names = names[: inputs.reduction.n_components_] + [
+        inputs.features[j] for j in inputs.reduction.kept_columns_
+    ]
+    renamed = dict(zip(names, shown_names, strict=True))
     rows: list[list[Any]] = []
     panels: dict[str, list[dict[str, Any]]] = {}
     for row in found:
@@ -70,7 +72,7 @@ def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         panels.setdefault(label, []).append(panel | {"covariate": bool(row["covariate"])})
     columns = [("Name", "text"), ("Unit", "text")] + ([("Class", "text")] if several else [])
     columns += [(title, "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
-    of = f" for “{inputs.labels[1]}”" if inputs.kind == "classification" and len(inputs.labels) == 2 else ""
+    of = "" if inputs.positive is None else f" for “{inputs.positive}”"
     caption = f"{title}{of} of covariates and of the strongest components"
     axis = f"{title} (90% credible interval)"
     options = {"measure": "effect", "reference": 1.0 if ratio else 0.0, "log": bool(ratio)}
@@ -79,12 +81,6 @@ def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         for label, part in panels.items()
     ]
     return table("effects", caption, columns, rows), forests
-
-
-def _names(inputs: Inputs) -> list[str]:
-    """Return the clean names of the columns that the model sees."""
-    names = [str(name) for name in inputs.reduction.get_feature_names_out()[: inputs.reduction.n_components_]]
-    return names + [inputs.features[j] for j in inputs.reduction.kept_columns_]
 
 
 def _change(inputs: Inputs) -> tuple[str, dict[str, Any]]:
@@ -99,29 +95,19 @@ def _change(inputs: Inputs) -> tuple[str, dict[str, Any]]:
         rows.append([name, int(reduction.n_supervised_), *cells, ", ".join(best)])
     columns = [("Search", "text"), ("Supervised components", "number"), ("Largest score", "number")]
     columns += [("p-value of step 1", "text"), ("Leading features", "text")]
-    numbers = [int(reduction.n_supervised_) for reduction in reductions.values()]
-    change = table("adjustment", "The search with and without adjustment", columns, rows)
-    return f"{_sentence(*numbers)}{_agreement(inputs, *numbers)}", change
+    text = _change_text(*(int(reduction.n_supervised_) for reduction in reductions.values()))
+    if all(reduction.n_supervised_ for reduction in reductions.values()):
+        both = [set(leading(reduction, 0, COMPARED)) for reduction in reductions.values()]
+        shared, most = len(both[0] & both[1]), min(map(len, both))
+        text += f" The leading features of the first component have {shared} of {most} in common."
+    return text, table("adjustment", "The search with and without adjustment", columns, rows)
 
 
-def _sentence(adjusted: int, plain: int) -> str:
+def _change_text(adjusted: int, plain: int) -> str:
     found = count(plain, "supervised component")
+    if plain == adjusted:
+        return f"Without adjustment, the search also finds {found}."
+    what = "variation due to the covariates hides signal"
     if plain > adjusted:
-        what = (
-            "some of that signal belongs to the covariates" if adjusted else "all of it belongs to the covariates"
-        )
-        return f"Without adjustment, the search finds {found} instead of {adjusted}: {what}."
-    if plain < adjusted:
-        return (
-            f"Without adjustment, the search finds {found} instead of {adjusted}: variation due to the "
-            "covariates hides signal."
-        )
-    return f"Without adjustment, the search also finds {found}."
-
-
-def _agreement(inputs: Inputs, adjusted: int, plain: int) -> str:
-    if not adjusted or not plain:
-        return ""
-    both = [set(leading(reduction, 0, COMPARED)) for reduction in (inputs.reduction, inputs.context.unadjusted)]
-    shared, most = len(both[0] & both[1]), min(map(len, both))
-    return f" The leading features of the first component have {shared} of {most} in common."
+        what = f"{'some of that signal' if adjusted else 'all of it'} belongs to the covariates"
+    return f"Without adjustment, the search finds {found} instead of {adjusted}: {what}."

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .forest_plot import nice_ticks
+from .formatting import nice_ticks
 
 # A box plot: size of its panels, and height of the box of a class.
 PANEL, GAP, BOX, HEAD, AXIS = 268, 24, 26, 22, 24
@@ -78,6 +78,19 @@ def _spread(box: dict[str, Any] | None) -> list[tuple[float, float]]:
     return [(value, round(shift * (BOX - 12), 1)) for value, shift in zip(values, shifts.tolist(), strict=True)]
 
 
+def _cell_paths(values: np.ndarray, left: float, top: float, cell: float) -> list[dict[str, str]]:
+    """Return a path for each color, in which neighboring cells of the same color are one rectangle."""
+    levels = np.clip(np.rint((values + LIMIT) / (2 * LIMIT) * (len(LEVELS) - 1)), 0, len(LEVELS) - 1).astype(int)
+    paths = [""] * len(LEVELS)
+    for row, here in enumerate(levels):
+        start = 0
+        for end in [*(np.flatnonzero(np.diff(here)) + 1).tolist(), len(here)]:
+            x, width = round(left + cell * start, 1), round(cell * (end - start), 1)
+            paths[here[start]] += f"M{x} {top + ROW * row}h{width}v{ROW}h-{width}z"
+            start = end
+    return [{"d": path, "color": color} for path, color in zip(paths, LEVELS, strict=True) if path]
+
+
 def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
     """Return a heatmap with one path per color, strips that describe the samples, and the groups of features."""
     values = np.asarray(chart["values"], dtype=np.float64)
@@ -85,26 +98,13 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
     left, right = NAMES, WIDTH - 40
     cell = (right - left) / n_samples
     top = (STRIP + 4) * len(chart["strips"]) + 8
-    levels = np.clip(np.rint((values + LIMIT) / (2 * LIMIT) * (len(LEVELS) - 1)), 0, len(LEVELS) - 1).astype(int)
-    paths = [""] * len(LEVELS)
-    for row in range(n_features):
-        ends = np.append(np.flatnonzero(np.diff(levels[row])) + 1, n_samples)
-        start = 0
-        for end in ends.tolist():
-            x, width = round(left + cell * start, 1), round(cell * (end - start), 1)
-            paths[levels[row, start]] += f"M{x} {top + ROW * row}h{width}v{ROW}h-{width}z"
-            start = end
     bottom = top + ROW * n_features
     named = n_samples <= MOST_NAMED
     names = [_short(name, 18) for name in chart["samples"]] if named else []
-    strips = [
-        {
-            "name": _short(strip["name"], SHORT_NAME),
-            "y": 4 + (STRIP + 4) * place,
-            "cells": [{"x": round(left + cell * k, 1), "color": color} for k, color in enumerate(strip["colors"])],
-        }
-        for place, strip in enumerate(chart["strips"])
-    ]
+    strips = []
+    for place, strip in enumerate(chart["strips"]):
+        cells = [{"x": round(left + cell * k, 1), "color": color} for k, color in enumerate(strip["colors"])]
+        strips.append({"name": _short(strip["name"], SHORT_NAME), "y": 4 + (STRIP + 4) * place, "cells": cells})
     legend = bottom + (round(5.2 * max(map(len, names))) if named else 0) + 22
     # Longer names get more room.
     per_row = 4 if all(len(name) <= 17 for name, _ in chart["legend"]) else 2
@@ -120,7 +120,7 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
         "bottom": bottom,
         "cell": round(cell + 0.15, 2),
         "strip": STRIP,
-        "paths": [{"d": path, "color": color} for path, color in zip(paths, LEVELS, strict=True) if path],
+        "paths": _cell_paths(values, left, top, cell),
         "rows": [
             {"y": top + ROW * k + 12, "name": _short(name, SHORT_NAME)} for k, name in enumerate(chart["features"])
         ],
@@ -129,7 +129,7 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
             {
                 "name": group["name"],
                 "y1": top + ROW * group["first"] + 2,
-                "y2": top + ROW * group["last"] + ROW - 2,
+                "y2": top + ROW * (group["last"] + 1) - 2,
             }
             for group in chart["groups"]
         ],

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..foundation.arrays import Indices
 
 # Longer names are shortened, so that a page can hold twenty thousand of them.
 NAME_BYTES = 160
 DIGITS = 4
+MINUS = "\u2212"
 _LINE_BREAKS = re.compile("[\t\n\r\u2028\u2029]")
 # Control characters, surrogates and overrides of the writing direction can corrupt the surrounding text.
 _UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
@@ -20,9 +23,6 @@ _UNWANTED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u20
 def clean(name: Any, limit: int = NAME_BYTES) -> str:
     r"""Return a name without control characters, shortened to a number of bytes; it must still be escaped.
 
-    Examples
-    --------
-    >>> from ispca.report.formatting import clean
     >>> clean("gene\n1"), clean("")
     ('gene 1', '(no name)')
     """
@@ -73,6 +73,36 @@ def numbers(values: Any, digits: int = DIGITS) -> list[float | int | None]:
     return [number(value, digits) for value in np.asarray(values).tolist()]
 
 
+def signed(text: str) -> str:
+    """Return numbers as text with a typographic minus sign."""
+    return text.replace("-", MINUS)
+
+
+def capitalize(text: str) -> str:
+    """Return text that begins with a capital letter; the others stay as they are."""
+    return text[0].upper() + text[1:]
+
+
+def random_part(n: int, most: int) -> Indices:
+    """Return the indices of all items, or of a random part of them in their order."""
+    return np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+
+
+def nice_ticks(low: float, high: float) -> list[float]:
+    """Return about six round tick values that span a range.
+
+    >>> nice_ticks(0.31, 0.97)
+    [0.2, 0.4, 0.6, 0.8, 1.0]
+    """
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    rough = (high - low) / 5
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(float(factor * power) for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
+    first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
+    return [float(f"{place * step:.12g}") for place in range(first, last + 1)]
+
+
 def percent(value: float) -> str:
     """Return a fraction as a percentage; only exact values become 0% or 100%."""
     if 0.995 <= value < 1:
@@ -90,6 +120,30 @@ def table(key: str, caption: str, columns: Sequence[tuple[str, str]], rows: list
         "columns": [{"label": label, "kind": kind} for label, kind in columns],
         "rows": rows,
     }
+
+
+class Column(NamedTuple):
+    """A column of a table: its label, its kind, and a cell for each row."""
+
+    label: str
+    kind: str
+    cells: list[Any]
+
+
+def text_column(label: str, cells: Iterable[Any]) -> Column:
+    """Return a column of text."""
+    return Column(label, "text", list(cells))
+
+
+def number_column(label: str, values: Any, digits: int = DIGITS) -> Column:
+    """Return a column of rounded numbers."""
+    return Column(label, "number", numbers(values, digits))
+
+
+def column_table(key: str, caption: str, columns: Sequence[Column]) -> dict[str, Any]:
+    """Return a table of columns of the same length."""
+    rows = [list(row) for row in zip(*(column.cells for column in columns), strict=True)]
+    return table(key, caption, [column[:2] for column in columns], rows)
 
 
 def section(title: str, text: Sequence[str], **more: Any) -> dict[str, Any]:

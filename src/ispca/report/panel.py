@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import count, listing
-from .._result_table import as_table
-from ..models import original_coefficients
-from ..models.coefficients import INTERCEPT
-from ..plots.input_checks import feature_names
-from ..plots.panel import panel_table
-from .formatting import clean, number, numbers, section, table
-from .input_checks import Inputs
-from .leading_features import MOST_ANNOTATION
-from .prediction import MINUS
-from .ranked_features import annotation_of
+from ..foundation.messages import count, listing
+from ..foundation.result_tables import as_table
+from ..models.coefficients import INTERCEPT, coefficients_by_column
+from ..plots.comparison_and_panel import MEASURES, measure_text, panel_table
+from ..plots.plot_arguments import feature_names
+from .formatting import capitalize, clean, column_table, number_column, numbers, section, signed, text_column
+from .leading_features import annotation_columns, annotation_of
+from .report_inputs import Inputs, negative_effects
 
 UNVALIDATED = (
     "Not validated: the same samples chose and evaluated the features, so the size is a first impression. "
@@ -47,44 +44,34 @@ FOLDS_TEXT = (
 
 
 def panel_features(selector: Any, size: int | None = None, positive: str | None = None) -> np.recarray:
-    """Return the features of a panel with their coefficients; each class has its own, and an intercept.
+    """Return the features of a panel of the suggested or another size, with their coefficients.
 
-    Parameters
-    ----------
-    selector : ProjectionSelector
-        A fitted selector.
-    size : int, optional
-        Number of features; by default the suggested one.
-    positive : str, optional
-        Of two classes, the one to give the coefficients for; by default the second.
-
-    Returns
-    -------
-    table : recarray
-        ``order`` (0 for an intercept), ``feature``, ``target_class``, ``mean``, ``q5``, ``q95`` and ``p_sign`` of
-        the coefficient, ``fraction`` (of folds that choose the feature; NaN without validation), ``cost`` of the
-        feature (NaN without costs) and ``stands_for`` (a list of names).
+    Each class has its own, and an intercept; of two classes, they are for the positive one, by default the
+    second. The columns are ``order`` (0 for an intercept), ``feature``, ``target_class``, ``mean``, ``q5``,
+    ``q95`` and ``p_sign`` of the coefficient, ``fraction`` (of folds that choose the feature; NaN without
+    validation), ``cost`` of the feature (NaN without costs) and ``stands_for`` (a list of names).
     """
     size = selector.n_features_ if size is None else size
     # Each class has its intercept and then the features in order of entry.
-    found, features = original_coefficients(selector.submodel(size)[-1]), selector.panel(size)[:size]
+    found, features = coefficients_by_column(selector.submodel(size)[-1]), selector.panel(size)[:size]
     order, names = np.arange(len(found)) % (size + 1), features["feature"].tolist()
     columns: dict[str, Any] = {"order": order, "feature": np.array([INTERCEPT, *names], dtype=object)[order]}
-    columns |= {name: found[name] for name in ("target_class", "mean", "q5", "q95", "p_sign")}
     # Two classes share their coefficients, with opposite signs; those of the model are for the second.
     classes = set(found["target_class"].tolist())
-    if positive is not None and len(classes) == 1 and positive not in classes:
-        columns |= {"target_class": np.full(len(found), positive, dtype=object), "mean": 0.0 - found["mean"]}
-        columns |= {"q5": 0.0 - found["q95"], "q95": 0.0 - found["q5"]}
+    other = positive is not None and len(classes) == 1 and positive not in classes
+    effects = negative_effects(found, "mean", "q5", "q95") if other else found
+    columns |= {name: effects[name] for name in ("target_class", "mean", "q5", "q95", "p_sign")}
+    if other:
+        columns["target_class"] = np.full(len(found), positive, dtype=object)
     columns["fraction"] = np.array([np.nan, *features["fraction"]])[order]
-    columns["cost"] = np.array([np.nan, *panel_costs(selector, size, names)])[order]
-    groups = [[], *(stands_for(selector, name, size) for name in names)]
+    columns["cost"] = np.array([np.nan, *_costs(selector, size, names)])[order]
+    groups = [[], *(_stands_for(selector, name, size) for name in names)]
     columns["stands_for"] = np.empty(len(order), dtype=object)
     columns["stands_for"][:] = [groups[place] for place in order]
     return as_table(columns)
 
 
-def panel_costs(selector: Any, size: int, names: Sequence[str]) -> np.ndarray:
+def _costs(selector: Any, size: int, names: Sequence[str]) -> np.ndarray:
     """Return the cost of each feature of a panel, NaN without costs."""
     if selector.costs is None:
         return np.full(size, np.nan)
@@ -93,7 +80,7 @@ def panel_costs(selector: Any, size: int, names: Sequence[str]) -> np.ndarray:
     return np.asarray(selector.costs, dtype=np.float64)[selector.panels_[size]]
 
 
-def stands_for(selector: Any, feature: str, size: int) -> list[str]:
+def _stands_for(selector: Any, feature: str, size: int) -> list[str]:
     """Return the features that could take the place of one in a panel, the cheapest exchange first."""
     if size == selector.n_features_:
         groups = selector.groups_
@@ -102,11 +89,9 @@ def stands_for(selector: Any, feature: str, size: int) -> list[str]:
     return [str(name) for name in others["feature"][others["equivalent"]]]
 
 
-def panel_section(inputs: Inputs) -> dict[str, Any] | None:
-    """Return the panel, the path to it and the verdict; None without a selection."""
+def panel_section(inputs: Inputs) -> dict[str, Any]:
+    """Return the panel, the path to it and the verdict."""
     selector = inputs.panel
-    if selector is None:
-        return None
     suggested, size = selector.n_features_, inputs.context.panel_size
     size = suggested if size is None else size
     reading = HOW_TO_READ if selector.validated_ else UNVALIDATED_READING
@@ -138,35 +123,32 @@ def _show(names: str, shown: Mapping[str, str]) -> str | None:
 def _feature_table(features: np.recarray, inputs: Inputs, shown: Mapping[str, str]) -> dict[str, Any]:
     several = len(np.unique(features["target_class"])) > 1
     fractions, costs = (np.isfinite(features[name]).any() for name in ("fraction", "cost"))
-    described = [name for name in inputs.context.annotation or {} if name != inputs.context.label]
-    described = described[:MOST_ANNOTATION] if shown else []
-    texts = {
-        name: [annotation_of(inputs, column, index) or None for column in described]
-        for index, name in enumerate(shown)
-    }
-    nothing: list[str | None] = [None] * len(described)
-    columns = [("Order", "number"), ("Feature", "text")]
-    columns += [*((clean(name, 60), "text") for name in described), ("Stands for", "text")]
-    columns += [("Class", "text")] if several else []
-    columns += [("Coefficient", "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
-    columns += [("Folds, %", "number")] if fractions else []
-    columns += [("Cost", "number")] if costs else []
-    rows: list[list[Any]] = []
-    for row in features:
-        group = listing(_show(name, shown) for name in row["stands_for"]) if row["stands_for"] else None
-        name = str(row["feature"])
-        cells: list[Any] = [int(row["order"]) or None, _show(name, shown) if row["order"] else clean(name)]
-        cells += [*(texts.get(name if row["order"] else "", nothing)), group]
-        cells += [clean(row["target_class"])] if several else []
-        cells += [number(row[name]) for name in ("mean", "q5", "q95")] + [number(100 * row["p_sign"], 3)]
-        cells += [number(100 * row["fraction"], 3)] if fractions else []
-        cells += [number(row["cost"])] if costs else []
-        rows.append(cells)
-    return table("panel", f"The panel: {count(int(features['order'].max()), 'feature')}", columns, rows)
+    described = annotation_columns(inputs) if shown else []
+    # An intercept has the order 0.
+    names = [(str(name), bool(order)) for name, order in zip(features["feature"], features["order"], strict=True)]
+    places = {name: index for index, name in enumerate(shown)}
+    columns = [number_column("Order", [int(order) or None for order in features["order"]])]
+    columns.append(text_column("Feature", [_show(name, shown) if own else clean(name) for name, own in names]))
+    for column in described:
+        known = [
+            annotation_of(inputs, column, places[name]) if own and name in places else "" for name, own in names
+        ]
+        columns.append(text_column(clean(column, 60), [text or None for text in known]))
+    groups = [listing(_show(name, shown) for name in group) or None for group in features["stands_for"]]
+    columns.append(text_column("Stands for", groups))
+    columns += [text_column("Class", map(clean, features["target_class"]))] if several else []
+    labels = {"mean": "Coefficient", "q5": "90% from", "q95": "to"}
+    columns += [number_column(label, features[field]) for field, label in labels.items()]
+    columns.append(number_column("P(sign), %", 100 * features["p_sign"], 3))
+    columns += [number_column("Folds, %", 100 * features["fraction"], 3)] if fractions else []
+    columns += [number_column("Cost", features["cost"])] if costs else []
+    return column_table("panel", f"The panel: {count(int(features['order'].max()), 'feature')}", columns)
 
 
 # Columns of the path: field, label, factor and digits.
 PATH_COLUMNS = (
+    ("accuracy", "Accuracy, %", 100, 3),
+    *((name, capitalize(label), 1, 3) for name, label in MEASURES.items() if name != "accuracy"),
     ("density", "Held-out log density", 1, 4),
     ("difference", "Difference from the reference", 1, 3),
     ("difference_error", "Standard error", 1, 3),
@@ -183,19 +165,39 @@ def _path_table(selector: Any, shown: Mapping[str, str]) -> dict[str, Any]:
         changes["dropped"] = "Dropped"
     start = float(path["divergence"][0])
     explained = 100 * (1 - path["divergence"] / start) if start > 0 else np.full(len(path), 100.0)
-    rows = [
-        [int(row["size"]), *(_show(str(row[name]), shown) for name in changes), number(value, 3)]
-        + [number(factor * row[field], digits) for field, _, factor, digits in measured]
-        for row, value in zip(path, explained, strict=True)
-    ]
-    columns = [("Size", "number"), *((label, "text") for label in changes.values())]
-    columns.append(("Divergence explained, %", "number"))
-    columns += [(label, "number") for _, label, *_ in measured]
+    columns = [number_column("Size", path["size"])]
+    for field, label in changes.items():
+        columns.append(text_column(label, [_show(str(name), shown) for name in path[field]]))
+    columns.append(number_column("Divergence explained, %", explained, 3))
+    columns += [number_column(label, factor * path[field], digits) for field, label, factor, digits in measured]
     caption = "Performance at each size"
     if selector.validated_:
-        density = f"{selector.reference_density_:.4g}".replace("-", MINUS)
-        caption += f"; held-out log density of the reference: {density}"
-    return table("panel-path", caption, columns, rows)
+        density = signed(f"log density {selector.reference_density_:.4g}")
+        caption += f"; all features: {', '.join([*_measure_texts(selector.reference_measures_), density])}"
+    return column_table("panel-path", caption, columns)
+
+
+def _measure_texts(values: Mapping[str, float]) -> list[str]:
+    """Return measures as text, such as "AUC 0.93"."""
+    return [f"{MEASURES[name]} {measure_text(name, float(value))}" for name, value in values.items()]
+
+
+def panel_sentences(inputs: Inputs) -> list[str]:
+    """Return what the summary of a report says first: the panel and how well it predicts."""
+    selector, size = inputs.panel, inputs.context.panel_size
+    size = int(selector.n_features_ if size is None else size)
+    why = clean(selector.message_, 1000)
+    if not size:
+        return [why]
+    shown = _shown_names(inputs)
+    names = listing(_show(str(name), shown) for name in selector.panel(size)["feature"][:size])
+    sentence = f"Panel of {count(size, 'feature')}: {names}."
+    if selector.validated_ and selector.reference_measures_:
+        whole = selector.reference_measures_
+        own = _measure_texts({name: selector.path_[name][size] for name in whole})
+        sentence += f" Held-out samples: {', '.join(own)}; "
+        sentence += f"with all {len(inputs.features):,} features {', '.join(_measure_texts(whole))}."
+    return [sentence, why]
 
 
 def _path_chart(selector: Any, shown: Mapping[str, str]) -> dict[str, Any]:
@@ -213,4 +215,5 @@ def _path_chart(selector: Any, shown: Mapping[str, str]) -> dict[str, Any]:
         "suggested": int(selector.n_features_),
     }
     ends = {end: numbers(drawn[end]) for end in ("low", "high")} if validated else {}
+    ends |= {name: numbers(drawn[name]) for name in MEASURES if name in (drawn.dtype.names or ())}
     return chart | ends

@@ -1,4 +1,4 @@
-"""Report section with references, versions and the code that reproduces the analysis."""
+"""Report sections for a paper: a methods paragraph, references, versions and the code of the analysis."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
+from ..foundation.messages import count, listing
 from ..validation.baseline_comparison import BASE_RATE, LASSO, MODEL
 from ..validation.comparison import Comparison
-from .formatting import printable, section
-from .input_checks import Inputs
+from .formatting import clean, printable, section
+from .held_out_predictions import described_method
+from .report_inputs import Inputs
 
 PAPER = (
     "J. Piironen and A. Vehtari (2018). Iterative supervised principal components. Proceedings of the 21st "
@@ -32,6 +34,113 @@ LONGEST_VALUE = 1000
 # A call with numbers, None, True and False as its only arguments.
 PLAIN_CALL = re.compile(r"\w+\((\w+=(None|True|False|[-+.e\d]+)(, )?)*\)")
 PACKAGES = ("ispca", "numpy", "scipy", "scikit-learn")
+TRANSFORMS = {
+    "log1p": "transformed by log(1 + x)",
+    "log2": "transformed by log2(1 + x)",
+    "cpm-log": "scaled to counts per million and transformed by log2(1 + x)",
+    "binary": "reduced to present or absent",
+}
+
+
+def methods_section(inputs: Inputs) -> dict[str, Any]:
+    """Return what was done, in the words of a methods section, with versions, settings and citations."""
+    sentences = [*_data(inputs), *_reduction(inputs), *_model(inputs), *_validation(inputs), _software(inputs)]
+    text = ["Paste it into a manuscript and adapt it. It describes this fit and its settings."]
+    return section("Methods paragraph", text, paragraph=" ".join(sentences))
+
+
+def _data(inputs: Inputs) -> list[str]:
+    target = clean(inputs.context.target_name)
+    sentence = (
+        f"The association of {count(inputs.n_features, 'feature')} with {target} was analyzed in "
+        f"{count(len(inputs.samples), 'sample')}"
+    )
+    if inputs.classes is not None:
+        sizes = np.bincount(inputs.codes, minlength=len(inputs.labels)).tolist()
+        parts = [f"{n} {label}" for n, label in zip(sizes, inputs.labels, strict=True)][:10]
+        sentence += f" ({', '.join(parts)})"
+    elif inputs.target.timed and inputs.y is not None:
+        sentence += f" with {count(int(inputs.y['event'].sum()), 'event')}"
+    lines = [f"{sentence}."]
+    if inputs.context.transform in TRANSFORMS:
+        lines.append(f"The values of the features were {TRANSFORMS[inputs.context.transform]}.")
+    if inputs.reduction.n_missing_:
+        lines.append(f"{inputs.reduction.n_missing_:,} missing values were replaced by column means.")
+    return lines
+
+
+def _reduction(inputs: Inputs) -> list[str]:
+    reduction = inputs.reduction
+    scaled = "standardized" if getattr(reduction, "scale", True) else "centered"
+    name = (
+        "supervised principal components"
+        if hasattr(reduction, "selected_")
+        else "iterative supervised principal components (Piironen and Vehtari, 2018)"
+    )
+    lines = [f"The features were {scaled} and reduced to {name}."]
+    if inputs.adjusted.any():
+        names = [inputs.features[j] for j in np.flatnonzero(inputs.adjusted)]
+        lines.append(f"Features and target were adjusted for {listing(names)}.")
+    if reduction.steps_ and getattr(reduction, "alpha", None) is not None and not hasattr(reduction, "selected_"):
+        most = max(int(step.n_permutations) for step in reduction.steps_)
+        lines.append(
+            "A supervised component was added while a permutation test of the largest univariate score "
+            f"({most:,} permutations) gave p < {reduction.alpha:g}."
+        )
+    supervised, total = int(reduction.n_supervised_), int(reduction.n_components_)
+    rest = count(total - supervised, "unsupervised component")
+    lines.append(f"This gave {count(supervised, 'supervised component')} and {rest}.")
+    return lines
+
+
+def _model(inputs: Inputs) -> list[str]:
+    model = inputs.model
+    if model is None:
+        return []
+    if not inputs.has_posterior:
+        return [f"The target was predicted from the components with {type(model).__name__}."]
+    several = inputs.target.unordered and len(inputs.labels) > 2
+    kind = f"multinomial {inputs.target.regression}" if several else inputs.target.regression
+    prior = "a regularized horseshoe prior (Piironen and Vehtari, 2017)"
+    prior = prior if model.prior == "horseshoe" else f"a {clean(model.prior)} prior"
+    found = model.diagnostics_
+    return [
+        f"The target was predicted from the components by Bayesian {kind} with {prior} on the coefficients, using "
+        f"{count(int(model.n_chains), 'chain')} with {found.n_draws:,} posterior draws in total after warm-up "
+        f"(largest R-hat {found.largest_r_hat}, smallest effective sample size {found.bulk_ess.min():,.0f}, "
+        f"{count(int(found.n_divergent), 'divergent transition')})."
+    ]
+
+
+def _validation(inputs: Inputs) -> list[str]:
+    comparison = inputs.comparison
+    if comparison is None:
+        return []
+    others = [clean(name) for name in comparison.methods if name != described_method(comparison)]
+    lines = [
+        f"Predictive performance was estimated in {clean(comparison.cv, 300)}. The complete procedure, including "
+        "the choice of features and components, was repeated in every training set; intervals are corrected "
+        "for the overlap of the training sets (Nadeau and Bengio, 2003)."
+    ]
+    if others:
+        names = " and ".join(filter(None, [", ".join(others[:-1]), others[-1]]))
+        lines.append(f"It was compared with {names} in the same splits.")
+    if inputs.held_out_classes is not None:
+        lines.append(
+            "Bands of ROC and precision-recall curves are pointwise 95% bootstrap intervals over samples, and "
+            "intervals of rates are Wilson intervals."
+        )
+    return lines
+
+
+def _software(inputs: Inputs) -> str:
+    packages = [f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn")]
+    seeds = {str(step.random_state) for step in inputs.steps if getattr(step, "random_state", None) is not None}
+    seed = f", random seed {clean(seeds.pop(), 60)}" if len(seeds) == 1 else ""
+    return (
+        f"The analysis used ispca {version('ispca')} with Python {platform.python_version()} "
+        f"({', '.join(packages)}){seed}."
+    )
 
 
 def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
@@ -54,6 +163,8 @@ def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
 
 def _code(inputs: Inputs) -> str:
     lines = [f"# ispca {version('ispca')}, Python {platform.python_version()}"]
+    if inputs.context.python is not None:
+        return "\n".join([*lines, inputs.context.python])
     given = list(inputs.context.fit_parameters)
     call, imports = ("", []) if inputs.comparison is None else _comparison_code(inputs.comparison, given)
     if inputs.reduction is None:
@@ -76,8 +187,7 @@ def _code(inputs: Inputs) -> str:
 
 def _fit_code(inputs: Inputs, given: list[str]) -> str:
     """Return the call of fit; the steps of a pipeline take parameters under their names."""
-    steps = [step for step in inputs.steps if step is not None]
-    words = []
+    words, steps = [], inputs.steps
     for step in steps:
         prefix = f"{type(step).__name__.lower()}__" if len(steps) > 1 else ""
         words += [f"{prefix}{name}={name}" for name in given if has_fit_parameter(step, name)]
@@ -90,7 +200,7 @@ def _comparison_code(comparison: Comparison, given: list[str]) -> tuple[str, lis
     names = ["groups", *names] if comparison.splits[0].train_groups is not None else names
     cv, imports = _splitter_code(comparison.splitter)
     # The kinds that y and the methods do not show.
-    kind = f"kind={comparison.kind!r}, " if comparison.kind in ("count", "ordinal") else ""
+    kind = f"kind={comparison.kind!r}, " if comparison.target.named else ""
     options = f"{kind}cv={cv}{''.join(f', {name}={name}' for name in names)}, random_state={comparison.seed}"
     with_baselines = comparison.methods in ([MODEL, LASSO, BASE_RATE], [MODEL, BASE_RATE])
     if with_baselines and comparison.baseline == BASE_RATE:
@@ -120,10 +230,7 @@ def _module(step: Any) -> str:
 def estimator_code(estimator: BaseEstimator) -> str:
     """Return the constructor call of an estimator, without parameters at their defaults.
 
-    Examples
-    --------
     >>> from ispca import ISPCA
-    >>> from ispca.report.reproducibility import estimator_code
     >>> estimator_code(ISPCA(5, random_state=0))
     'ISPCA(n_components=5, random_state=0)'
     """

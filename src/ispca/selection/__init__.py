@@ -1,8 +1,8 @@
 """Projection predictive selection: the smallest set of original features that predicts like a reference."""
 
-from .feature_panel import FeaturePanel
 from .selector import ProjectionSelector
-from .submodels import (
+from .submodels_and_panels import (
+    FeaturePanel,
     ProjectedClassifier,
     ProjectedCounts,
     ProjectedOrdinal,

@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from .._checks import known_names
-from .._splits import Split
-from ..reduction.reuse import Reuse
-from ..validation.fitting import fit_timed, prepared
-from ..validation.input_checks import resumable_seed
-from ..validation.runner import Work
-from ..validation.target import KINDS
-from .announcements import announce_path, announce_time
-from .found_panels import FoundPanels
-from .plan import check_prefit, fold_splits, read_data, read_features, read_settings, take_names
+from ..fitting.comparison_inputs import resumable_seed
+from ..fitting.fit_and_predict import clone_with_seed, fit_timed
+from ..fitting.runner import Work
+from ..foundation.parameters import fit_context
+from ..foundation.splits import Split
+from ..inputs.checks import known_names
+from ..reduction.reuse import share_results
+from ..targets import TARGETS
+from .panel_results import PanelResults, path_table
+from .search import groups_table
+from .selection_data import check_prefit, fold_splits, read_data, read_features, read_settings, take_names
 from .suggestion import (
     Suggestion,
-    beats_chance,
     better_panel_message,
     draws_message,
     overlap_factor,
@@ -34,11 +33,10 @@ from .suggestion import (
     suggest_unvalidated_size,
     weighted_mean,
 )
-from .tables import groups_table, path_table
-from .validated_path import FoldEvaluation, FoldPath, HeldOut, Search, Searcher, validated_paths
+from .validated_path import FoldEvaluation, FoldPath, HeldOutPaths, Search, Searcher, validate_path
 
 
-class ProjectionSelector(FoundPanels):
+class ProjectionSelector(PanelResults):
     """Select the features of the smallest submodel that predicts like a reference model.
 
     The predictions of the reference, draw by draw of its posterior, are projected onto submodels with few original
@@ -58,7 +56,7 @@ class ProjectionSelector(FoundPanels):
         chosen.
     costs : dict of name to price, or array-like of shape (n_features,), optional
         Price of each feature, 1 if it is not named. The search maximizes the gain per unit of price.
-    kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
+    kind : str, optional
         What y contains, as in `ispca.validation.compare`.
     cv : int, splitter, iterable of pairs or None, default=10
         Folds of the validation: an integer is a number of folds, stratified by class or event. With None, the
@@ -81,12 +79,14 @@ class ProjectionSelector(FoundPanels):
         ``dropped`` (what only the smaller one has, usually nothing), ``divergence`` from the reference in the
         training samples (nats per sample); after validation ``density`` (mean held-out log density),
         ``difference`` from the reference, ``difference_error`` (standard error of the mean of the paired
-        differences, corrected for what the folds' training samples have in common) and ``fraction`` (of the folds
+        differences, corrected for what the folds' training samples have in common), measures of the held-out
+        predictions (``accuracy`` and ``auc``, ``accuracy`` and ``absolute_error`` for ordered classes, ``r2``,
+        ``concordance`` within the folds, or ``poisson_deviance``) and ``fraction`` (of the folds
         whose panel of this size contains a feature, averaged over the features of the panel); ``cost`` (of all
         features of the panel) if there are costs.
     n_features_ : int
-        Suggested size: the smallest within one standard error of the reference, or 0 if the reference predicts no
-        better than chance.
+        Suggested size: the smallest within one standard error of the reference, at least 1; 0 only if the
+        reference predicts no better than chance.
     message_ : str
         Why this size is suggested, and what to change if no submodel matches the reference.
     validated_ : bool
@@ -101,6 +101,8 @@ class ProjectionSelector(FoundPanels):
         The reference fitted to all samples.
     reference_density_ : float or None
         Mean held-out log density of the reference; None without validation.
+    reference_measures_ : dict of str to float
+        The measures of ``path_`` for the reference; empty without validation.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -122,7 +124,7 @@ class ProjectionSelector(FoundPanels):
         "always": ["array-like", slice, set, str, Integral, None],
         "never": ["array-like", slice, set, str, Integral, None],
         "costs": [dict, "array-like", None],
-        "kind": [StrOptions(set(KINDS)), None],
+        "kind": [StrOptions(set(TARGETS)), None],
         "cv": [Interval(Integral, 2, None, closed="left"), "cv_object", None],
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
@@ -163,8 +165,8 @@ class ProjectionSelector(FoundPanels):
         self.resume = resume
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, offset: Any = None) -> Any:
+    @fit_context(skip_nested=False)
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
         """Search for a submodel, and validate it.
 
         After an interruption of the validation, the selector has the path that is not validated.
@@ -199,9 +201,11 @@ class ProjectionSelector(FoundPanels):
         seed = resumable_seed(self.random_state, self.resume)
         splits = fold_splits(self.cv, data, seed)
         self._data, self._searcher = data, Searcher(settings, self.n_draws, self.n_clusters, seed)
-        self.reference_ = self.reference if self.prefit else prepared(self.reference, seed)
-        seconds = None if self.prefit else sum(fit_timed(self.reference_, data.samples, Reuse()))
-        announce_time(self._searcher, self.reference_, data, seconds, len(splits), self.n_jobs)
+        self.reference_ = self.reference if self.prefit else clone_with_seed(self.reference, seed)
+        if not self.prefit:
+            samples = data.samples.read_only()
+            with share_results(samples.X):
+                fit_timed(self.reference_, samples)
         self._search()
         if splits:
             self._validate(splits, seed)
@@ -211,13 +215,12 @@ class ProjectionSelector(FoundPanels):
         """Search on all samples, and set the attributes without validation."""
         self._found: Search = self._searcher.search(self.reference_, self._data.samples, self._data.target)
         path, costs = self._found.path, self._searcher.settings.costs
-        self._held_out: HeldOut | None = None
+        self._held_out: HeldOutPaths | None = None
         self.panels_, self.validated_ = list(path.sets), False
         self.reference_density_: float | None = None
+        self.reference_measures_: dict[str, float] = {}
         self.path_ = path_table(path, self._names(), costs, None)
         self._conclude(suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
-        names = self._names()
-        announce_path(self.message_, [names[feature] for feature in self.panels_[-1]])
 
     def _validate(self, splits: Sequence[Split], seed: int) -> None:
         """Repeat everything in the folds, and set the attributes with validation."""
@@ -225,7 +228,7 @@ class ProjectionSelector(FoundPanels):
         # The splits contain the groups of their training samples.
         data = {"reference": self.reference}, samples._replace(groups=None), target
         work = Work(*data, list(splits), seed, FoldEvaluation(self._searcher), FoldPath)
-        found = validated_paths(work, self.resume, self.n_jobs)
+        found = validate_path(work, self.resume, self.n_jobs, samples.groups)
         weight = None if samples.sample_weight is None else samples.sample_weight[found.samples]
         path, settings = self._found.path, self._searcher.settings
         densities = found.log_density[: len(self.panels_)]
@@ -233,13 +236,14 @@ class ProjectionSelector(FoundPanels):
         factor = overlap_factor(len(splits), float(test_to_train))
         differences = paired_differences(densities, found.reference, weight, factor)
         self.reference_density_ = float(weighted_mean(found.reference, weight))
+        self.reference_measures_ = {name: float(values[-1]) for name, values in found.measures.items()}
         self.path_ = path_table(path, self._names(), settings.costs, (found, differences, weight))
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
-        if beats_chance(found.reference, densities[0], weight, factor):
+        if found.better:
             verdict, advice = suggest_size(differences, len(settings.always), more), []
         else:
-            verdict = suggest_nothing(differences)
+            verdict = suggest_nothing(differences, found.better is not None)
             advice = [better_panel_message(densities, weight, factor)]
         if found.halves is not None:
             advice.append(draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight))

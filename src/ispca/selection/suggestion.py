@@ -6,18 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._array_types import Floats, Mask
-from .._messages import count
-from ..validation.stacking_base import mean_error
+from ..foundation.arrays import Floats
+from ..foundation.messages import count
+from ..stacking.base import mean_error
 
-# The reference is better than chance if half a bet on it gains this many standard errors.
-CHANCE_ERRORS = 2.0
 # A panel is clearly better than no features if it beats them by this many standard errors.
 BETTER_ERRORS = 2.0
 # A submodel matches the reference if it is at most this many standard errors worse.
 MATCH_ERRORS = 1.0
-# A feature can replace another one if the exchange costs less than this fraction of a standard error.
-EQUIVALENT_ERRORS = 0.1
 # The draws suffice if two halves of them agree within this fraction of a standard error.
 HALVES_ERRORS = 0.5
 # Without validation, the suggested submodel explains this fraction of the divergence of the one without features.
@@ -63,28 +59,18 @@ def paired_differences(
     return Differences(mean, factor * mean_error(differences.T, mean, sample_weight))
 
 
-def beats_chance(
-    reference: Floats, nothing: Floats, sample_weight: Floats | None = None, factor: float = 1.0
-) -> bool:
-    """Return whether the reference predicts held-out samples better than the submodel without features.
-
-    A few samples that a confident reference gets wrong make its mean log density very uncertain. So the equal
-    mixture of both predictions is compared with chance: what it loses with any sample is at most log 2, and
-    without information it loses on average.
-    """
-    hedged = np.logaddexp(reference, nothing) - np.log(2)
-    gain = paired_differences(hedged[None], nothing, sample_weight, factor)
-    return bool(gain.mean[0] > CHANCE_ERRORS * gain.error[0])
-
-
 def suggest_size(differences: Differences, n_always: int, more_features: bool) -> Suggestion:
     """Suggest the smallest size that matches a reference that predicts, or say why there is none.
 
-    ``more_features`` says whether a larger ``max_features`` would make larger submodels possible.
+    A few confident mistakes of the reference must not make no features its match: the size is at least 1, and
+    larger where the first features are worth no more than none. ``more_features`` says whether a larger
+    ``max_features`` would make larger submodels possible.
     """
     mean, error = differences
-    smallest = min(n_always, len(mean) - 1)
+    smallest = min(max(n_always, 1), len(mean) - 1)
     matching = np.flatnonzero(mean[smallest:] >= -MATCH_ERRORS * error[smallest:]) + smallest
+    useful = matching[mean[matching] > mean[0]]
+    matching = useful if len(useful) else matching
     if len(matching):
         size = int(matching[0])
         verb = "predicts" if size == 1 else "predict"
@@ -106,12 +92,14 @@ def suggest_size(differences: Differences, n_always: int, more_features: bool) -
     )
 
 
-def suggest_nothing(differences: Differences) -> Suggestion:
-    """Suggest no features, because the reference predicts no better than chance."""
+def suggest_nothing(differences: Differences, judged: bool = True) -> Suggestion:
+    """Suggest no features, because the reference was not shown to be better than the base rate."""
     mean, error = differences
+    if not judged:
+        return Suggestion(0, "There are too few events to judge the reference, so no features are suggested.")
     return Suggestion(
         0,
-        "The reference predicts held-out samples no better than a submodel without features (difference "
+        "The reference does not predict held-out samples significantly better than the base rate (difference "
         f"{_nats(-mean[0], error[0])}), so no features are suggested.",
     )
 
@@ -153,11 +141,6 @@ def draws_message(halves: Floats, error: float, n_draws: int, sample_weight: Flo
         f"Two halves of the draws give the largest submodel different held-out log densities ({first:.3f} and "
         f"{second:.3f}). Raise n_draws above {n_draws}."
     )
-
-
-def are_equivalent(cost: Floats, error: float) -> Mask:
-    """Return which exchanges of a feature cost so little that the data do not prefer it."""
-    return np.asarray(cost < EQUIVALENT_ERRORS * error)
 
 
 def _nats(difference: float, error: float) -> str:

@@ -2,61 +2,42 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array_types import Floats, Indices
-from .._splits import Split
-from .._warnings import notify
-from ..reduction.reuse import Reuse
-from ..validation.fit_store import Failure
-from ..validation.fitting import fit_timed
-from ..validation.prediction import PREDICT, log_density, predict_classes
-from ..validation.runner import Work, run
-from ..validation.samples import Samples
-from ..validation.target import Target
-from .candidates import columns
-from .clusters import clustered
-from .numeric_columns import numeric_values
-from .reference import ReferencePredictions, reference_predictions
-from .search import SearchPath, forward_search
-from .settings import SearchSettings
-from .submodels import submodel_for
+from ..fitted_parts import take_apart
+from ..fitting.fit_and_predict import fit_timed
+from ..fitting.fit_store import Failure
+from ..fitting.runner import Work, run
+from ..foundation.arrays import Floats, Indices, protect
+from ..foundation.messages import notify
+from ..foundation.splits import Split
+from ..targets import Target
+from ..targets.samples import SMALLEST_PROBABILITY, HeldOut, Pooled, Prediction, Samples
+from ..targets.target import log_density
+from ..targets.target_and_prediction_checks import possible_probabilities
+from .reference import ReferencePredictions, cluster, reference_predictions
+from .search import SearchPath, SearchSettings, columns, forward_search
+from .selection_data import numeric_values
+from .submodels_and_panels import find_submodel
 
 
 @dataclass(frozen=True)
 class FoldPath:
-    """The path of one fold and the log densities of its held-out samples.
+    """The path of one fold and the log densities of its held-out samples."""
 
-    Attributes
-    ----------
-    sets : tuple of list of int
-        Features of the submodel of each size.
-    log_density : ndarray of shape (max_features + 1, n_test)
-        Of the submodels of each size; a shorter path repeats its last submodel.
-    reference : ndarray of shape (n_test,)
-        Of the reference.
-    halves : ndarray of shape (2, n_test) or None
-        Of the largest submodel, from each half of the draws; None if there is only one draw.
-    seconds_reference, seconds_search, seconds_submodels : float
-        Time to fit the reference, to search, and to fit and evaluate the submodels.
-    messages : tuple of str
-        Warnings of the fit.
-    """
-
-    sets: tuple[list[int], ...]
-    log_density: Any
-    reference: Any
-    halves: Any
-    seconds_reference: float
-    seconds_search: float
-    seconds_submodels: float
-    messages: tuple[str, ...] = ()
+    sets: tuple[list[int], ...]  # features of the submodel of each size
+    log_density: Any  # sizes x samples; a shorter path repeats its last submodel
+    reference: Any  # log densities of the reference
+    halves: Any  # 2 x samples: of the largest submodel, from each half of the draws; None if there is one draw
+    # What the submodels of each size predict and, last, the reference; see `ispca.validation.Prediction`.
+    value: Any = None
+    probabilities: Any = None  # of the classes, likewise (sizes x samples x classes), or None
 
 
 class Search(NamedTuple):
@@ -69,93 +50,87 @@ class Search(NamedTuple):
 
 @dataclass(frozen=True)
 class Searcher:
-    """How to search: settings that are the same in every fold.
-
-    Attributes
-    ----------
-    settings : SearchSettings
-        What may be chosen.
-    n_draws, n_clusters : int
-        Number of draws of the submodels, and of clusters of them in the search.
-    seed : int
-        Seed of the clusters.
-    """
+    """How to search: settings that are the same in every fold."""
 
     settings: SearchSettings
-    n_draws: int
-    n_clusters: int
-    seed: int
+    n_draws: int  # of the submodels
+    n_clusters: int  # of the draws, in the search
+    seed: int  # of the clusters
 
     def search(self, fitted: Any, samples: Samples, target: Target) -> Search:
         """Search for features that predict like a fitted reference."""
         draws = reference_predictions(fitted, samples, target, self.n_draws)
-        clusters = clustered(draws, self.n_clusters, self.seed)
+        clusters = cluster(draws, self.n_clusters, self.seed)
         return Search(forward_search(numeric_values(samples.X), clusters, self.settings), draws, clusters)
 
 
 @dataclass(frozen=True)
 class FoldEvaluation:
-    """Evaluates a reference and its submodels in one fold; see `ispca.validation.runner.Work`."""
+    """Evaluates a reference and its submodels in one fold; see `ispca.fitting.runner.Work`."""
 
     searcher: Searcher
 
-    def __call__(
-        self, estimator: Any, train: Samples, test: Samples, target: Target, reuse: Reuse | None
-    ) -> FoldPath:
+    def __call__(self, estimator: Any, train: Samples, test: Samples, target: Target) -> FoldPath:
         """Fit the reference, search, and evaluate the submodels of all sizes."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            seconds_reference = sum(fit_timed(estimator, train, reuse))
-            reference = reference_density(estimator, test, target)
-            start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit_timed(estimator, train)
+            reference = reference_prediction(estimator, test, target)
             # A class without training samples is unknown to the reference.
-            known = target if target.classes is None else target._replace(classes=np.unique(train.y))
+            known = target if target.classes is None else target.of(train.y)
             found = self.searcher.search(estimator, train, known)
-            middle = time.perf_counter()
             sets, values = found.path.sets, (numeric_values(train.X), numeric_values(test.X))
 
-            def density(draws: ReferencePredictions, chosen: Indices) -> Floats:
+            def predict(draws: ReferencePredictions, chosen: Indices) -> Prediction:
                 parts = columns(values[0], chosen), columns(values[1], chosen)
-                return submodel_density(parts, draws, test, target, known.classes)
+                return submodel_prediction(parts, draws, test, target, known.classes)
 
-            densities = [density(found.draws, chosen) for chosen in sets]
-            densities += densities[-1:] * (self.searcher.settings.max_features + 1 - len(sets))
-            halves = [density(half, sets[-1]) for half in halves_of(found.draws)]
+            predicted = [predict(found.draws, chosen) for chosen in sets]
+            predicted += predicted[-1:] * (self.searcher.settings.max_features + 1 - len(sets))
+            halves = [predict(half, sets[-1]).log_density for half in halves_of(found.draws)]
+        everything = [*predicted, reference]
         return FoldPath(
             tuple(chosen.tolist() for chosen in sets),
-            np.array(densities),
-            reference,
+            np.array([item.log_density for item in predicted]),
+            reference.log_density,
             np.array(halves) if halves else None,
-            seconds_reference,
-            middle - start,
-            time.perf_counter() - middle,
-            tuple(dict.fromkeys(str(warning.message) for warning in caught)),
+            np.array([item.value for item in everything]),
+            None if target.classes is None else np.array([item.probabilities for item in everything]),
         )
 
 
-def reference_density(fitted: Any, samples: Samples, target: Target) -> Floats:
-    """Return the log density of samples under a reference: the same numbers as in a comparison."""
-    density = PREDICT[target.kind](fitted, samples, target).log_density
-    if density is None:
+def reference_prediction(fitted: Any, samples: Samples, target: Target) -> Prediction:
+    """Return what a reference predicts: the same numbers as in a comparison."""
+    prediction = target.predict(fitted, take_apart(fitted), samples)
+    if prediction.log_density is None:
         raise ValueError("The reference predicts no distribution of the target.")
-    return density
+    return prediction
 
 
-def submodel_density(
+def training_density(fitted: Any, samples: Samples, target: Target) -> Floats:
+    """Return the log density of training samples under a reference."""
+    if not target.ordered:
+        return np.asarray(reference_prediction(fitted, samples, target).log_density)
+    # A reference fitted before knows ordered classes by their labels, not by their numbers.
+    n_samples, predicted = len(samples.y), fitted.predict_proba(protect(samples.X, fitted))
+    observed = possible_probabilities(predicted, n_samples, target.n_classes)[np.arange(n_samples), samples.y]
+    return np.asarray(np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0)))
+
+
+def submodel_prediction(
     parts: tuple[Floats, Floats], draws: ReferencePredictions, test: Samples, target: Target, classes: Any
-) -> Floats:
-    """Return the log density of test samples under a submodel.
+) -> Prediction:
+    """Return what a submodel predicts for test samples, with their log densities.
 
     ``parts`` are the features of the submodel for the training and for the test samples.
     """
     train_part, test_part = parts
-    model = submodel_for(target.kind)().fit(train_part, draws, classes=classes)
+    model = find_submodel(target)().fit(train_part, draws, classes=classes)
     if target.classes is not None:
-        density = predict_classes(model, test_part, test.y, target.classes).log_density
-    else:
-        options = {} if test.offset is None else {"offset": test.offset}
-        density = log_density(model, test_part, test.y, **options)
-    return np.asarray(density)
+        return target.predict(model, take_apart(model), test._replace(X=test_part))
+    options = {} if test.offset is None else {"offset": test.offset}
+    density = log_density(model, test_part, test.y, **options)
+    return Prediction(model.predict(test_part, **options), log_density=density)
 
 
 def halves_of(draws: ReferencePredictions) -> list[ReferencePredictions]:
@@ -176,24 +151,20 @@ def halves_of(draws: ReferencePredictions) -> list[ReferencePredictions]:
     return halves
 
 
-class HeldOut(NamedTuple):
-    """Log densities of all samples that were held out, and the paths of the folds.
+class HeldOutPaths(NamedTuple):
+    """Log densities of all samples that were held out, and the paths of the folds."""
 
-    Attributes
-    ----------
-    samples : ndarray of int
-        The samples; one that was held out several times has the mean of its log densities.
-    log_density, reference, halves
-        As in `FoldPath`, for these samples.
-    sets : list of tuple of list of int
-        For each fold, the features of the submodel of each size.
-    """
-
-    samples: Indices
+    samples: Indices  # one that was held out several times has the mean of its log densities
+    # As in `FoldPath`, for these samples.
     log_density: Floats
     reference: Floats
     halves: Floats | None
-    sets: list[tuple[list[int], ...]]
+    sets: list[tuple[list[int], ...]]  # for each fold, the features of the submodel of each size
+    # Measures of the predictions of each size and, last, of the reference.
+    measures: Mapping[str, Floats] = MappingProxyType({})
+    better: bool | None = (
+        None  # whether the reference beats the base rate, by the rule of verdicts; None if not judged
+    )
 
     def fractions(self, panel: Indices) -> Floats:
         """Return for each feature of a panel the fraction of the folds whose panel of this size contains it."""
@@ -202,28 +173,28 @@ class HeldOut(NamedTuple):
         return np.array([np.mean([feature in chosen for chosen in found]) for feature in panel])
 
 
-def held_out(folds: Sequence[FoldPath], splits: Sequence[Split]) -> HeldOut:
-    """Combine the folds."""
+def combine_folds(folds: Sequence[FoldPath], splits: Sequence[Split]) -> HeldOutPaths:
+    """Average the log densities of each sample over the folds that held it out."""
     places = np.concatenate([split.test for split in splits])
     samples, position, counts = np.unique(places, return_inverse=True, return_counts=True)
 
-    def combined(parts: list[Floats]) -> Floats:
+    def combine(parts: list[Floats]) -> Floats:
         values = np.concatenate(parts, axis=-1)
         total = np.zeros((len(samples), *values.shape[:-1]))
         np.add.at(total, position, values.T)
         return (total.T / counts).astype(np.float64)
 
     halves = [fold.halves for fold in folds]
-    return HeldOut(
+    return HeldOutPaths(
         samples,
-        combined([fold.log_density for fold in folds]),
-        combined([fold.reference for fold in folds]),
-        combined(halves) if all(half is not None for half in halves) else None,
+        combine([fold.log_density for fold in folds]),
+        combine([fold.reference for fold in folds]),
+        combine(halves) if all(half is not None for half in halves) else None,
         [fold.sets for fold in folds],
     )
 
 
-def validated_paths(work: Work, resume: Any, n_jobs: int | None) -> HeldOut:
+def validate_path(work: Work, resume: Any, n_jobs: int | None, groups: Any = None) -> HeldOutPaths:
     """Search in every fold, and combine the folds; those that fail are left out with a warning."""
     outcomes = run(work, resume, n_jobs, "Validating")
     folds = [outcome for _, outcome in sorted(outcomes.items())]
@@ -233,4 +204,36 @@ def validated_paths(work: Work, resume: Any, n_jobs: int | None) -> HeldOut:
     if errors:
         notify(f"The selection failed in {len(errors)} of {len(folds)} folds, which are left out: {errors[0]}")
     kept = [number for number, fold in enumerate(folds) if not isinstance(fold, Failure)]
-    return held_out([folds[number] for number in kept], [work.splits[number] for number in kept])
+    folds, splits = [folds[number] for number in kept], [work.splits[number] for number in kept]
+    observed, predictions = path_predictions(folds, splits, work.samples, work.target, groups)
+    judged = Pooled(np.concatenate([split.test for split in splits]), observed, predictions[-1], predictions[0])
+    measures, better = path_measures(work.target, observed, predictions), work.target.judge(judged).better
+    return combine_folds(folds, splits)._replace(measures=measures, better=better)
+
+
+def path_predictions(
+    folds: Sequence[Any], splits: Sequence[Split], samples: Samples, target: Target, groups: Any = None
+) -> tuple[HeldOut, list[Prediction]]:
+    """Return all held-out samples, and what was predicted for them by each size and, last, by the reference."""
+    tests = np.concatenate([split.test for split in splits])
+    weight = None if samples.sample_weight is None else samples.sample_weight[tests]
+    unit = tests if groups is None else np.unique(groups, return_inverse=True)[1].ravel()[tests]
+    fold = np.repeat(np.arange(len(splits)), [len(split.test) for split in splits])
+    # Folds share training samples, as in a verdict.
+    overlap = len(np.unique(tests)) / float(np.mean([len(split.train) for split in splits]))
+    observed = target.observed(samples.y[tests])
+    held_out = HeldOut(observed, target.n_classes, weight, unit=unit, fold=fold, overlap=overlap)
+    values = np.concatenate([fold.value for fold in folds], axis=1)
+    chances: Any = [None] * len(values)
+    if target.classes is not None:
+        chances = np.concatenate([fold.probabilities for fold in folds], axis=1)
+    return held_out, [Prediction(value, chance) for value, chance in zip(values, chances, strict=True)]
+
+
+def path_measures(target: Target, held_out: HeldOut, predictions: Sequence[Prediction]) -> dict[str, Floats]:
+    """Return each measure of the predictions of each size and, last, of the reference; NaN if undefined."""
+    scores = {name: target.measures[name].score for name in target.shown_measures}
+    return {
+        name: np.array([score(held_out, item) for item in predictions], dtype=np.float64)
+        for name, score in scores.items()
+    }

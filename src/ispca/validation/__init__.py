@@ -1,15 +1,11 @@
-"""Validation of whole procedures: comparison, stacking, stability."""
+"""Validation of whole procedures: comparison and stability."""
 
+from ..stacking import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
 from .baseline_comparison import compare_with_baselines
 from .comparison import Comparison, compare
 from .held_out_verdict import verdict
-from .methods import paper_methods, recommended_methods
+from .methods import paper_methods, recommended_methods, standard_methods
 from .stability import Stability, stability
-from .stacking import StackedClassifier, StackedRegressor
-from .stacking_counts import StackedCounts
-from .stacking_ordinal import StackedOrdinal
-from .stacking_survival import StackedSurvival
-from .standard_methods import standard_methods
 
 __all__ = [
     "Comparison",

@@ -1,22 +1,28 @@
-"""Cross-validate one model against the lasso and the base rate."""
+"""Cross-validate one model against the lasso, the base rate and the covariates alone."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from ..containers import ColumnSource, wrapped
 from ..containers.array_api import matches, on_host
+from ..foundation.arrays import Floats
+from ..foundation.messages import listing
+from ..stacking.base import in_fold
+from ..stacking.candidates import default_candidates
+from ..targets import CLASSES, QUANTITY, find_target, target_form
 from .comparison import Comparison, run_comparison
-from .stacking_base import in_fold
-from .stacking_candidates import default_candidates
-from .target import target_form
+from .pooling import pool, pooled_difference
 
-MODEL, LASSO, BASE_RATE = "this model", "lasso", "base rate"
+MODEL, LASSO, COVARIATES, BASE_RATE = "this model", "lasso", "covariates only", "base rate"
 
 
 def compare_with_baselines(
@@ -31,6 +37,7 @@ def compare_with_baselines(
     offset: Any = None,
     n_jobs: int | None = -1,
     random_state: int = 0,
+    covariates: Sequence[int] = (),
 ) -> Comparison:
     """Refit a model, the lasso and the base rate in every fold, and compare them on the held-out samples.
 
@@ -47,7 +54,7 @@ def compare_with_baselines(
         and everything else in NumPy.
     y : array-like of shape (n_samples,), or events and times
         The target, as in `compare`.
-    kind : {"classification", "regression", "survival", "count", "ordinal"}, optional
+    kind : str, optional
         What y contains, as in `compare`. Survival times are recognized; counts and ordered classes are not.
     cv : int, splitter or iterable of pairs, default=5
         Number of folds, stratified by class or event, or the splits, as in `compare`. There are never more folds
@@ -58,6 +65,9 @@ def compare_with_baselines(
         Number of worker processes; none with an array of PyTorch, CuPy or JAX, which they cannot share.
     random_state : int, default=0
         Seed of the folds.
+    covariates : sequence of int, optional
+        Columns of X that are covariates. A pipeline is then also compared with its last step on these alone, the
+        method "covariates only"; see `covariate_gain`.
 
     Returns
     -------
@@ -73,10 +83,11 @@ def compare_with_baselines(
     >>> compare_with_baselines(LogisticRegression(), data.data, data.target, cv=2, n_jobs=1).methods
     ['this model', 'lasso', 'base rate']
     """
-    kind = kind or target_form(y) or ("regression" if is_regressor(model) else "classification")
+    form = target_form(y) or (QUANTITY if is_regressor(model) else CLASSES)
+    kind = kind or form.name
     on_device = partial(wrapped, X) if matches(X) else None
     X = on_host(X)
-    n_classes = len(np.unique(y)) if kind == "classification" else 0
+    n_classes = len(np.unique(y)) if find_target(kind).unordered else 0
     candidates = dict(default_candidates(kind, n_classes))
     given = {"sample_weight": sample_weight, "offset": offset}
     given = {name: values for name, values in given.items() if values is not None}
@@ -88,8 +99,66 @@ def compare_with_baselines(
         and all(has_fit_parameter(lasso, name) for name in given)
     ):
         methods[LASSO] = lasso
+    if len(covariates) and isinstance(model, Pipeline) and not isinstance(X, ColumnSource):
+        methods[COVARIATES] = in_fold(covariates_only(model, covariates))
     methods[BASE_RATE] = candidates[BASE_RATE]
     options: dict[str, Any] = {"sample_weight": sample_weight, "offset": offset, "random_state": random_state}
     options |= {"kind": kind, "cv": cv, "folds": True, "groups": groups}
     options |= {"n_jobs": n_jobs if on_device is None else 1, "on_device": on_device}
     return run_comparison(methods, X, y, baseline=BASE_RATE, label="Cross-validating", **options)
+
+
+def covariates_only(model: Pipeline, columns: Sequence[int]) -> Pipeline:
+    """Return the last step of a pipeline, to be fitted to some columns of X alone, without a penalty."""
+    last = clone(model[-1]).set_params(unpenalized=list(range(len(columns))))
+    chosen = FunctionTransformer(dense_columns, kw_args={"columns": list(columns)})
+    return make_pipeline(chosen, StandardScaler(), last)
+
+
+def dense_columns(X: Any, columns: Sequence[int]) -> Floats:
+    """Return some columns of X as a dense array."""
+    part = X[:, columns]
+    dense: Floats = np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+    return dense
+
+
+def covariate_gain(comparison: Comparison, names: Sequence[str]) -> dict[str, Any] | None:
+    """Return how much better the first method predicts held-out samples than the covariates of these names alone.
+
+    ``measure`` (accuracy, explained variance, concordance or explained deviance, over all held-out samples),
+    ``model`` and ``covariates`` (its values), ``difference``, ``low`` and ``high`` (95% interval, as that of the
+    verdict) and ``sentence``. None if there are no covariates or one of the two could not be fitted.
+    """
+    if COVARIATES not in comparison.methods:
+        return None
+    own, alone = (pool(comparison, method) for method in (comparison.methods[0], COVARIATES))
+    if own is None or alone is None:
+        return None
+    measure = comparison.target.deciding
+    difference = pooled_difference(measure, own, alone)
+    if not np.isfinite(difference.low):
+        return None
+    more = (own.base_rate,) if measure.of_base_rate else ()
+    both = {"model": own.prediction, "covariates": alone.prediction}
+    values = {name: measure.score(own.held_out, item, *more) for name, item in both.items()}
+    ends = {"difference": difference.value, "low": difference.low, "high": difference.high}
+    found = {"measure": (measure.phrase or measure.title).removesuffix(" index"), **values, **ends}
+    return found | {"sentence": _sentence(found, names, measure.in_percent)}
+
+
+def _sentence(found: dict[str, Any], names: Sequence[str], in_percent: bool) -> str:
+    values = (found[name] for name in ("difference", "low", "high"))
+    if not in_percent:
+        reached = f"a concordance index of {found['covariates']:.2f}"
+        change, low, high = (f"{round(value, 2) + 0.0:+.2f}".replace("+0.00", "0.00") for value in values)
+        unit = ""
+    else:
+        reached, unit = f"{found['covariates']:.0%} {found['measure']}", " percentage points"
+        change, low, high = (f"{round(100 * value):+d}".replace("+0", "0") for value in values)
+    alone = f"The covariates alone ({listing(names)}) reach {reached} in held-out samples"
+    size = f"{change}{unit} (95% interval {low} to {high})"
+    if found["low"] > 0:
+        return f"{alone}, and the features add to that: {size}."
+    if found["high"] < 0:
+        return f"{alone}, and the features reduce it: {size}."
+    return f"{alone}. The features do not add to it significantly: {size}."

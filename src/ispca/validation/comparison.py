@@ -9,28 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from .._array_types import Floats
-from .._checks import checked_offset, checked_weights
-from .._result_table import ResultTable, as_table
-from .._splits import Split, describe_folds, describe_splits, make_fold_splits, make_splits
-from .._warnings import notify
-from ..plots.comparison import plot_comparison
+from ..fitting.comparison_inputs import check_baseline, choose_target, named_estimators, resumable_seed
+from ..fitting.fit_and_predict import check_fit_parameters, converged
+from ..fitting.fit_store import Failure
+from ..fitting.runner import Work, run
+from ..foundation.arrays import Floats, Indices
+from ..foundation.messages import notify
+from ..foundation.result_tables import ResultTable, as_table
+from ..foundation.splits import Split, describe_folds, describe_splits, make_fold_splits, make_splits
+from ..plots.comparison_and_panel import plot_comparison
+from ..targets import Target, find_target
+from ..targets.intervals import split_interval
+from ..targets.measures import UNLIMITED, Limits, difference_limits, goodness
+from ..targets.samples import HeldOut, Prediction, Samples
+from ..targets.target_and_prediction_checks import check_offset, check_weights
 from .comparison_text import comparison_html, comparison_text
-from .corrected_interval import interval
-from .failed_fits import failure_text, fair_scores
-from .fit_store import Failure
-from .fitting import check_fit_parameters
-from .input_checks import (
-    checked_baseline,
-    checked_timeout,
-    named_estimators,
-    resumable_seed,
-)
-from .metrics import UNLIMITED, Limits, choose_measures, difference_limits, goodness
-from .prediction import Prediction
-from .runner import Work, run
-from .samples import Samples
-from .target import choose_target
+from .failed_fits import base_rate, failure_text, fair_scores, held_out_part
 
 
 @dataclass(frozen=True)
@@ -63,6 +57,12 @@ class Comparison:
         The number of random splits or the splitter that was given; None for lists of indices.
     kind : str
         Kind of target, as in `compare`.
+    observed : list of HeldOut
+        What was observed in the held-out part of each split.
+    rates : list of Prediction or None
+        Predictions of the base rate in each split; None where the training part has none.
+    units : ndarray of shape (n_samples,) or None
+        Number of the group of each sample, if there are groups.
     """
 
     methods: list[str]
@@ -76,11 +76,19 @@ class Comparison:
     seed: int | None = None
     splitter: Any = field(default=None, repr=False)
     kind: str = ""
+    observed: list[HeldOut] = field(default_factory=list, repr=False)
+    rates: list[Prediction | None] = field(default_factory=list, repr=False)
+    units: Indices | None = field(default=None, repr=False)
 
     @property
     def main_metric(self) -> str:
         """The first measure: the mean log predictive density, or for survival the concordance, by default."""
         return next(iter(self.scores))
+
+    @property
+    def target(self) -> Target:
+        """The kind of target."""
+        return find_target(self.kind)
 
     @property
     def test_to_train(self) -> float:
@@ -105,9 +113,7 @@ class Comparison:
             columns |= self._summary(name, scores, limits)
             columns |= self._summary(f"{name}_difference", scores - scores[:, [base]], difference_limits(limits))
         columns |= {name: self._mean(name) for name in ("seconds_reduction", "seconds_model")}
-        columns["n_failed"] = np.array([self.n_failed(method) for method in self.methods])
-        unconverged = [[item is not None and not item.converged for item in row] for row in self.predictions]
-        columns["n_unconverged"] = np.sum(unconverged, axis=0)
+        columns |= self.fit_counts()
         good = goodness(self.main_metric, columns[self.main_metric])
         # Methods without a value come last; ties stay in the order given.
         order = np.lexsort((-good, np.isnan(good)))
@@ -131,8 +137,21 @@ class Comparison:
 
     def _summary(self, name: str, values: Floats, limits: Limits) -> dict[str, Floats]:
         """Return the mean of each column and the ends of its interval, under three names."""
-        summaries = np.array([interval(column, self.test_to_train, limits) for column in values.T])
+        summaries = np.array([split_interval(column, self.test_to_train, limits) for column in values.T])
         return dict(zip((name, f"{name}_low", f"{name}_high"), summaries.T, strict=True))
+
+    def fit_counts(self) -> dict[str, Indices]:
+        """Return the numbers of failed fits and of posteriors that have not converged, by method."""
+        unconverged = [[item is not None and not converged(item) for item in row] for row in self.predictions]
+        failed = np.array([self.n_failed(method) for method in self.methods])
+        return {"n_failed": failed, "n_unconverged": np.sum(unconverged, axis=0)}
+
+    def difference(self, method: str, other: str) -> tuple[float, float, float]:
+        """Return by how much a method is better than another one by the main measure, and the 95% interval."""
+        own, others = (self.scores[self.main_metric][:, self.methods.index(name)] for name in (method, other))
+        limits = difference_limits(self.limits.get(self.main_metric, UNLIMITED))
+        good = goodness(self.main_metric, own) - goodness(self.main_metric, others)
+        return split_interval(good, self.test_to_train, limits)
 
     def n_failed(self, method: str) -> int:
         """Return the number of splits in which a method failed."""
@@ -167,7 +186,6 @@ def compare(
     baseline: str = "lasso",
     n_jobs: int | None = -1,
     resume: Any = None,
-    timeout: float | None = None,
     random_state: Any = 0,
 ) -> Comparison:
     """Refit complete procedures in every split, and compare them on the held-out samples.
@@ -210,10 +228,6 @@ def compare(
     resume : path, optional
         Directory in which finished fits are stored; an interrupted comparison continues from there.
         Stored failures are not repeated; delete the directory to try again.
-    timeout : float, optional
-        Time limit in seconds for a fit with its predictions. A fit that takes longer is stopped, even in
-        compiled code, and counts as failed. It is not stored in ``resume``, so a later call with more time
-        repeats it. The fits run in separate processes, which does not change the results.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the splits and of every estimator whose own ``random_state`` is None.
 
@@ -236,7 +250,7 @@ def compare(
     """
     options = {"kind": kind, "cv": cv, "groups": groups, "sample_weight": sample_weight, "offset": offset}
     options |= {"metrics": metrics, "baseline": baseline, "n_jobs": n_jobs, "resume": resume}
-    return run_comparison(estimators, X, y, **options, timeout=timeout, random_state=random_state)
+    return run_comparison(estimators, X, y, **options, random_state=random_state)
 
 
 def run_comparison(
@@ -254,7 +268,6 @@ def run_comparison(
     random_state: Any,
     metrics: Any = None,
     resume: Any = None,
-    timeout: float | None = None,
     folds: bool = False,
     label: str = "Comparing",
     on_device: Callable[[], Any] | None = None,
@@ -265,19 +278,18 @@ def run_comparison(
     """
     named = named_estimators(estimators)
     X, y, target = choose_target(named, X, y, kind)
-    offset = checked_offset(offset, len(y))
-    if offset is not None and target.kind != "count":
+    offset = check_offset(offset, len(y))
+    if offset is not None and not target.counted:
         raise ValueError("offset applies to counts only. Pass kind='count' if y contains counts, or omit offset.")
-    samples = Samples(X, y, None, checked_weights(sample_weight, len(y)), offset, on_device)
+    samples = Samples(X, y, None, check_weights(sample_weight, len(y)), offset, on_device)
     check_fit_parameters(named, samples)
-    measures = choose_measures(metrics, target.kind)
-    base = checked_baseline(baseline, list(named))
+    measures = target.choose_measures(metrics)
+    base = check_baseline(baseline, list(named))
     seed = resumable_seed(random_state, resume)
-    timeout = checked_timeout(timeout)
     labels, strata = target.strata(y)
     make, describe = (make_fold_splits, describe_folds) if folds else (make_splits, describe_splits)
     splits = make(cv, X, labels, groups, strata is not None, seed)
-    outcomes = run(Work(named, samples, target, splits, seed), resume, n_jobs, label, timeout)
+    outcomes = run(Work(named, samples, target, splits, seed), resume, n_jobs, label)
     predictions: list[list[Prediction | None]] = []
     errors: list[tuple[int, str, str]] = []
     for number in range(len(splits)):
@@ -286,10 +298,12 @@ def run_comparison(
         predictions.append([None if isinstance(item, Failure) else item for item in row.values()])
     if errors:
         notify(failure_text(errors, len(splits)))
-    scores = fair_scores(predictions, samples, target, splits, measures)
+    observed = [held_out_part(samples, target, split) for split in splits]
+    rates = [base_rate(samples, target, split) for split in splits]
+    scores = fair_scores(predictions, observed, rates, measures)
     limits = {name: measure.limits for name, measure in measures.items()}
     words = describe(cv, len(splits), groups, strata)
     splitter = cv if isinstance(cv, Integral) or hasattr(cv, "split") else None
-    return Comparison(
-        list(named), base, scores, predictions, splits, errors, limits, words, seed, splitter, target.kind
-    )
+    units = None if groups is None else np.unique(groups, return_inverse=True)[1]
+    made: tuple[Any, ...] = (words, seed, splitter, target.name, observed, rates, units)
+    return Comparison(list(named), base, scores, predictions, splits, errors, limits, *made)

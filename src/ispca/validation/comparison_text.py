@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._messages import count, listing
-from .._result_table import html_table
+from ..foundation.messages import count, listing, short_name
+from ..foundation.result_tables import html_table
+from ..targets.measures import MEASURES
 from .failed_fits import NEVER, RULE
-from .metrics import NEEDS
 
 if TYPE_CHECKING:
     from .comparison import Comparison
@@ -45,11 +45,14 @@ def _columns(result: Comparison) -> dict[str, list[str]]:
     """Return the cells of the table by column."""
     main, table = result.main_metric, result.table
     columns = {
-        "method": table["method"].tolist(),
+        "method": [short_name(str(name)) for name in table["method"]],
         main: [_number(row[main]) for row in table],
-        "95% interval": [f"{_number(row[main + '_low'])} to {_number(row[main + '_high'])}" for row in table],
+        "95% interval": [_interval(row, main) for row in table],
         f"difference from {result.baseline}": [_difference(row, main, result.baseline) for row in table],
     }
+    if all(np.isnan(row[main + "_low"]) for row in table):
+        # A single split gives no interval.
+        del columns["95% interval"]
     second = _second(result)
     if second is not None:
         columns[second] = [_number(row[second]) for row in table]
@@ -67,7 +70,7 @@ def _second(result: Comparison) -> str | None:
 def _remarks(result: Comparison) -> list[str]:
     remarks = []
     shown = {result.main_metric, _second(result)}
-    for name in [name for name in result.scores if name in shown and name in NEEDS]:
+    for name in [name for name in result.scores if name in shown and name in MEASURES and MEASURES[name].needs]:
         blank = [
             str(row["method"])
             for row in result.table
@@ -75,7 +78,7 @@ def _remarks(result: Comparison) -> list[str]:
         ]
         if blank:
             verb = "gives" if len(blank) == 1 else "give"
-            remarks.append(f"No {name} for {listing(blank)}, which {verb} no {NEEDS[name]}.")
+            remarks.append(f"No {name} for {listing(blank)}, which {verb} no {MEASURES[name].needs}.")
     if result.errors:
         remarks.append(f"{count(len(result.errors), 'fit')} failed: see .errors. {RULE}.")
         if (result.table["n_failed"] == len(result.splits)).any():
@@ -90,6 +93,11 @@ def _number(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.3f}"
 
 
+def _interval(row: np.record, name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "-" if np.isnan(low) else f"{_number(low)} to {_number(high)}"
+
+
 def _seconds(row: np.record) -> str:
     reduction, model = row["seconds_reduction"], row["seconds_model"]
     return "-" if np.isnan(model) else f"{reduction:.2f} + {model:.2f}"
@@ -99,4 +107,4 @@ def _difference(row: np.record, name: str, baseline: str) -> str:
     difference, low, high = (row[f"{name}_difference{end}"] for end in ("", "_low", "_high"))
     if np.isnan(difference) or row["method"] == baseline:
         return "-"
-    return f"{difference:+.3f} ({low:+.3f} to {high:+.3f})"
+    return f"{difference:+.3f}" + ("" if np.isnan(low) else f" ({low:+.3f} to {high:+.3f})")

@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
-from sklearn.base import clone
 
-from .._array_types import Floats
-from .._messages import count
-from .._splits import Split
-from .base_rates import BASE_RATES
-from .metrics import HeldOut, Measure, score_all
-from .prediction import Prediction, fit_and_predict
-from .prediction_checks import ImpossiblePrediction
-from .samples import Samples
-from .survival_measures import censoring_curve
-from .target import Target
+from ..fitting.fit_and_predict import fit_and_predict
+from ..foundation.arrays import Floats
+from ..foundation.messages import count
+from ..foundation.splits import Split
+from ..targets import Target
+from ..targets.measures import Measure, score_all
+from ..targets.samples import HeldOut, Prediction, Samples
+from ..targets.target_and_prediction_checks import ImpossiblePrediction
 
 RULE = "Where a method failed, it gets the scores of the base rate"
 NEVER = "A method that failed in every split is not ranked"
@@ -44,9 +41,8 @@ def failure_text(errors: Sequence[tuple[int, str, str]], n_splits: int) -> str:
 
 def fair_scores(
     predictions: list[list[Prediction | None]],
-    samples: Samples,
-    target: Target,
-    splits: list[Split],
+    held_out: list[HeldOut],
+    rates: list[Prediction | None],
     measures: dict[str, Measure],
 ) -> dict[str, Floats]:
     """Return every measure for every split (row) and method (column).
@@ -55,35 +51,25 @@ def fair_scores(
     probabilities, it gets the value of the base rate of that split's training part. NaN is left where the
     measure does not apply to the method or to the split, and for a method that failed everywhere.
     """
-    held_out = [held_out_part(samples, target, split) for split in splits]
-    scores = {name: score_all(predictions, held_out, measure) for name, measure in measures.items()}
-    missing = np.any([np.isnan(values).any(axis=1) for values in scores.values()], axis=0)
-    rates = [
-        [_base_rate(samples, target, split) if lacks else None]
-        for split, lacks in zip(splits, missing, strict=True)
-    ]
+    scores = {}
     for name, measure in measures.items():
-        values = scores[name]
+        values = score_all(predictions, held_out, measure)
         applies = ~np.isnan(values).all(axis=0)
-        scores[name] = np.where(np.isnan(values) & applies, score_all(rates, held_out, measure), values)
+        expected = score_all([[rate] for rate in rates], held_out, measure)
+        scores[name] = np.where(np.isnan(values) & applies, expected, values)
     return scores
 
 
 def held_out_part(samples: Samples, target: Target, split: Split) -> HeldOut:
     """Return the held-out observations of a split as measures take them."""
     train, test = samples._replace(X=np.zeros((len(samples.y), 1))).parts(split)
-    censoring = None
-    if target.kind == "survival":
-        censoring = censoring_curve(train.y["event"], train.y["time"], train.sample_weight)
-    observed = target.observed(test.y)
-    return HeldOut(observed, target.n_classes, test.sample_weight, target.times, censoring)
+    return target.held_out(test, train)
 
 
-def _base_rate(samples: Samples, target: Target, split: Split) -> Prediction | None:
+def base_rate(samples: Samples, target: Target, split: Split) -> Prediction | None:
     """Predict the class frequencies, mean and standard deviation, rate, or survival curve of the training part."""
-    if target.kind == "regression" and len(split.train) < 2:
-        return None  # a single sample has no standard deviation
     train, test = samples._replace(X=np.zeros((len(samples.y), 1))).parts(split)
-    with suppress(ImpossiblePrediction):  # the variance of huge values overflows
-        return fit_and_predict(clone(BASE_RATES[target.kind]), train._replace(groups=None), test, target)
+    # A single sample has no standard deviation, and the variance of huge values overflows.
+    with suppress(ImpossiblePrediction, ValueError):
+        return fit_and_predict(target.base_rate(), train._replace(groups=None), test, target)
     return None

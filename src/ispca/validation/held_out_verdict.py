@@ -1,304 +1,164 @@
-"""The verdict of a cross-validation: one sentence, one measure, and an interval that stays in its range."""
+"""The verdict of a cross-validation: one measure, one interval, and one rule for what is said about it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
-from ..families.ordinal import ordinal_target
-from ..families.survival_target import survival_target
-from .baseline_comparison import BASE_RATE, MODEL
+from ..families.survival_target import is_survival
+from ..targets.intervals import Estimate, estimate
+from ..targets.measures import COVERAGE
+from ..targets.samples import INTERVAL_PROBABILITY, HeldOut, Pooled, Prediction
+from ..targets.target import Judgment, interval_text, known
+from .baseline_comparison import BASE_RATE, COVARIATES, MODEL
+from .calibration import recalibrate, value_slope
 from .comparison import Comparison
-from .corrected_interval import CONFIDENCE
-from .failed_fits import held_out_part
-from .metrics import HeldOut, accuracy, concordance, mean_log_density, poisson_deviance, r2
-from .prediction import Prediction
-from .samples import Samples
-from .target import Target, evaluation_times
+from .pooling import pool, pooled_difference
 
-# More samples than this are deleted in blocks, which bounds the time of a jackknife.
-N_BLOCKS = 200
-Z = float(norm.ppf((1 + CONFIDENCE) / 2))
+NOT_BETTER = "this is not significantly better than the base rate."
 
 
-class Fold(NamedTuple):
-    """Held-out observations, their blocks, and what a method and the base rate predict for them."""
-
-    held_out: HeldOut
-    blocks: np.ndarray
-    prediction: Prediction
-    base_rate: Prediction
-
-
-class Estimate(NamedTuple):
-    """A measure with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def verdict(
-    comparison: Comparison,
-    y: Any,
-    *,
-    method: str = MODEL,
-    groups: Any = None,
-    sample_weight: Any = None,
-) -> dict[str, Any]:
+def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, Any]:
     """Return how well a method predicts held-out samples, compared with the base rate.
 
-    The measure is the accuracy for classes, the explained variance for quantities, the concordance for survival
-    times and the explained deviance for counts, averaged over the folds. Its interval comes from a jackknife over
-    the held-out samples, or groups of them, so it does not include the variation between training sets. Fractions
-    get Wilson intervals with the same variance, and explained fractions symmetric intervals of log(1 - value), so
-    no interval leaves the range of its measure or has length zero.
+    The measure is computed from all held-out samples together: the accuracy for classes (the AUC if more than two
+    thirds belong to one class), R2 for quantities, the concordance index for survival times, and the explained
+    deviance for counts. The standard error comes from a jackknife over the samples, or groups of them, corrected
+    for overlapping training sets. Fractions get Wilson intervals, and explained fractions intervals that are
+    symmetric for log(1 - value), so no interval leaves the range of its measure or has length zero. Pairs count
+    at most as many trials as random orders of the same samples correspond to.
 
     Parameters
     ----------
     comparison : Comparison
-        The result of `compare_with_baselines`, or another one with the method "base rate".
-    y : array-like of shape (n_samples,), or events and times
-        The target that was compared with.
-    method : str, default="this model"
-        The method to judge.
-    groups, sample_weight : array-like of shape (n_samples,), optional
-        Groups and weights of the samples, as in the comparison.
+        The result of `compare_with_baselines` or `compare`.
+    method : str, optional
+        The method to judge; by default "this model", or the first one.
 
     Returns
     -------
     verdict : dict
         ``sentence``, ``measure``, ``value``, ``low``, ``high``, ``baseline_value``, ``n_held_out``,
-        ``better_than_baseline``, and for classes ``auc``, ``auc_low``, ``auc_high`` (None unless there are two).
-        A method is better than the base rate if the interval of the measure lies above it. For classes, whose
-        accuracy ignores rare ones, the mean log density of the equal mixture of both predictions must lie above
-        that of the base rate: a few confident mistakes cost the mixture little, and without information it loses.
+        ``better_than_baseline``, ``better_method`` (name of a method that is clearly better, or None), ``caveats``
+        (sentences on overconfident predictions), and for classes ``auc``, ``auc_low``, ``auc_high``.
+        A method is better than the base rate if the interval of the measure lies above the value of the base
+        rate. With fewer than 10 events or 20 pairs, survival times are not judged, and it is None. Another method
+        is clearly better if the interval of the paired difference says so: in the main measure over the splits,
+        `Comparison.difference`, or in the measure of the verdict over all held-out samples.
     """
-    folds = _folds(comparison, y, method, groups, sample_weight)
-    values = VERDICTS[comparison.kind](folds)
-    held_out = np.unique(np.concatenate([split.test for split in comparison.splits]))
-    return values | {"n_held_out": len(held_out)}
-
-
-def _folds(comparison: Comparison, y: Any, method: str, groups: Any, sample_weight: Any) -> list[Fold]:
-    y, target = _target(comparison.kind, y)
-    units = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    blocks = units % N_BLOCKS
-    samples = Samples(np.zeros((len(y), 1)), y, None, None if sample_weight is None else np.asarray(sample_weight))
-    own, base = comparison.methods.index(method), comparison.methods.index(BASE_RATE)
-    found = []
-    for split, row in zip(comparison.splits, comparison.predictions, strict=True):
-        base_rate = row[base]
-        if base_rate is not None:
-            held_out = held_out_part(samples, target, split)
-            # A failed fit counts as the base rate, as in the table.
-            found.append(Fold(held_out, blocks[split.test], row[own] or base_rate, base_rate))
-    return found
-
-
-def _target(kind: str, y: Any) -> tuple[Any, Target]:
-    if kind == "survival":
-        y = survival_target(y)
-        return y, Target(kind, times=evaluation_times(y))
-    if kind == "ordinal":
-        codes, classes = ordinal_target(y)
-        return codes, Target(kind, np.arange(len(classes)))
-    y = np.asarray(y)
-    return y, Target(kind, np.unique(y) if kind == "classification" else None)
-
-
-Score = Callable[[Fold], float | None]
-
-
-def jackknife(folds: list[Fold], score: Score) -> tuple[float, float, int]:
-    """Return the mean of a measure over the folds, its standard error, and the number of blocks of samples."""
-    means = np.array([score(fold) for fold in folds], dtype=np.float64)
-    blocks = np.unique(np.concatenate([fold.blocks for fold in folds]))
-    if np.isnan(means).all():
-        return np.nan, np.nan, len(blocks)
-    without: list[float] = []
-    for block in blocks:
-        changed = means.copy()
-        for number, fold in enumerate(folds):
-            keep = fold.blocks != block
-            if not keep.all():
-                left = _part(fold, keep) if keep.any() else None
-                changed[number] = np.nan if left is None else score(left)
-        without.append(np.nan if np.isnan(changed).all() else float(np.nanmean(changed)))
-    found = np.array(without)[~np.isnan(without)]
-    error = np.sqrt((len(found) - 1) * found.var()) if len(found) else np.nan
-    return float(np.nanmean(means)), float(error), len(blocks)
-
-
-def _part(fold: Fold, keep: np.ndarray) -> Fold:
-    weight = fold.held_out.weight
-    held_out = fold.held_out._replace(
-        observed=fold.held_out.observed[keep], weight=None if weight is None else weight[keep]
-    )
-    return Fold(held_out, fold.blocks[keep], _rows(fold.prediction, keep), _rows(fold.base_rate, keep))
-
-
-def _rows(prediction: Prediction, keep: np.ndarray) -> Prediction:
-    names = ("value", "probabilities", "ranking", "log_density", "interval")
-    parts = {name: getattr(prediction, name) for name in names}
-    return replace(prediction, **{name: part[keep] for name, part in parts.items() if part is not None})
-
-
-def fraction_interval(value: float, error: float, n_units: int) -> Estimate:
-    """Return a fraction with the Wilson interval of as many trials as give its standard error, at most n_units.
-
-    >>> [round(end, 2) for end in fraction_interval(1.0, 0.0, 50)]
-    [1.0, 0.93, 1.0]
-    """
-    if np.isnan(value):
-        return Estimate(np.nan, np.nan, np.nan)
-    variance = value * (1 - value)
-    n = min(n_units, variance / error**2) if error > 0 and variance > 0 else n_units
-    center, square = (value + Z**2 / (2 * n)) / (1 + Z**2 / n), variance / n + Z**2 / (4 * n**2)
-    reach = float(Z / (1 + Z**2 / n) * np.sqrt(square))
-    return Estimate(value, max(0.0, center - reach), min(1.0, center + reach))
-
-
-def explained_interval(value: float, error: float) -> Estimate:
-    """Return an explained fraction, at most 1, with an interval that is symmetric for log(1 - value).
-
-    >>> [round(end, 2) for end in explained_interval(0.8, 0.05)]
-    [0.8, 0.67, 0.88]
-    """
-    rest = 1 - value
-    if not np.isfinite(value) or not np.isfinite(error) or rest <= 0:
-        return Estimate(value, np.nan, np.nan)
-    factor = float(np.exp(min(Z * error / rest, 50.0)))
-    return Estimate(value, 1 - rest * factor, 1 - rest / factor)
-
-
-def _fraction(folds: list[Fold], score: Callable[[HeldOut, Prediction], float | None]) -> Estimate:
-    return fraction_interval(*jackknife(folds, lambda fold: score(fold.held_out, fold.prediction)))
-
-
-def _auc(held_out: HeldOut, prediction: Prediction) -> float | None:
-    """Return the area under the ROC curve of two classes; as in `metrics`, but fast for a few samples."""
-    if held_out.n_classes != 2 or prediction.probabilities is None:
-        return None
-    weight = np.ones(len(held_out.observed)) if held_out.weight is None else held_out.weight
-    scores, positive = prediction.probabilities[:, 1], held_out.observed == 1
-    pairs = np.outer(weight[positive], weight[~positive])
-    if not pairs.sum():
-        return None
-    difference = np.subtract.outer(scores[positive], scores[~positive])
-    return float((pairs * (np.sign(difference) + 1) / 2).sum() / pairs.sum())
-
-
-def _values(measure: str, estimate: Estimate, baseline: float, better: bool, sentence: str) -> dict[str, Any]:
+    method = method or (MODEL if MODEL in comparison.methods else comparison.methods[0])
+    found = pool(comparison, method)
+    if found is None:
+        return _failure(comparison, method)
+    own = comparison.target.judge(found)
+    better = own.better
+    sentences = [f"{own.sentence.removesuffix('.')}; {NOT_BETTER}" if better is False else own.sentence]
+    winner = better_method(comparison, method) if own.judged else None
+    if winner is not None:
+        sentences.append(_superior(comparison, method, winner, own))
+    values = {name: known(value) for name, value in own.estimate._asdict().items()}
     return {
-        "sentence": sentence if better else f"{sentence} {NOT_BETTER}",
-        "measure": measure,
-        **{name: _known(value) for name, value in estimate._asdict().items()},
-        "baseline_value": baseline,
+        "sentence": " ".join(sentences),
+        "measure": own.measure.name,
+        **values,
+        "baseline_value": own.baseline,
         "better_than_baseline": better,
+        "better_method": winner,
+        "caveats": _overconfidence(found),
+        "n_held_out": len(np.unique(found.samples)),
+        **own.more,
     }
 
 
-NOT_BETTER = "This is not significantly better than the base rate."
-OVERCONFIDENT = "The probabilities are overconfident: on held-out samples, class frequencies score better."
+def _failure(comparison: Comparison, method: str) -> dict[str, Any]:
+    names = ("value", "low", "high", "baseline_value", "better_method")
+    values = {"sentence": f"{_start(method)} could not be fitted in any split, so nothing is known about it."}
+    nothing: dict[str, Any] = {"better_than_baseline": None, "caveats": [], "n_held_out": 0}
+    return values | {"measure": comparison.main_metric} | dict.fromkeys(names) | nothing
 
 
-def _known(value: float) -> float | None:
-    """Return None for NaN, which JSON does not have."""
-    return float(value) if np.isfinite(value) else None
+def better_method(comparison: Comparison, method: str) -> str | None:
+    """Return the best of the methods that are clearly better than another one, apart from the base rate."""
+    if not comparison.scores:
+        return None
+    rivals = [name for name in comparison.methods if name not in (method, BASE_RATE, COVARIATES)]
+    clear = [name for name in rivals if paired_difference(comparison, name, method)[1].low > 0]
+    return max(clear, key=lambda name: comparison.difference(name, method)[0], default=None)
 
 
-def _percent(value: float) -> str:
-    # Rounding must not claim a perfect result.
-    return ">99%" if 0.995 <= value < 1 else f"{100 * value:.0f}%"
+def paired_difference(comparison: Comparison, method: str, other: str) -> tuple[str, Estimate]:
+    """Return a measure, and by how much a method is better by it than another one, with the 95% interval.
+
+    It is the main measure, over the splits, unless only that of the verdict, over all held-out samples, shows a
+    difference.
+    """
+    main = Estimate(*comparison.difference(method, other))
+    own, rival = pool(comparison, method), pool(comparison, other)
+    if main.low > 0 or main.high < 0 or own is None or rival is None:
+        return comparison.main_metric, main
+    measure = comparison.target.judge(own).measure
+    found = pooled_difference(measure, own, rival)
+    return (measure.name, found) if found.low > 0 or found.high < 0 else (comparison.main_metric, main)
 
 
-def _around(estimate: Estimate, show: Callable[[float], str]) -> str:
-    if not np.isfinite(estimate.low):
-        return ""
-    return f" (95% interval {show(estimate.low)} to {show(estimate.high)})"
+def _superior(comparison: Comparison, method: str, winner: str, own: Judgment) -> str:
+    """Say that another method is clearly better, with both values."""
+    rival, measure = pool(comparison, winner), own.measure
+    assert rival is not None
+    theirs, ours = comparison.target.judge(rival).estimate.value, own.estimate.value
+    if own.judged and theirs > ours and measure.show(theirs) != measure.show(ours):
+        name, high, low = measure.phrase or measure.title, measure.show(theirs), measure.show(ours)
+    else:
+        # The measure of the comparison sees more, such as the probabilities.
+        main = comparison.target.measures[comparison.main_metric]
+        both = [pool(comparison, item) for item in (winner, method)]
+        name = main.title
+        high, low = (f"{main.score(item.held_out, item.prediction):.3g}" for item in both if item is not None)
+    return f"{_start(winner)} is clearly better: {name} {high} instead of {low}."
 
 
-def _class_sizes(held_out: HeldOut) -> np.ndarray:
-    return np.bincount(held_out.observed, held_out.weight, minlength=held_out.n_classes)
+def _start(name: str) -> str:
+    """Return the name of a method as the start of a sentence."""
+    return f"The {name}" if name in ("lasso", "ridge") else name[:1].upper() + name[1:]
 
 
-def _classes(folds: list[Fold]) -> dict[str, Any]:
-    estimate, area = _fraction(folds, accuracy), _fraction(folds, _auc)
-    # Not the accuracy of the base rate: what is most common in the training part is often rarer in the other.
-    sizes = np.sum([_class_sizes(fold.held_out) for fold in folds], axis=0)
-    baseline = float(sizes.max() / sizes.sum())
-
-    difference, error, _ = jackknife(folds, _hedged_gain)
-    better = bool(difference - Z * error > 0) if np.isfinite(error) else bool(estimate.low > baseline)
-    sentence = (
-        f"{_percent(estimate.value)} of held-out samples are classified correctly"
-        f"{_around(estimate, _percent)}, compared with {_percent(baseline)} by always predicting the most common "
-        "class"
-    )
-    if np.isfinite(area.value):
-        sentence += f"; AUC {area.value:.2f}" + _around(area, lambda end: f"{end:.2f}")
-    sentence += "."
-    if better and np.mean([_gain(fold) or 0.0 for fold in folds]) < 0:
-        sentence += f" {OVERCONFIDENT}"
-    areas = {"auc": _known(area.value), "auc_low": _known(area.low), "auc_high": _known(area.high)}
-    return _values("accuracy", estimate, baseline, better, sentence) | areas
+def _overconfidence(found: Pooled) -> list[str]:
+    """Return sentences on probabilities, values and intervals that are clearly too sure."""
+    held_out, prediction, lines = found.held_out, found.prediction, []
+    slope = calibration_slope(held_out, prediction)
+    if slope is not None and slope[2] < 1:
+        what = "The probabilities are overconfident" if held_out.n_classes else "The predictions are too extreme"
+        interval = f"{slope[0]:.2f} (95% interval {slope[1]:.2f} to {slope[2]:.2f})"
+        lines.append(f"{what}: their calibration slope in held-out samples is {interval} instead of 1.")
+    if prediction.interval is not None:
+        value = estimate(COVERAGE.score, COVERAGE.limits, held_out, prediction)
+        if value.high < INTERVAL_PROBABILITY:
+            lines.append(
+                f"The {INTERVAL_PROBABILITY:.0%} intervals are too narrow: they contain "
+                f"{COVERAGE.show(value.value)} of the held-out values{interval_text(value, COVERAGE)}."
+            )
+    return lines
 
 
-def _hedged_gain(fold: Fold) -> float | None:
-    """Return by how much the equal mixture of a method and the base rate beats the base rate, in log density."""
-    own, base = fold.prediction.log_density, fold.base_rate.log_density
-    return None if own is None or base is None else fold.held_out.mean(np.logaddexp(own, base) - np.log(2) - base)
+def calibration_slope(held_out: HeldOut, prediction: Prediction) -> tuple[float, float, float] | None:
+    """Return the calibration slope with its 95% interval, or None if it cannot be estimated or for survival.
+
+    For more than two classes, it is that of the probability of the predicted class against whether it was right.
+    """
+    if is_survival(held_out.observed):
+        return None
+    if not held_out.n_classes:
+        values = np.asarray(prediction.value, dtype=np.float64)
+        return value_slope(np.asarray(held_out.observed, dtype=np.float64), values)
+    if prediction.probabilities is None:
+        return None
+    fit = recalibrate(*outcome_probabilities(held_out, prediction.probabilities))
+    return None if fit is None else fit.slope
 
 
-def _gain(fold: Fold) -> float | None:
-    own, base = (mean_log_density(fold.held_out, item) for item in (fold.prediction, fold.base_rate))
-    return None if own is None or base is None else own - base
-
-
-def _quantity(folds: list[Fold]) -> dict[str, Any]:
-    mean, error, _ = jackknife(folds, lambda fold: r2(fold.held_out, fold.prediction))
-    estimate = explained_interval(mean, error)
-    sentence = (
-        f"{_percent(estimate.value)} of the variance of the target in held-out samples is explained"
-        f"{_around(estimate, _percent)}, compared with 0% by always predicting the mean."
-    )
-    return _values("r2", estimate, 0.0, bool(estimate.low > 0), sentence)
-
-
-def _survival(folds: list[Fold]) -> dict[str, Any]:
-    estimate = _fraction(folds, concordance)
-    sentence = (
-        "Of two held-out samples with known order of events, the one with the earlier event has the higher risk "
-        f"in {_percent(estimate.value)} of cases{_around(estimate, _percent)}, compared with 50% by guessing."
-    )
-    if np.isnan(estimate.value):
-        sentence = "No two held-out samples of one fold have a known order of events, so nothing can be compared."
-    return _values("concordance", estimate, 0.5, bool(estimate.low > 0.5), sentence)
-
-
-def _counts(folds: list[Fold]) -> dict[str, Any]:
-    def explained(fold: Fold) -> float | None:
-        own, base = (poisson_deviance(fold.held_out, item) for item in (fold.prediction, fold.base_rate))
-        return None if own is None or base is None or not 0 < base < np.inf else 1 - own / base
-
-    mean, error, _ = jackknife(folds, explained)
-    estimate = explained_interval(mean, error)
-    sentence = (
-        f"{_percent(estimate.value)} of the deviance of held-out counts from their mean rate is explained"
-        f"{_around(estimate, _percent)}, compared with 0% by always predicting that rate."
-    )
-    return _values("explained_deviance", estimate, 0.0, bool(estimate.low > 0), sentence)
-
-
-VERDICTS: dict[str, Callable[[list[Fold]], dict[str, Any]]] = {
-    "classification": _classes,
-    "ordinal": _classes,
-    "regression": _quantity,
-    "survival": _survival,
-    "count": _counts,
-}
+def outcome_probabilities(held_out: HeldOut, probabilities: Any) -> tuple[Any, Any]:
+    """Return the probability of the second of two classes, or of the predicted one, and whether it happened."""
+    if held_out.n_classes == 2:
+        return probabilities[:, 1], held_out.observed == 1
+    return probabilities.max(axis=1), probabilities.argmax(axis=1) == held_out.observed

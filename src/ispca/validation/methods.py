@@ -1,53 +1,31 @@
-"""The methods of the paper's experiments, and those recommended for each kind of target, ready for `compare`."""
+"""Methods for `compare`: those of the paper, those recommended for each kind of target, and standard ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import clone
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from .._messages import suggestion
-from .._transformer_base import SupervisedComponents
-from ..families import COX, GAUSSIAN, NEGATIVE_BINOMIAL, ORDINAL
-from ..ispca_transformer import ISPCA
-from ..models.classifier import HorseshoeClassifier
-from ..models.counts import HorseshoeCounts
-from ..models.ordinal import HorseshoeOrdinal
-from ..models.regressor import HorseshoeRegressor
-from ..models.survival import HorseshoeSurvival
-from ..penalized import PenalizedClassifier, PenalizedCounts, PenalizedRegressor, PenalizedSurvival
-from ..spca_transformer import SPCA
-from .base_rates import BASE_RATES
+from ..families import GAUSSIAN, class_family
+from ..foundation.arrays import Floats
+from ..models import MODELS
+from ..penalized import PENALIZED
+from ..stacking.candidates import HONEST, RECOMMENDED, reduced
+from ..targets import CLASSES, QUANTITY, Target, find_target
+from ..transformers.base import SupervisedComponents
+from ..transformers.ispca_transformer import ISPCA
+from ..transformers.spca_transformer import SPCA
 
-# Where the settings of ISPCA that the command line and stacking use differ from those of the paper.
-RECOMMENDED: dict[str, Any] = {"n_permutations": "auto"}
-# The residual test finds more components, and cross-fitting keeps the model from trusting them too much.
-HONEST: dict[str, Any] = RECOMMENDED | {"test": "residual", "cross_fit": 10}
-
-
-# The model on the components for each kind of target.
-MODELS: dict[str, Any] = {
-    "classification": HorseshoeClassifier,
-    "regression": HorseshoeRegressor,
-    "survival": HorseshoeSurvival,
-    "count": HorseshoeCounts,
-    "ordinal": HorseshoeOrdinal,
-}
-# The penalized model on the original features, for kinds of targets that have one.
-PENALIZED: dict[str, Any] = {
-    "classification": PenalizedClassifier,
-    "regression": PenalizedRegressor,
-    "survival": PenalizedSurvival,
-    "count": PenalizedCounts,
-}
-# The family of the reductions; that of classes depends on their number.
-FAMILY_NAMES = {
-    "regression": GAUSSIAN.name,
-    "survival": COX.name,
-    "count": NEGATIVE_BINOMIAL.name,
-    "ordinal": ORDINAL.name,
-}
+N_TREES = 500
+N_FOLDS = 5
+# These lie inside the folds that choose the components, where a small class has fewer samples.
+N_CALIBRATION_FOLDS = 3
+PLS_COMPONENTS = [1, 2, 3, 4, 5]
 
 
 def recommended_methods(
@@ -66,7 +44,7 @@ def recommended_methods(
     ----------
     n_components : int, default=50
         Number of components; fewer where the training data have a lower rank.
-    kind : {"classification", "regression", "survival", "count", "ordinal"}, default="classification"
+    kind : str, default="classification"
         What the target contains, as in `compare`.
     model : estimator, optional
         The model on the components; by default the horseshoe model for the kind of target.
@@ -86,17 +64,15 @@ def recommended_methods(
     >>> list(recommended_methods(kind="ordinal"))
     ['PCA', 'SPCA', 'ISPCA', 'ISPCA-cross-fitted', 'base rate']
     """
-    if kind not in MODELS:
-        raise ValueError(f"kind={kind!r} is unknown. {suggestion(str(kind), list(MODELS))}")
-    if kind in ("classification", "regression"):
-        regression = kind == "regression"
-        methods = paper_methods(n_components, regression=regression, model=model, random_state=random_state)
+    target = find_target(kind)
+    if target.plain:
+        methods = paper_methods(n_components, regression=target.numeric, model=model, random_state=random_state)
         for name in ("ISPCA", "ISPCA-small", "ISPCA-residual"):
             methods[name]["reduction"].set_params(**RECOMMENDED)
         reduction, model = methods["ISPCA"]["reduction"], methods["ISPCA"]["model"]
         return methods | {"ISPCA-cross-fitted": reduced(clone(reduction).set_params(**HONEST), model)}
     model = MODELS[kind](random_state=random_state) if model is None else model
-    shared = {"whiten": True, "family": FAMILY_NAMES[kind], "random_state": random_state}
+    shared = {"whiten": True, "family": target.choose_family(None).name, "random_state": random_state}
     reductions: dict[str, SupervisedComponents] = {
         "PCA": ISPCA(n_components, n_supervised=0, **shared),
         "SPCA": SPCA(n_components, **shared),
@@ -104,7 +80,7 @@ def recommended_methods(
         "ISPCA-cross-fitted": ISPCA(n_components, **shared, **HONEST),
     }
     methods = {name: reduced(step, model) for name, step in reductions.items()}
-    return methods | penalized_methods(kind, random_state) | {"base rate": clone(BASE_RATES[kind])}
+    return methods | penalized_methods(kind, random_state) | {"base rate": target.base_rate()}
 
 
 def paper_methods(
@@ -137,8 +113,8 @@ def paper_methods(
     >>> list(paper_methods(n_components=50))[:3]
     ['PCA', 'SPCA', 'PSPCA']
     """
-    if model is None:
-        model = MODELS["regression" if regression else "classification"](random_state=random_state)
+    target: Target = QUANTITY if regression else CLASSES
+    model = MODELS[target.name](random_state=random_state) if model is None else model
     shared: dict[str, Any] = {"whiten": True, "random_state": random_state}
     if regression:
         # An integer target is a quantity here, not classes.
@@ -153,7 +129,7 @@ def paper_methods(
         "ISPCA-residual": ISPCA(n_components, test="residual", **shared),
     }
     methods: dict[str, Any] = {name: reduced(step, model) for name, step in reductions.items()}
-    return methods | penalized_methods("regression" if regression else "classification", random_state)
+    return methods | penalized_methods(target.name, random_state)
 
 
 def penalized_methods(kind: str, random_state: Any) -> dict[str, Any]:
@@ -168,6 +144,138 @@ def penalized_methods(kind: str, random_state: Any) -> dict[str, Any]:
     return methods
 
 
-def reduced(reduction: SupervisedComponents, model: Any) -> Pipeline:
-    """Put a model after a reduction."""
-    return Pipeline([("reduction", reduction), ("model", model)])
+class PLSDiscriminant(ClassifierMixin, BaseEstimator):
+    """PLS-DA: partial least squares regression of the indicators of the classes, which gives decision values.
+
+    Of two classes, only the second has an indicator.
+    """
+
+    def __init__(self, n_components: int = 2) -> None:
+        self.n_components = n_components
+
+    def fit(self, X: Any, y: Any) -> PLSDiscriminant:
+        """Fit the regression of the indicators."""
+        from sklearn.cross_decomposition import PLSRegression
+
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        indicators = class_family(len(self.classes_)).contrasts(codes).columns
+        self.regression_ = PLSRegression(self.n_components, scale=False).fit(X, indicators)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the predicted indicators."""
+        values = np.asarray(self.regression_.predict(X), dtype=np.float64)
+        return values.ravel() if len(self.classes_) == 2 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class with the largest predicted indicator."""
+        values = self.decision_function(X)
+        codes = (values > 0.5).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[codes]
+
+
+class NormalErrors(RegressorMixin, BaseEstimator):
+    """Add a predictive distribution to a regressor: normal, with the root mean squared error of five folds."""
+
+    def __init__(self, regressor: Any, *, random_state: Any = None) -> None:
+        self.regressor = regressor
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> NormalErrors:
+        """Fit to all samples, and to all but each fold."""
+        y = np.asarray(y, dtype=np.float64)
+        folds = KFold(min(N_FOLDS, len(y)), shuffle=True, random_state=self.random_state)
+        errors = y - np.ravel(cross_val_predict(self.regressor, X, y, cv=folds))
+        self.deviation_ = max(float(np.sqrt(np.mean(errors**2))), float(np.finfo(np.float64).tiny))
+        self.regressor_ = clone(self.regressor).fit(X, y)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predicted values, and optionally their standard deviations."""
+        value: Floats = np.ravel(self.regressor_.predict(X))
+        return (value, np.full(len(value), self.deviation_)) if return_std else value
+
+
+def standard_methods(*, regression: bool = False, random_state: Any = None) -> dict[str, Any]:
+    """Return standard methods from scikit-learn by name, with ordinary settings, the same for all data.
+
+    For classes:
+
+    - ``SVM``: linear support vector machine (``C=1``) on standardized features, with Platt scaling by five folds
+    - ``random-forest``: 500 trees; the probabilities are those of the leaves, averaged over the trees
+    - ``gradient-boosting``: 100 trees of depth 3 with learning rate 0.1, each on half of the samples and with
+      the square root of the number of features tried at every split
+    - ``PLS-DA``: partial least squares regression of the indicators of the classes on standardized features, with
+      Platt scaling by three folds; the number of components, 1 to 5, has the best log density in five folds
+
+    Platt scaling needs at least as many training samples of each class as folds. For a continuous target: ``SVM``
+    (the target is standardized too), ``random-forest`` (with a third of the features tried at every split),
+    ``gradient-boosting``, and ``PLS`` with 1 to 5 components, chosen by five folds. Their predictive distribution
+    is normal, with the root mean squared error of five folds as its standard deviation.
+
+    Sparse data become dense in ``SVM``, ``PLS-DA`` and ``PLS``.
+
+    Parameters
+    ----------
+    regression : bool, default=False
+        Whether the target is a quantity rather than a class.
+    random_state : int or None, default=None
+        Seed of every method; None leaves it to `compare`.
+
+    Returns
+    -------
+    methods : dict of str to estimator
+        Pass them to `compare`, alone or together with others.
+
+    Examples
+    --------
+    >>> from ispca.validation import standard_methods
+    >>> list(standard_methods())
+    ['SVM', 'random-forest', 'gradient-boosting', 'PLS-DA']
+    """
+    return _regressors(random_state) if regression else _classifiers(random_state)
+
+
+def _classifiers(seed: Any) -> dict[str, Any]:
+    # Imported here, because ``import ispca`` would take longer.
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.svm import SVC
+
+    machine = CalibratedClassifierCV(SVC(kernel="linear"), cv=N_FOLDS, ensemble=False)
+    # Decision values of different numbers of components have different scales: calibrate first, then choose.
+    discriminant = CalibratedClassifierCV(PLSDiscriminant(), cv=N_CALIBRATION_FOLDS, ensemble=False)
+    grid = {"estimator__n_components": PLS_COMPONENTS}
+    return {
+        "SVM": _standardize(machine),
+        "random-forest": RandomForestClassifier(N_TREES, random_state=seed),
+        "gradient-boosting": GradientBoostingClassifier(subsample=0.5, max_features="sqrt", random_state=seed),
+        "PLS-DA": _standardize(GridSearchCV(discriminant, grid, scoring="neg_log_loss", cv=N_FOLDS)),
+    }
+
+
+def _regressors(seed: Any) -> dict[str, Any]:
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.cross_decomposition import PLSRegression
+    from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+    from sklearn.svm import SVR
+
+    machine = TransformedTargetRegressor(SVR(kernel="linear"), transformer=StandardScaler())
+    pls = GridSearchCV(PLSRegression(scale=False), {"n_components": PLS_COMPONENTS}, cv=N_FOLDS)
+    values = {
+        "SVM": _standardize(machine),
+        "random-forest": RandomForestRegressor(N_TREES, max_features=1 / 3, random_state=seed),
+        "gradient-boosting": GradientBoostingRegressor(subsample=0.5, max_features="sqrt", random_state=seed),
+        "PLS": _standardize(pls),
+    }
+    return {name: NormalErrors(regressor, random_state=seed) for name, regressor in values.items()}
+
+
+def _standardize(model: Any) -> Pipeline:
+    dense = FunctionTransformer(as_dense, accept_sparse=True)
+    return Pipeline([("dense", dense), ("scale", StandardScaler()), ("model", model)])
+
+
+def as_dense(X: Any) -> Any:
+    """Return X, as an array if it is sparse."""
+    return X.toarray() if sp.issparse(X) else X

@@ -8,28 +8,27 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from scipy.stats import hypergeom
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from .._array_types import Floats, Mask
-from .._checks import integer_seed
-from .._linear_projection import component_names
-from .._result_table import ResultTable, as_table
-from .._splits import Split, make_splits
-from .._transformer_base import SupervisedComponents
-from ..families import FAMILIES, choose_family
+from ..families import FAMILIES
 from ..families.survival_target import is_survival, survival_target
-from ..families.target_kind import is_category
-from ..ispca_transformer import ISPCA
-from ..plots.stability import plot_stability
-from ..reduction.reuse import Reuse
-from .fitting import prepared
-from .input_checks import checked_data
-from .samples import rows
-from .target import target_form
+from ..fitting.comparison_inputs import checked_data
+from ..fitting.fit_and_predict import clone_with_seed
+from ..foundation.arrays import Floats, Mask
+from ..foundation.parallel import run_parallel
+from ..foundation.parameters import integer_seed
+from ..foundation.result_tables import ResultTable, as_table
+from ..foundation.splits import Split, make_splits
+from ..plots.comparison_and_panel import plot_stability
+from ..reduction.reuse import share_results
+from ..targets import choose_family, is_category, target_form
+from ..targets.samples import rows
+from ..transformers.base import SupervisedComponents
+from ..transformers.ispca_transformer import ISPCA
+from ..transformers.linear_projection import component_names
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,8 @@ def stability(
     if n_components < 1:
         raise ValueError(f"n_components must be at least 1, got {n_components}.")
     labels = is_category(y)
-    if target_form(y) == "survival":
+    form = target_form(y)
+    if form is not None and form.timed:
         y = survival_target(y)
     elif reduction.family in FAMILIES and FAMILIES[reduction.family].ordered:
         y = FAMILIES[reduction.family].target(y)
@@ -149,22 +149,21 @@ def stability(
     seeds = np.random.SeedSequence(seed).generate_state(len(splits))
     # The splits share one permuted target, as they share the true one.
     permuted = np.random.default_rng(seed).permutation(y)
-    fits = joblib.Parallel(n_jobs=n_jobs)(
-        joblib.delayed(_fit_one)(reduction, X, y, permuted, split, n_components, int(split_seed))
-        for split, split_seed in zip(splits, seeds, strict=True)
-    )
+    items = [(split, int(split_seed)) for split, split_seed in zip(splits, seeds, strict=True)]
+    fits = list(run_parallel(_fit_one, (reduction, X, y, permuted, n_components), items, n_jobs))
     names = getattr(X, "columns", range(X.shape[1]))
     return _summarize(fits, [str(name) for name in names])
 
 
-def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, split: Split, count: int, seed: int) -> _Fit:
-    with threadpool_limits(1), warnings.catch_warnings():
+def _fit_one(reduction: Any, X: Any, y: Any, permuted: Any, count: int, item: tuple[Split, int]) -> _Fit:
+    split, seed = item
+    part = rows(X, split.train)
+    with threadpool_limits(1), warnings.catch_warnings(), share_results(part):
         # A split without a signal is a result here, counted by `found`.
         warnings.simplefilter("ignore", UserWarning)
-        part, target, reuse = rows(X, split.train), y[split.train], Reuse()
-        fitted = prepared(reduction, seed).fit(part, target, reuse=reuse)
+        fitted = clone_with_seed(reduction, seed).fit(part, y[split.train])
         found = min(count, fitted.n_supervised_)
-        chance = _without_test(fitted, found or 1).fit(part, permuted[split.train], reuse=reuse)
+        chance = _without_test(fitted, found or 1).fit(part, permuted[split.train])
         used = np.zeros((found, fitted.n_features_in_), dtype=bool)
         # Covariates, of which categories have several columns or none, are never used.
         used[:, fitted.source_columns_] = fitted.directions_[:found] != 0

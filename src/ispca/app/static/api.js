@@ -4,10 +4,12 @@ const AWAY = "The server is not running. Start it again with ispca app, and open
 const RESTARTED = "The server was started again. Open the address that it printed.";
 
 export class ApiError extends Error {
-  constructor(status, message, advice = "") {
+  constructor(status, message, advice = "", control = null) {
     super(message);
     this.status = status;
+    // What to do, and the control that it is about.
     this.advice = advice;
+    this.control = control;
   }
 }
 
@@ -19,9 +21,7 @@ function failure(status, text) {
     // Refusals may be pages.
   }
   if (status === 401 || status === 403) return new ApiError(status, body.error ?? RESTARTED);
-  const message = typeof body.error === "string" ? body.error : body.error?.problem;
-  const advice = body.advice ?? body.error?.advice ?? "";
-  return new ApiError(status, message ?? `The server could not answer (status ${status}). Try again.`, advice);
+  return new ApiError(status, body.error ?? `The server could not answer (status ${status}). Try again.`, body.advice, body.control);
 }
 
 export async function request(method, path, body, signal) {

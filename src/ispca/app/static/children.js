@@ -1,6 +1,6 @@
 // Comparisons and predictions of a run, each in a box that follows its progress.
 import { request } from "./api.js";
-import { confirmDelete } from "./confirm.js";
+import { confirmDelete, deletion } from "./confirm.js";
 import { find, make, say, show, time } from "./dom.js";
 import { poll } from "./polling.js";
 import { STATES, isActive, showStages, waitingText } from "./progress.js";
@@ -78,7 +78,7 @@ function actions(run, act) {
   const button = (text, click) => make("button", { type: "button", "aria-label": `${text}: ${run.name}`, click }, text);
   if (isActive(run)) return [button("Cancel", () => act("POST", `/api/runs/${run.id}/cancel`))];
   const remove = button("Delete", async () => {
-    const sure = await confirmDelete(`Delete ${run.name}?`, "Its results are deleted. This cannot be undone.");
+    const sure = await confirmDelete(`Delete ${run.name}?`, deletion("Its results are moved"));
     if (sure) await act("DELETE", `/api/runs/${run.id}`, `${run.name} is deleted.`);
   });
   return run.state === "done" ? [remove] : [button("Run again", () => act("POST", `/api/runs/${run.id}/again`)), remove];

@@ -1,9 +1,6 @@
 // The form of options: its controls follow the preview, and its values become the options of a request.
 import { count, counted, find, make, short } from "./dom.js";
 
-const WORDS = ["kind", "positive", "groups", "weights", "offset", "id", "on", "sheet_name", "missing", "transform", "label", "method"];
-const NUMBERS = ["components", "cv", "draws", "seed"];
-const NAMES = ["drop", "features"];
 export const OTHER = "\u0000other";
 // More columns than this get a filter.
 const FILTERED = 12;
@@ -78,27 +75,27 @@ function targetName() {
   return find("target").value === OTHER ? find("target-other").value.trim() : find("target").value;
 }
 
+function valueOf(control) {
+  if (control.type === "checkbox") return control.checked || null;
+  if (control.type === "number") return control.value === "" ? null : Number(control.value);
+  if (control.tagName === "SELECT") return control.value || null;
+  const lines = control.value.split("\n").map((line) => line.trim()).filter(Boolean);
+  if (control.tagName === "TEXTAREA") return lines.length ? lines : null;
+  return lines[0] ?? null;
+}
+
 // Only what was chosen is sent, so that everything else is detected.
 export function options() {
-  const chosen = {};
-  const survival = find("kind").value === "survival";
-  for (const name of WORDS) if (find(name)?.value) chosen[name] = find(name).value;
-  for (const name of NUMBERS) if (find(name).value !== "") chosen[name] = Number(find(name).value);
-  for (const name of NAMES) {
-    const lines = find(name).value.split("\n").map((line) => line.trim()).filter(Boolean);
-    if (lines.length) chosen[name] = lines;
+  const chosen = { target: targetName() || null, covariates: checkedNames() };
+  for (const control of document.querySelectorAll("#form [name]:not([name=covariates], [name=target], [type=file])")) {
+    chosen[control.name] = valueOf(control);
   }
-  if (survival) {
-    for (const name of ["time", "event"]) if (find(name).value) chosen[name] = find(name).value;
-    delete chosen.positive;
-  } else if (targetName()) chosen.target = targetName();
-  if (find("kind").value !== "count") delete chosen.offset;
-  if (find("positive-field").hidden) delete chosen.positive;
-  const covariates = checkedNames();
-  if (covariates.length) chosen.covariates = covariates;
-  if (find("transpose").checked) chosen.transpose = true;
-  if (find("stack").checked) chosen.stack = true;
-  return chosen;
+  const survival = find("kind").value === "survival";
+  const unused = survival ? ["target", "positive"] : ["time", "event", "event_value"];
+  if (find("kind").value !== "count") unused.push("offset");
+  if (find("positive-field").hidden) unused.push("positive");
+  if (!chosen.covariates.length) unused.push("covariates");
+  return Object.fromEntries(Object.entries(chosen).filter(([name, value]) => value !== null && !unused.includes(name)));
 }
 
 function select(control, value) {
@@ -114,7 +111,7 @@ export function restore(earlier) {
       const boxes = value.map((each) => make("input", { type: "checkbox", name, value: each, checked: true }));
       control.append(...boxes.map((box) => make("label", {}, box)));
     } else if (control?.type === "checkbox") control.checked = value;
-    else if (NAMES.includes(name)) control.value = value.join("\n");
+    else if (control?.tagName === "TEXTAREA") control.value = value.join("\n");
     else if (control?.tagName === "SELECT") select(control, value);
     else if (control) control.value = value;
   }
@@ -136,9 +133,9 @@ export function unfinished(found, chosen) {
   } else if (!chosen.target && !found?.target) {
     return ["target", "Choose what to predict."];
   }
-  for (const name of NUMBERS) {
-    const control = find(name);
-    if (!control.checkValidity()) return [name, `Enter an integer of at least ${control.min}.`];
+  for (const control of document.querySelectorAll("#form [type=number]")) {
+    const { name, min, max } = control;
+    if (!control.checkValidity()) return [name, `Enter an integer from ${count(Number(min))} to ${count(Number(max))}.`];
   }
   return null;
 }
@@ -146,13 +143,6 @@ export function unfinished(found, chosen) {
 export function clearErrors() {
   for (const place of document.querySelectorAll("#form .error")) place.hidden = true;
   for (const control of document.querySelectorAll("#form [aria-invalid]")) control.removeAttribute("aria-invalid");
-}
-
-// The name of the control whose label an advice quotes, as in: Set “Missing values” to “leave out samples”.
-export function quotedControl(advice) {
-  const quoted = [...(advice ?? "").matchAll(/“([^”]+)”/g)].map((match) => match[1]);
-  const label = [...document.querySelectorAll("#form .field label")].find((each) => quoted.includes(each.textContent.trim()));
-  return label?.control?.name ?? null;
 }
 
 // Show an error beside its control; return whether there is such a control.

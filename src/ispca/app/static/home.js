@@ -1,7 +1,7 @@
 // The first page: files lead to the preview; the list of earlier analyses stays up to date.
 import { request } from "./api.js";
 import { chosenFiles } from "./chosen.js";
-import { confirmDelete } from "./confirm.js";
+import { confirmDelete, deletion } from "./confirm.js";
 import { find, localTimes, make, say, time } from "./dom.js";
 import { STATES } from "./progress.js";
 
@@ -69,7 +69,7 @@ async function remove(event) {
   if (!button) return;
   const item = button.closest("li");
   const name = item.querySelector("a").textContent;
-  const sure = await confirmDelete(`Delete ${name}?`, "Its report, tables, model and predictions are deleted. This cannot be undone.");
+  const sure = await confirmDelete(`Delete ${name}?`, deletion("Its report, tables, model and predictions are moved"));
   if (!sure) return;
   try {
     await request("DELETE", `/api/runs/${item.dataset.run}`);
@@ -85,10 +85,35 @@ async function remove(event) {
   find("no-runs").hidden = Boolean(next);
   (next?.querySelector("a") ?? find("main")).focus();
   say(`${name} is deleted.`);
+  showTrash();
+}
+
+async function showTrash() {
+  try {
+    const { count } = await request("GET", "/api/trash");
+    find("trash").hidden = !count;
+    find("trash-text").textContent = count === 1 ? "1 result is in the trash." : `${count} results are in the trash.`;
+  } catch {
+    // It is shown again with the next page.
+  }
+}
+
+async function emptyTrash() {
+  if (!(await confirmDelete("Empty the trash?", "What is in it is deleted. This cannot be undone."))) return;
+  try {
+    await request("DELETE", "/api/trash");
+    find("main").focus();
+    say("The trash is empty.");
+  } catch (error) {
+    say(error.message);
+  }
+  showTrash();
 }
 
 localTimes();
 chosenFiles(goOn);
 find("runs").addEventListener("click", remove);
+find("empty-trash").addEventListener("click", emptyTrash);
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
 refresh();
+showTrash();

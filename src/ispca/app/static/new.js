@@ -2,7 +2,7 @@
 import { annotationFile } from "./annotation.js";
 import { request } from "./api.js";
 import { duration, find, make, say, show } from "./dom.js";
-import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, quotedControl, restore, samples, showError, suggestSurvival, unfinished } from "./form.js";
+import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, restore, samples, showError, suggestSurvival, unfinished } from "./form.js";
 import { showPreview } from "./preview.js";
 
 const TYPING_PAUSE = 500;
@@ -66,9 +66,9 @@ function follow() {
 }
 
 // Beside the control that can help, which may be far below; then the top of the page leads there.
-function showProblem(problem, advice) {
+function showProblem({ problem, advice, control }) {
   const text = [problem, advice].filter(Boolean).join(" ");
-  const name = quotedControl(advice) ?? changed;
+  const name = control && find(`${control}-error`) ? control : changed;
   const place = find("data-error");
   if (showError(name, text)) {
     const label = find(name).labels?.[0]?.textContent.trim() ?? find(`${name}-field`).querySelector("legend").textContent;
@@ -99,16 +99,16 @@ async function refresh() {
     show(find("data-error"), "");
     follow();
     showChoices();
-    if (found.error) showProblem(found.error.problem, found.error.advice);
+    if (found.error) showProblem(found.error);
     else say(`${samples(found)}, ${found.features.toLocaleString("en-US")} features.`);
   } catch (error) {
     if (error.name === "AbortError") return;
     clearErrors();
     showChoices();
-    showProblem(error.message, error.advice);
+    showProblem({ problem: error.message, advice: error.advice, control: error.control });
     // Nothing is known of the present choices: they are looked at again before a run.
     shown = null;
-    if (found) found = { ...found, error: { problem: error.message, advice: error.advice } };
+    if (found) found = { ...found, error: { problem: error.message, advice: error.advice, control: error.control } };
   }
   if (pending === mine) {
     pending = null;
@@ -138,7 +138,7 @@ async function isReady() {
   await annotation.sent;
   if (isStale() || pending) await refresh();
   if (found?.error) {
-    showProblem(found.error.problem, found.error.advice);
+    showProblem(found.error);
     (form.querySelector("[aria-invalid=true]") ?? find("data-error")).scrollIntoView({ block: "center" });
     return false;
   }

@@ -38,23 +38,22 @@ function showCorner(found) {
 // A time or an event alone is rarely what should be predicted.
 function survivalHint({ target, columns }) {
   const [time, event] = ["time", "event"].map((role) => columns?.find((column) => column.suggested === role)?.name);
-  if (!time || !event || ![time, event].includes(target?.name)) return "";
+  if (!time || !event || target?.kind === "survival" || ![time, event].includes(target?.name)) return "";
   return ` If ${event} says whether an event was observed at ${time}, choose “Survival” as the kind of target.`;
 }
 
 function targetSummary(target) {
   if (!target) return "";
   const classes = Object.entries(target.classes ?? {});
-  const missing = target.missing ? ` ${counted(target.missing, "sample")} without a value.` : "";
   const kind = KINDS[target.kind] ?? target.kind;
   if (classes.length) {
     const named = classes.slice(0, 8).map(([name, number]) => `${name} (${count(number)})`).join(", ");
     const more = classes.length > 8 ? ` and ${count(classes.length - 8)} more` : "";
-    return `${kind}: ${named}${more}.${missing}`;
+    return `${kind}: ${named}${more}.`;
   }
   if (target.kind === "survival" && target.range) {
-    return `${counted(target.events, "event")}; times from ${short(target.range[0])} to ${short(target.range[1])}.${missing}`;
+    return `${counted(target.events, "event")}; times from ${short(target.range[0])} to ${short(target.range[1])}.`;
   }
-  if (target.range) return `${kind} from ${short(target.range[0])} to ${short(target.range[1])}.${missing}`;
-  return `${kind}.${missing}`;
+  if (target.range) return `${kind} from ${short(target.range[0])} to ${short(target.range[1])}.`;
+  return `${kind}.`;
 }

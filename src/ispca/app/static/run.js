@@ -2,7 +2,7 @@
 import { request } from "./api.js";
 import { showChildren } from "./children.js";
 import { chosenFiles } from "./chosen.js";
-import { confirmDelete } from "./confirm.js";
+import { confirmDelete, deletion } from "./confirm.js";
 import { find, localTimes, make, say, show } from "./dom.js";
 import { poll } from "./polling.js";
 import { STATES, isActive, showStages, spoken, waitingText } from "./progress.js";
@@ -61,7 +61,9 @@ function showTrouble(run) {
   show(find("trouble-text"), run.state === "failed" ? run.message ?? "" : text);
   const notes = run.state === "failed" ? (run.notes ?? []).filter((note) => note !== run.message) : [];
   show(find("trouble-message"), notes.join("\n"));
-  show(find("trouble-advice"), advice);
+  // Of a run whose folder is gone, there is nothing to run again.
+  show(find("trouble-advice"), run.repeatable ? advice : "");
+  find("again").hidden = !run.repeatable;
 }
 
 function lost(error) {
@@ -93,8 +95,8 @@ function onClick(name, path) {
 
 async function remove() {
   const name = document.querySelector("h1").textContent;
-  const children = kind === "fit" ? "Its report, tables, model and predictions are deleted." : "Its results are deleted.";
-  if (!(await confirmDelete(`Delete ${name}?`, `${children} This cannot be undone.`))) return;
+  const moved = kind === "fit" ? "Its report, tables, model and predictions are moved" : "Its results are moved";
+  if (!(await confirmDelete(`Delete ${name}?`, deletion(moved)))) return;
   await attempt(find("away"), async () => {
     await request("DELETE", `/api/runs/${id}`);
     location.assign(document.querySelector(".crumbs a:last-of-type").href);

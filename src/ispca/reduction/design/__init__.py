@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._array_types import Floats, Indices
 from ...containers import ColumnSource
 from ...containers.array_api import DeviceArray
+from ...foundation.arrays import Floats, Indices
 from ..threads import Workers
 from .base import Design, GramFeatures, RowWeights, feature_blocks
 from .dense import Samples, dense_design

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ..._array_types import Floats, Indices, Mask
+from ...foundation.arrays import Floats, Indices, Mask
 from ..threads import Workers
 
 Result = TypeVar("Result")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._array_types import Floats, Indices
+from ...foundation.arrays import Floats, Indices
 from ..threads import Workers
 from .base import (
     BLOCK_FEATURES,

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._array_types import Floats, Indices
-from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges, refuse_out_of_range
-from ..._warnings import notify
 from ...containers.array_api import DeviceArray, like, on_host
+from ...foundation.arrays import ColumnRanges, Floats, Indices, column_ranges, join_ranges, refuse_out_of_range
+from ...foundation.messages import notify
 from ..threads import Workers
 from . import device_blocks as blockwise
 from .base import Design, Moments, RowWeights, feature_blocks
@@ -289,5 +288,5 @@ def project_on_device(source: DeviceArray, mean: Any, scale: Any, projection: An
         product = blocks.retried(compute)
         if not bool(source.xp.all(source.xp.isfinite(product))):
             ranges = [column_ranges(source.load(block)) for block in blocks.of(*source.shape)]
-            refuse_out_of_range(joined_ranges(ranges), source.names, varied=False)
+            refuse_out_of_range(join_ranges(ranges), source.names, varied=False)
     return product

@@ -14,9 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..._array_types import Floats, Indices, Mask
-from ..._value_ranges import column_ranges, joined_ranges, out_of_range, refuse_out_of_range
 from ...containers.source import Block, ColumnSource, block_width
+from ...foundation.arrays import (
+    Floats,
+    Indices,
+    Mask,
+    column_ranges,
+    join_ranges,
+    out_of_range,
+    refuse_out_of_range,
+)
 from ..threads import Workers
 from . import partitioned_blocks as blockwise
 from .base import Design, GramFeatures, Moments, RowWeights, feature_blocks
@@ -80,7 +87,7 @@ def partitioned_design(
     assert moments is not None
     which = np.concatenate(refused_columns)
     if len(which):
-        refuse_out_of_range(joined_ranges(refused), which if source.names is None else source.names[which])
+        refuse_out_of_range(join_ranges(refused), which if source.names is None else source.names[which])
     known = None if vectors is None or products is None else (vectors, products)
     return PartitionedDesign(source.shape, moments, moments.deviation > 0, source, width, known, gram)
 

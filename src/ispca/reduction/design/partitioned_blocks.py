@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..._array_types import Floats, Indices, Mask
-from ..._value_ranges import ColumnRanges, column_ranges, joined_ranges
+from ...foundation.arrays import ColumnRanges, Floats, Indices, Mask, column_ranges, join_ranges
 from ..threads import Workers
 from .base import Design, GramFeatures, Moments, RowWeights, feature_blocks
 from .dense import DenseDesign, dense_design
@@ -69,7 +68,7 @@ def _ranges(columns: Any, workers: Workers) -> ColumnRanges:
     if sp.issparse(columns):
         return column_ranges(columns)
     blocks = feature_blocks(columns.shape[1])
-    return joined_ranges(workers.map(lambda block: column_ranges(columns[:, block]), blocks, 2.0 * columns.size))
+    return join_ranges(workers.map(lambda block: column_ranges(columns[:, block]), blocks, 2.0 * columns.size))
 
 
 def t_dot(design: Design, workers: Workers, *, vectors: Floats) -> Floats:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._array_types import Floats, Indices
-from ..._engine_loader import load_engine
+from ...foundation.arrays import Floats, Indices
+from ...foundation.extras import load_engine
 
 Codes = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._array_types import Floats, Indices, Mask
+from ...foundation.arrays import Floats, Indices, Mask
 from ..threads import Workers
 from .base import (
     MEAN_TOLERANCE,

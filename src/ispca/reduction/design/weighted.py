@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._array_types import Floats, Indices, Mask
+from ...foundation.arrays import Floats, Indices, Mask
 from ..threads import Workers
 from .base import Design, RowWeights
 

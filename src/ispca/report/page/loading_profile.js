@@ -1,9 +1,10 @@
 // Loading profile: the loadings of all features on a component, in the order of the columns.
 class Profile {
-  constructor({ profiles, per_point, positions }) {
+  constructor({ profiles, per_point, positions, position_label }) {
     this.profiles = profiles;
     this.perPoint = per_point;
     this.positions = positions;
+    this.label = positions ? position_label : "column";
     this.figure = document.getElementById("profile");
     this.place = document.getElementById("profile-plot");
     this.component = 0;
@@ -31,7 +32,7 @@ class Profile {
     y.place = scale(y.range, box.bottom, box.top);
     const what = `Loadings of all features on component ${this.component + 1}, in the order of the columns`;
     const svg = make("svg", { width: this.width, height, viewBox: `0 0 ${this.width} ${height}`, role: "img", "aria-label": what });
-    drawAxes(svg, box, x, y, [this.positions ? "position (name of the feature)" : "column", "loading"]);
+    drawAxes(svg, box, x, y, [this.label, "loading"]);
     const zero = y.place(0);
     let path = "";
     low.forEach((value, k) => {

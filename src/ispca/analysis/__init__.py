@@ -1,0 +1,1 @@
+"""A complete analysis: its settings, what it found, and how it is stored."""

@@ -1,0 +1,393 @@
+"""A finished analysis: what was found, predictions of new samples, and its report and files."""
+
+from __future__ import annotations
+
+import base64
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data_checks import Finding
+from ..foundation.messages import Listener, SettingError, count
+from ..foundation.output_folder import output_folder
+from ..foundation.progress import silence
+from ..foundation.result_tables import ResultTable, as_table, html_table
+from ..persistence import ModelFileError
+from ..plots import plot_scores
+from ..readers import Table
+from ..selection import ProjectionSelector
+from ..validation import Comparison
+from .data_in_memory import new_table
+from .feature_labels import shown_names
+from .method_comparison import compare_on_table
+from .model_loading import describe_data, load_details, load_predictor, model_file
+from .new_samples import read_new
+from .panel_selection import feature_places, select_on_table
+from .predictions import predict_table, target_columns
+from .result_files import (
+    COEFFICIENTS,
+    COLUMNS,
+    FILES,
+    REPORTS,
+    SCORES,
+    SUMMARY,
+    feature_table,
+    read_results,
+    write_analysis_report,
+    write_files,
+)
+from .settings import OF_FILES, Settings, check_for_files, check_names
+from .training_record import HELD_OUT_FILE, RECORD, training_record
+
+# What messages call the model.
+THE_MODEL = "The model"
+MOST_FEATURES = 10
+NOT_VALIDATED = "Not cross-validated, so nothing is known about predictions of new samples."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis:
+    """What `ispca.analyze` has found.
+
+    Attributes
+    ----------
+    settings : Settings
+        The settings of the analysis, with the number of folds that was possible.
+    model : Pipeline
+        The reduction and the model, fitted to all samples.
+    scores : ResultTable
+        The components of the samples.
+    coefficients : ResultTable
+        The coefficients of the original features: intercepts first, then the features in decreasing order of
+        effect per standard deviation.
+    held_out : ResultTable or None
+        What was predicted for each sample while it was held out; None without cross-validation.
+    verdict : dict or None
+        Held-out performance in one ``sentence``, and in numbers; None without cross-validation.
+    findings : tuple of Finding
+        What may make results misleading, each with a ``kind`` and a ``sentence``.
+    test : dict or None
+        The evaluation on other samples, if there are some.
+    notes : tuple of str
+        One sentence for each assumption and each omission.
+    table : Table or None
+        The data; None if the analysis was loaded.
+    validation : Comparison or None
+        Cross-validation of the model and of its baselines.
+    stack, stack_verdict : estimator, dict or None
+        The stack of all methods and its verdict, if it was asked for.
+    unadjusted : ISPCA or None
+        The components without adjustment for the covariates.
+    confounding : sequence of str
+        Warnings about covariates that nearly determine the target.
+    details : dict
+        What a model file says about the data of the fit.
+    posterior_table : ResultTable or None
+        The coefficients of the model by column.
+    """
+
+    settings: Settings
+    model: Any
+    scores: ResultTable
+    coefficients: ResultTable
+    held_out: ResultTable | None
+    verdict: Mapping[str, Any] | None
+    findings: Sequence[Finding]
+    test: Mapping[str, Any] | None
+    notes: Sequence[str]
+    details: dict[str, Any]
+    table: Table | None = None
+    validation: Comparison | None = None
+    stack: Any = None
+    stack_verdict: Mapping[str, Any] | None = None
+    unadjusted: Any = None
+    confounding: Sequence[str] = ()
+    posterior_table: Any = None
+    listener: Listener = field(default_factory=Listener)
+
+    @property
+    def data(self) -> Table:
+        """The data, if the analysis has them."""
+        if self.table is None:
+            raise ValueError(
+                "This analysis was loaded from files, which do not contain its data. Call ispca.analyze again."
+            )
+        return self.table
+
+    @property
+    def score_values(self) -> np.ndarray:
+        """The components of the samples as an array."""
+        names = (self.scores.dtype.names or ())[1:]
+        return np.column_stack([self.scores[name] for name in names])
+
+    @property
+    def n_intercepts(self) -> int:
+        """How many of the first coefficients are intercepts."""
+        return len(self.coefficients) // (self.model[0].n_features_in_ + 1)
+
+    @cached_property
+    def all_details(self) -> dict[str, Any]:
+        """What a model file says about the data of the fit, with hashes of the training samples."""
+        if self.table is None:
+            return self.details
+        return self.details | {RECORD: training_record(self.table, validation=self.validation)}
+
+    @cached_property
+    def features(self) -> ResultTable:
+        """The coefficients of the features, their labels, and which of them lead."""
+        names = tuple(map(str, self.model[0].feature_names_in_))
+        covariates = np.array(names)[describe_data(self.details, THE_MODEL).covariates(names)].tolist()
+        shown = {} if self.table is None else shown_names(self.table)
+        return feature_table(self.coefficients, self.n_intercepts, set(covariates), shown)
+
+    def predict(
+        self, X: Any, *, covariates: Any = None, offset: Any = None, missing: str = "error", **options: Any
+    ) -> ResultTable:
+        """Predict new samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, AnnData object or path
+            New samples. Columns with names may be in any order; arrays have the features of the analysis in their
+            order. A path is that of a data file.
+        covariates, offset : array-like, optional
+            Those of the samples, if the analysis has some and they are not columns of X.
+        missing : {"error", "mean", "rows"}, default="error"
+            Treatment of missing values: an error, the means of the training data, or leaving out the samples.
+        **options
+            Settings for files, such as ``samples`` and ``transpose``.
+
+        Returns
+        -------
+        predictions : ResultTable
+            The columns that ``ispca predict`` writes. Training samples have their held-out predictions.
+        """
+        return as_table(self._predict(X, None, covariates, offset, missing, options)[0])
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        covariates: Any = None,
+        offset: Any = None,
+        missing: str = "error",
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Evaluate predictions of samples whose target is known.
+
+        Parameters
+        ----------
+        X, covariates, offset, missing, **options
+            As in `predict`.
+        y : array-like or str, optional
+            The target, or the name of its column in X; by default that of the analysis.
+
+        Returns
+        -------
+        evaluation : dict
+            Measures with their 95% ``intervals``, and for classes the ``confusion`` matrix and the
+            ``misclassified`` samples. Training samples are left out.
+        """
+        before = len(self.listener.heard)
+        found = self._predict(X, y, covariates, offset, missing, options)[1]
+        if found is None:
+            reasons = self.listener.heard[before:] or ["The target is unknown, or all are training samples."]
+            raise ValueError(" ".join(["No sample can be evaluated.", *reasons]))
+        return found
+
+    def _predict(
+        self, X: Any, y: Any, covariates: Any, offset: Any, missing: str, options: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        check_names(options, "predict", [*OF_FILES, "memory"])
+        if missing == "columns":
+            raise SettingError("⟦missing=columns⟧ is for fits. Pass ⟦missing=mean|rows⟧.")
+        description = describe_data(self.details, THE_MODEL)
+        names = tuple(map(str, self.model[0].feature_names_in_))
+        targets = target_columns(self.details)
+        with silence():
+            if isinstance(X, str | PathLike):
+                if any(given is not None for given in (y, covariates, offset)):
+                    raise ValueError("y, covariates and offset of a file must be columns of it, or of samples.")
+                settings = Settings(data=Path(X), missing=missing, **options)
+                table = read_new(settings, names, description, targets)
+            else:
+                settings = Settings(missing=missing, **options)
+                check_for_files(settings)
+                table = new_table(X, names, description, targets, y, covariates, offset)
+            return predict_table(self.model, self.all_details, THE_MODEL, table, settings, self.listener)
+
+    def select(self, **options: Any) -> ProjectionSelector:
+        """Find the few features that predict as well as the model.
+
+        Parameters
+        ----------
+        **options
+            ``size``, ``max_size``, ``folds`` and ``draws``, as in ``ispca select``, and ``always`` and ``never``:
+            names of features.
+
+        Returns
+        -------
+        selector : ProjectionSelector
+            The fitted selector; ``message_`` says which size suffices, and ``path_`` has all sizes.
+        """
+        table = self.data
+        options |= {role: feature_places(options[role], table) for role in ("always", "never") if role in options}
+        with silence():
+            selector = select_on_table(self.model, table, self.settings, **options)
+        selector.message_ = selector.message_.replace("max_features", "max_size")
+        return selector
+
+    def compare(self, methods: Sequence[str] | None = None, n_splits: int = 50, n_jobs: int = -1) -> Comparison:
+        """Compare methods in random splits of the samples.
+
+        Parameters
+        ----------
+        methods : sequence of str, optional
+            Names of methods, such as "ISPCA" and "lasso"; by default all that apply to the target.
+        n_splits : int, default=50
+            Number of splits.
+        n_jobs : int, default=-1
+            Number of processes; -1 for all cores.
+
+        Returns
+        -------
+        comparison : Comparison
+            The measures of all methods.
+        """
+        with silence():
+            chosen = [methods] if isinstance(methods, str) else methods
+            return compare_on_table(self.data, self.settings, self.listener, chosen, n_splits, n_jobs)
+
+    def report(self, path: Any = "report.html", format: str | None = None) -> Path:
+        """Write the report; return the path.
+
+        The format is "html", "markdown" or "json", by default that of the extension of the path.
+        """
+        return write_analysis_report(self, Path(path), format)
+
+    def save(self, folder: Any, *, force: bool = False, format: str = "html") -> Path:
+        """Write the files of ``ispca fit`` to a folder.
+
+        Parameters
+        ----------
+        folder : path
+            A new or empty folder.
+        force : bool, default=False
+            Whether to replace earlier results in the folder.
+        format : {"html", "markdown", "json"}, default="html"
+            Format of the report.
+
+        Returns
+        -------
+        folder : Path
+        """
+        self.data  # noqa: B018  refuses an analysis without data
+        if format not in REPORTS:
+            raise SettingError(f"⟦format⟧ must be one of {', '.join(REPORTS)}, got {format!r}.")
+        with silence(), output_folder(Path(folder), force, FILES) as temporary:
+            write_files(temporary, self, format)
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        reduction, details = self.model[0], self.details
+        found = count(reduction.n_supervised_, "supervised component")
+        features = int(reduction.n_features_in_) - sum(
+            describe_data(details, THE_MODEL).covariates(tuple(map(str, reduction.feature_names_in_)))
+        )
+        size = f"{count(details['n_samples'], 'sample')}, {count(features, 'feature')}, {found}"
+        verdict = "Not cross-validated." if self.verdict is None else self.verdict["sentence"]
+        return f"<Analysis of {details['target']!r}: {size}. {verdict}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_page(self)
+
+
+def load(folder: Any) -> Analysis:
+    """Load an analysis that `Analysis.save` or ``ispca fit`` has written.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of the results.
+
+    Returns
+    -------
+    analysis : Analysis
+        With model, tables, verdict, findings, test, notes and settings; it can predict and evaluate. Tables have
+        the six digits of their files. The data, the cross-validation, the stack and what needs them (``table``,
+        ``validation``, ``stack``, `report`, `save`, `select`, `compare`) are not restored.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ModelFileError(f"There is no folder {folder}.", "Pass a folder written by ispca fit.")
+    path = model_file(folder)
+    model, details = load_predictor(path), load_details(path)
+    scores, coefficients = read_results(folder / SCORES, model), read_results(folder / COEFFICIENTS, model)
+    if scores is None or coefficients is None:
+        missing = SCORES if scores is None else COEFFICIENTS
+        raise ModelFileError(f"{folder} contains no {missing}.", "Pass a folder written by ispca fit.")
+    names = model[0].get_feature_names_out()
+    summary = details.pop(SUMMARY, {})
+    findings = [Finding(finding["kind"], finding["sentence"]) for finding in summary.get("findings", ())]
+    return Analysis(
+        Settings(**summary.get("settings", {})),
+        model,
+        as_table({name: scores[name] for name in ("id", *names)}),
+        as_table({name: coefficients[name] for name in COLUMNS}),
+        read_results(folder / HELD_OUT_FILE, model),
+        summary.get("verdict"),
+        tuple(findings),
+        summary.get("test"),
+        tuple(summary.get("notes", ())),
+        details,
+    )
+
+
+def notebook_page(analysis: Analysis) -> str:
+    """Return the analysis as HTML without scripts or links; everything is escaped."""
+    judgment = analysis.verdict
+    verdict = NOT_VALIDATED if judgment is None else str(judgment["sentence"])
+    parts = [f"<p><strong>{escape(verdict)}</strong></p>", _picture(analysis)]
+    leading = analysis.features[analysis.features["leading"]][:MOST_FEATURES]
+    if len(leading):
+        shown = {"feature": leading["label"], "class": leading["target_class"]}
+        shown |= {"effect per SD": leading["per_sd"], "P(sign)": leading["p_sign"]}
+        if not any(leading["target_class"].tolist()):
+            del shown["class"]
+        parts.append(html_table(shown, caption="Leading features"))
+    else:
+        parts.append("<p>No feature stands out: the 90% intervals of all large effects contain 0.</p>")
+    cautions = [] if judgment is None else list(judgment.get("caveats", ()))
+    warned = [*cautions, *(finding.sentence for finding in analysis.findings)]
+    items = "".join(f"<li>{escape(str(text))}</li>" for text in warned)
+    return "".join(parts) + (f"<p>Warnings:</p><ul>{items}</ul>" if items else "")
+
+
+def _picture(analysis: Analysis) -> str:
+    """Return the samples on the first components as an image; nothing without the data or matplotlib."""
+    if analysis.table is None or analysis.table.in_blocks:
+        return ""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return ""
+    table = analysis.table
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    target = None if table.target is None or table.target.dtype.names else table.target
+    with warnings.catch_warnings():
+        # The data are those of the fit.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        plot_scores(analysis.model, table.X, target, sample_names=table.ids, ax=figure.add_subplot())
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=90)
+    data = base64.b64encode(file.getvalue()).decode("ascii")
+    return f'<img alt="Samples on the first components" src="data:image/png;base64,{data}">'

@@ -1,0 +1,222 @@
+"""Fit the model of an analysis, cross-validate it, and fit what it is compared with."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import ExitStack, nullcontext
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from ..containers.array_api import on_host
+from ..data_checks import Finding
+from ..foundation.messages import DataWarning, Listener, NoFeatureWarning, RankWarning, SettingError, count
+from ..foundation.progress import expecting, waiting
+from ..models import MODELS
+from ..penalized.base import Penalized
+from ..readers import Table
+from ..reduction.threads import workers
+from ..stacking import STACKS
+from ..stacking.base import in_fold
+from ..stacking.candidates import default_candidates
+from ..transformers.ispca_transformer import ISPCA
+from ..validation import (
+    Comparison,
+    compare_with_baselines,
+    paper_methods,
+    recommended_methods,
+    verdict,
+)
+from ..validation.baseline_comparison import MODEL, covariate_gain
+from .large_data import bring_back, with_blocks
+from .settings import METHODS, Settings
+from .table_checks import sample_options
+
+N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
+# Starting worker processes takes as long as several fits of a model that takes less than this.
+SECONDS_WORTH_WORKERS = 3.0
+
+
+def methods_for(table: Table, settings: Settings, seed: int | None) -> dict[str, Any]:
+    """Return the methods for the target of a table, with the recommended settings or those of the paper."""
+    target = table.target_kind
+    model = MODELS[target.name](n_draws=max(settings.draws, 4), n_warmup=settings.draws, random_state=seed)
+    many = target.unordered and len(table.class_counts) > 2
+    default = N_COMPONENTS_MANY_CLASSES if many else N_COMPONENTS
+    options: dict[str, Any] = {
+        "n_components": settings.components or default,
+        "model": model,
+        "random_state": seed,
+    }
+    if not settings.paper:
+        return adjust_methods(table, recommended_methods(kind=target.name, **options))
+    if not target.plain:
+        raise SettingError(f"The paper has no methods for ⟦kind={target.name}⟧. Leave out ⟦paper⟧.")
+    return adjust_methods(table, paper_methods(regression=target.numeric, **options))
+
+
+def adjust_methods(table: Table, methods: dict[str, Any]) -> dict[str, Any]:
+    """Adjust reductions for the covariates, and give these to the models without a penalty."""
+    columns = list(range(-table.n_covariate_columns, 0))
+    if columns:
+        for method in methods.values():
+            if isinstance(method, Pipeline):
+                method[0].set_params(adjust=columns, keep_adjusted=True)
+                method[-1].set_params(unpenalized=columns)
+    return methods
+
+
+def choose_method(table: Table, settings: Settings) -> Pipeline:
+    """Return the pipeline that the settings ask for."""
+    methods = methods_for(table, settings, settings.seed)
+    if settings.stack and table.kind not in STACKS:
+        raise SettingError(f"There is no stack for ⟦kind={table.kind}⟧. Leave out ⟦stack=True⟧.")
+    if settings.method not in methods:
+        known = ", ".join(name for name in METHODS if name in methods)
+        problem = f"⟦method={settings.method}⟧ does not apply to this kind of target."
+        raise SettingError(f"{problem} Choose from {known}.")
+    pipeline, permutations = methods[settings.method], settings.permutations
+    # Only ISPCA has single decisions that "auto" can make safe.
+    if permutations is not None and (isinstance(pipeline[0], ISPCA) or permutations != "auto"):
+        pipeline[0].set_params(n_permutations=permutations)
+    return with_blocks(pipeline, table, settings)
+
+
+def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.ndarray]:
+    """Return the pipeline, fitted to the X of the table where it is, and the scores of the samples."""
+    reduction, options = pipeline[0], sample_options(table)
+    with warnings.catch_warnings():
+        # Their advice is for single estimators; `describe_fit` gives that for an analysis.
+        for category in (RankWarning, ConvergenceWarning, DataWarning):
+            warnings.filterwarnings("ignore", category=category)
+        with waiting("Finding components"):
+            scores = on_host(reduction.fit_transform(X, table.target, **options))
+            bring_back(reduction)
+        options.pop("groups", None)
+        with waiting("Sampling the posterior"):
+            pipeline[1].fit(scores, table.target, **options)
+    reduction.feature_names_in_ = table.features
+    return pipeline, scores
+
+
+def cross_validate(
+    table: Table, X: Any, model: Any, settings: Settings, seconds: float | None
+) -> tuple[Comparison | None, dict[str, Any] | None]:
+    """Return the comparison with the baselines and the verdict; None without folds.
+
+    ``X`` is that of the table, where reductions are fitted. ``seconds`` is the time of the fit to all samples,
+    None if it is not fitted yet.
+    """
+    if not settings.cv:
+        return None, None
+    options = sample_options(table)
+    n_jobs = -1 if seconds is None or seconds >= SECONDS_WORTH_WORKERS else 1
+    if table.in_blocks or X is not table.X:
+        # Each process would use as much memory as all may, and none can use an array on a device.
+        n_jobs = 1
+    folds: dict[str, Any] = {
+        "kind": table.kind,
+        "cv": settings.cv,
+        "n_jobs": n_jobs,
+        "random_state": settings.seed,
+    }
+    with ExitStack() as context:
+        if n_jobs == 1:
+            # A single process runs its fits on all threads.
+            context.enter_context(workers())
+        if seconds is not None:
+            # The chains are shorter than those of the fit to all samples, but the lasso is fitted, too.
+            context.enter_context(expecting(seconds * -(-settings.cv // effective_n_jobs(n_jobs))))
+        columns = range(table.n_features, len(table.features))
+        validation = compare_with_baselines(model, X, table.target, **options, **folds, covariates=columns)
+    gain = covariate_gain(validation, list(table.covariates))
+    return validation, verdict(validation) | ({"covariate_gain": gain} if gain else {})
+
+
+def find_unfitted(validation: Comparison | None) -> list[Finding]:
+    """Return a finding if the model could not be fitted in any fold, which says nothing about predictions."""
+    if validation is None or validation.n_failed(MODEL) < len(validation.splits):
+        return []
+    largest = max(len(split.train) for split in validation.splits)
+    tried = f"No fold could be fitted, because its training part has only {count(largest, 'sample')}"
+    return [Finding("small_class", f"{tried}. So nothing is known about predictions of new samples: add samples.")]
+
+
+def fit_stack(table: Table, settings: Settings) -> tuple[Any, dict[str, Any] | None]:
+    """Return the stack of the default candidates, fitted to all samples, and its verdict; None without folds."""
+    candidates = adjust_methods(table, stack_candidates(table))
+    usable = {name: with_blocks(item, table, settings) for name, item in candidates.items()}
+    shorter = {name: in_fold(item) for name, item in usable.items()}
+    # As in the cross-validation: each process would use as much memory as all may.
+    alone: dict[str, Any] = {"n_jobs": 1} if table.in_blocks else {}
+    judgment, kind = None, str(table.kind)
+    with warnings.catch_warnings(), workers() if table.in_blocks else nullcontext():
+        # Whatever happens to a candidate lowers its weight.
+        for category in (RankWarning, ConvergenceWarning, DataWarning, NoFeatureWarning):
+            warnings.filterwarnings("ignore", category=category)
+        if settings.cv:
+            stack = STACKS[kind](shorter, random_state=settings.seed, **alone)
+            judgment = cross_validate(table, table.X, stack, settings, None)[1]
+        with waiting("Fitting the stack"):
+            stack = STACKS[kind](usable, random_state=settings.seed, **alone)
+            stack.fit(table.X, table.target, **sample_options(table))
+    stack.feature_names_in_ = table.features
+    return stack, judgment
+
+
+def without_adjustment(table: Table, X: Any, reduction: Any) -> Any:
+    """Return the supervised components of ISPCA without the covariates, or None if there is nothing to compare."""
+    if not table.covariates or not isinstance(reduction, ISPCA) or not reduction.steps_:
+        return None
+    plain = {"adjust": None, "keep_adjusted": False, "exclude": reduction.adjust}
+    other = clone(reduction).set_params(**plain, n_components=None, cross_fit=None)
+    with warnings.catch_warnings(), waiting("Searching without adjustment"):
+        warnings.filterwarnings("ignore", category=NoFeatureWarning)
+        other.fit(X, table.target, **sample_options(table))
+        bring_back(other)
+        return other
+
+
+def describe_fit(model: Pipeline, n_components: int | None, listener: Listener) -> None:
+    """Tell what to know about a fit; the default number of components need not be reached."""
+    found, diagnostics = model[0].n_components_, model[1].diagnostics_
+    if n_components is not None and found < n_components:
+        asked = listener.words(f"⟦components={n_components}⟧")
+        listener.note(f"{asked} exceeds the rank of the data: the model has {found}.", RankWarning)
+    if not diagnostics.converged:
+        advice = listener.words("raise ⟦draws⟧, lower ⟦components⟧, or try another ⟦seed⟧.")
+        problem = f"{diagnostics.summary} Do not rely on this posterior"
+        listener.note(f"{problem}: {advice}", ConvergenceWarning)
+
+
+def stack_candidates(table: Table) -> dict[str, Any]:
+    """Return the default candidates that can use what is known of the samples, and the data where they are."""
+    given = [name for name in sample_options(table) if name != "groups"]
+    return {
+        name: item
+        for name, item in _all_candidates(table).items()
+        if not (table.in_blocks and _needs_memory(item))
+        and all(has_fit_parameter(item[-1] if isinstance(item, Pipeline) else item, option) for option in given)
+    }
+
+
+def left_out_of_stack(table: Table, settings: Settings) -> list[str]:
+    """Return the names of the candidates that a stack leaves out because the data are not in memory."""
+    if not (settings.stack and table.in_blocks):
+        return []
+    return [name for name, item in _all_candidates(table).items() if _needs_memory(item)]
+
+
+def _needs_memory(candidate: Any) -> bool:
+    # Each step of the descent along a path of penalties visits single features many times.
+    return isinstance(candidate, Penalized)
+
+
+def _all_candidates(table: Table) -> dict[str, Any]:
+    n_classes = len(table.class_counts) if table.target_kind.unordered else 2
+    return dict(default_candidates(str(table.kind), n_classes))

@@ -1,0 +1,282 @@
+"""Predictions of new samples by the columns of their file, and their evaluation if the target is known."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import norm
+
+from ..families.survival_curves import median_times, round_times
+from ..fitted_parts import take_apart
+from ..foundation.messages import Listener, count, listing
+from ..foundation.progress import waiting
+from ..models.posterior_predictor import PosteriorModel
+from ..readers import Table, TableError
+from ..readers.target import observed_values, survival
+from ..targets import TARGETS, Target, find_target
+from ..targets.intervals import measure_intervals
+from ..targets.samples import Prediction, Samples
+from .feature_labels import class_order
+from .model_loading import describe_data, positive_class
+from .new_samples import Matched, match, reduce_in_blocks, warn_about_scale
+from .settings import Settings
+from .training_record import KnownSamples, known_samples
+
+PROBABILITY = 0.9
+# Survival is predicted at these quantiles of the training samples' event times.
+TIME_QUANTILES = (0.25, 0.5, 0.75)
+# The names of measures in an evaluation that differ from those in a comparison.
+RENAMED = {"mlpd": "log_density"}
+
+
+def predict_table(
+    model: Any, details: Mapping[str, Any], path: Any, table: Table, settings: Settings, listener: Listener
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return sample names and predictions by column, and an evaluation if the target is known.
+
+    ``details`` is what the model file at ``path`` says about the data of the fit.
+    """
+    listener.notes(table.notes)
+    where = settings.data_name
+    samples, known = match_and_recognize(model, details, path, table, settings, listener)
+    kept = samples.kept
+    offset = None if table.offset is None else table.offset[kept]
+    listener.notes(filter(None, () if known is None else known.texts(table.ids[kept], where)))
+    with waiting("Predicting"):
+        model, X = reduce_in_blocks(model, samples.X)
+        found = predictions(model, X, offset, positive_class(details))
+        seen = None if known is None else known.seen
+        evaluation, notes = evaluate(model, X, table, kept, details, where, seen)
+    listener.notes(notes)
+    return {"id": table.ids[kept], **(found if known is None else known.corrected(found))}, evaluation
+
+
+def match_and_recognize(
+    model: Any, details: Mapping[str, Any], path: Any, table: Table, settings: Settings, listener: Listener
+) -> tuple[Matched, KnownSamples | None]:
+    """Return new samples as a model takes them, and which of them it was fitted to, if its file tells."""
+    description = describe_data(details, path)
+    samples = match(table, model, description, settings, listener, replace_absent=True)
+    warn_about_scale(samples, model, description, settings.data_name, listener)
+    covariates = description.covariates(tuple(take_apart(model).feature_names_in()))
+    return samples, known_samples(details, path, table, samples, covariates)
+
+
+def predictions(
+    model: Any, X: Any, offset: np.ndarray | None = None, positive: str | None = None
+) -> dict[str, Any]:
+    """Return the predictions, one entry per output column; that of the positive class comes last."""
+    with warnings.catch_warnings():
+        # The names were already compared.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        parts = take_apart(model)
+        last, Z = parts.model, parts.model_input(X)
+        if isinstance(last, PosteriorModel) and hasattr(Z, "toarray"):
+            # The data may be sparse, but the features of a panel are few.
+            Z = Z.toarray()
+        if hasattr(last, "predict_survival_function"):
+            return survival_predictions(last, Z)
+        if "offset" in signature(last.predict).parameters:
+            # Counts: only a posterior has intervals.
+            interval = last.predict_interval(Z, PROBABILITY, offset).T if hasattr(last, "predict_interval") else ()
+            return {"mean": last.predict(Z, offset), **dict(zip(("q5", "q95"), interval, strict=False))}
+        if hasattr(last, "classes_"):
+            probabilities = last.predict_proba(Z)
+            columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
+            order = class_order(last.classes_, positive)
+            return columns | {f"p({last.classes_[c]})": probabilities[:, c] for c in order}
+        mean, deviation = last.predict(Z, return_std=True)
+        if hasattr(last, "predict_interval"):
+            low, high = last.predict_interval(Z, PROBABILITY).T
+        else:
+            low, high = norm.ppf([[(1 - PROBABILITY) / 2], [(1 + PROBABILITY) / 2]], mean, deviation)
+        return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
+
+
+def survival_predictions(model: Any, Z: Any) -> dict[str, Any]:
+    """Return risk, median survival and the probability of surviving some times."""
+    if hasattr(model, "survival_curves"):
+        times = shown_times(model.event_times_)
+        curves, median = model.survival_curves(Z, times).mean, model.median_survival(Z)
+    else:
+        functions = model.predict_survival_function(Z)
+        times = shown_times(functions[0].x)
+        curves = np.array([function(times) for function in functions])
+        median = median_times(functions[0].x, np.array([function.y for function in functions]))
+    columns: dict[str, Any] = {
+        "risk": model.predict(Z),
+        # Empty where more than half survive as long as any training sample.
+        "median_survival": np.array([time if np.isfinite(time) else None for time in median.tolist()]),
+    }
+    return columns | {f"survival({time:g})": curves[:, place] for place, time in enumerate(times)}
+
+
+def shown_times(known: np.ndarray) -> list[float]:
+    """Return the times to predict survival at, round numbers as the names of the columns have them."""
+    return [float(f"{time:.6g}") for time in round_times(np.quantile(known, TIME_QUANTILES))]
+
+
+def target_columns(details: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns of the target, as a model file names them: time and event, one column, or none."""
+    kind, names = details.get("kind"), [details.get("target")]
+    if kind not in TARGETS:
+        return ()
+    if TARGETS[kind].timed:
+        names.append(details.get("event"))
+    return tuple(map(str, names)) if all(isinstance(name, str) for name in names) else ()
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    table: Table,
+    kept: np.ndarray,
+    details: Mapping[str, Any],
+    where: str,
+    left_out: np.ndarray | None = None,
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return measures of the predictions of samples with a known target, or None, and notes.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    X : ndarray or csr_array
+        Its features.
+    table : Table
+        What was read; its sheet contains the target.
+    kept : ndarray of int
+        The samples of the table that are in X.
+    details : mapping
+        What the model file says about the target.
+    where : str
+        The name of the data file.
+    left_out : ndarray of bool, optional
+        Samples of X that the model was fitted to, which are not evaluated.
+
+    Returns
+    -------
+    evaluation : dict or None
+        Measures by name, and for classes the confusion matrix and the misclassified samples.
+    notes : list of str
+        What was left out, and why.
+    """
+    columns = target_columns(details)
+    if not columns or not all(name in table.sheet for name in columns):
+        return None, []
+    parts = take_apart(model)
+    kind, last = str(details["kind"]), parts.model
+    try:
+        y, known = _observations(table, columns, details, kept)
+    except TableError as error:
+        return None, [f"The predictions are not evaluated. {error.problem}"]
+    known = known if left_out is None else known & ~left_out
+    y, known, notes = _known_classes(y, known, getattr(last, "classes_", None), where)
+    if not known.any():
+        return None, notes
+    chosen = np.flatnonzero(known)
+    offset = None if table.offset is None else table.offset[kept][chosen]
+    dense = parts.reduction is None and isinstance(last, PosteriorModel)
+    samples = Samples(_rows(X, chosen, dense), y[chosen], offset=offset)
+    target = find_target(kind, getattr(last, "classes_", None))
+    target = target.of(samples.y) if target.timed else target
+    prediction = _predict_samples(model, samples, target)
+    found = {"data": where, "target": columns[0], "kind": kind, "samples": len(chosen)}
+    found |= measures(samples.y, target, prediction)
+    if target.classes is not None:
+        ids, positive = table.ids[kept][chosen], positive_class(details)
+        found |= of_classes(target, prediction, target.observed(samples.y), ids, positive)
+    return found, notes
+
+
+def _observations(
+    table: Table, columns: tuple[str, ...], details: Mapping[str, Any], kept: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    values = [table.sheet[name][kept] for name in columns]
+    if len(columns) == 2:
+        event_value = details.get("event_value")
+        named = event_value if isinstance(event_value, str) else None
+        return survival(values[1], columns[1], values[0], columns[0], named)[:2]
+    return observed_values(values[0], columns[0], str(details["kind"]))
+
+
+def _known_classes(
+    y: np.ndarray, known: np.ndarray, classes: Any, where: str
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the target in the labels of the model, which samples it can be evaluated on, and a note on others."""
+    if classes is None:
+        return y, known, []
+    labels = {str(label): label for label in np.asarray(classes).tolist()}
+    # Ordered classes are read as floating-point numbers.
+    texts = y if y.dtype.kind == "U" else np.array([f"{value:g}" for value in y.tolist()])
+    possible = known & np.isin(texts, list(labels))
+    notes = []
+    strange = np.unique(texts[known & ~possible])
+    if len(strange):
+        samples = count(int(np.count_nonzero(known & ~possible)), "sample")
+        verb = "belongs" if samples.startswith("1 ") else "belong"
+        notes.append(
+            f"{samples} of {where} {verb} to classes that the model does not know ({listing(strange)}; it knows "
+            f"{listing(labels)}) and cannot be evaluated."
+        )
+    first = next(iter(labels.values()))
+    return np.array([labels.get(text, first) for text in texts.tolist()]), possible, notes
+
+
+def _rows(X: Any, chosen: np.ndarray, dense: bool) -> Any:
+    part = X[chosen]
+    # A posterior on the features themselves, such as that of a panel, takes dense ones.
+    return part.toarray() if sp.issparse(part) and dense else part
+
+
+def _predict_samples(model: Any, samples: Samples, target: Target) -> Prediction:
+    with warnings.catch_warnings():
+        # The names were already compared.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return target.predict(model, take_apart(model), samples)
+
+
+def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, Any]:
+    """Return all measures of a kind of target, None where they do not apply, and their 95% intervals."""
+    samples, known = Samples(None, y), target.measures
+    held_out = target.held_out(samples, samples)
+    estimates = measure_intervals(held_out, prediction, known)
+    values = {RENAMED.get(name, name): estimates[name].value if name in estimates else None for name in known}
+    ends = {RENAMED.get(name, name): [e.low, e.high] for name, e in estimates.items() if np.isfinite(e.low)}
+    return values | {"intervals": ends}
+
+
+def of_classes(
+    target: Target, prediction: Prediction, observed: np.ndarray, ids: np.ndarray, positive: str | None = None
+) -> dict[str, Any]:
+    """Return the confusion matrix, the misclassified samples, and the accuracy of predicting the largest class.
+
+    The positive class comes last in the confusion matrix.
+    """
+    predicted = np.asarray(prediction.value, dtype=np.intp)
+    matrix = np.zeros((target.n_classes, target.n_classes), dtype=int)
+    np.add.at(matrix, (observed, predicted), 1)
+    names = [str(label) for label in target.classes]
+    wrong = [
+        {
+            "id": str(ids[i]),
+            "observed": names[observed[i]],
+            "predicted": names[predicted[i]],
+            "probability": None if prediction.probabilities is None else float(prediction.probabilities[i].max()),
+        }
+        for i in np.flatnonzero(observed != predicted)
+    ]
+    order = class_order(names, positive)
+    return {
+        "majority": float(matrix.sum(axis=1).max() / len(observed)),
+        "confusion": {
+            "classes": [names[place] for place in order],
+            "counts": matrix[np.ix_(order, order)].tolist(),
+        },
+        "misclassified": wrong,
+    }

@@ -1,0 +1,217 @@
+"""The files of an analysis: model, tables and report."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ..foundation.arrays import leading_mask
+from ..foundation.data_files import owners_path
+from ..foundation.result_tables import ResultTable, as_table, open_csv, write_labelled, write_table
+from ..models.coefficients import feature_spreads, rank_coefficients
+from ..persistence import save_model
+from ..readers import Table
+from ..report import write_report
+from ..report.report_file import SUFFIXES
+from ..report.report_inputs import Context
+from .feature_labels import describe_features
+from .sample_survey import sample_quartiles
+from .settings import Settings
+from .table_checks import sample_options
+from .training_record import HELD_OUT_FILE, RECORD, training_record
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+
+MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
+STACK = "stack.ispca"
+REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
+COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
+# Columns that are text, even if they look like numbers.
+TEXTS = ("id", "feature", "target_class")
+INTEGERS = ("fold", "observed_event")
+# The entry of the model file with what is not in other files.
+SUMMARY = "analysis"
+# All files that an analysis may write, and that may be overwritten.
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE, STACK, *REPORTS.values())
+
+
+def written_files(analysis: Analysis, format: str) -> tuple[str, ...]:
+    """Return the names of the files that are written for an analysis."""
+    stack = () if analysis.stack is None else (STACK,)
+    held_out = () if analysis.held_out is None else (HELD_OUT_FILE,)
+    return (MODEL, *stack, SCORES, LOADINGS, COEFFICIENTS, *held_out, REPORTS[format])
+
+
+def write_files(folder: Path, analysis: Analysis, format: str) -> None:
+    """Write all files of an analysis into a folder."""
+    table, reduction = analysis.data, analysis.model[0]
+    target_names, targets = _target_columns(table, analysis.settings)
+    names = (analysis.scores.dtype.names or ())[1:]
+    samples = zip(table.ids, *targets, strict=True)
+    _write_csv(folder / SCORES, ["id", *target_names, *names], samples, analysis.score_values)
+    described = describe_features(table)
+    labels: Iterable[Any] = ((name, *described.get(name, described[""])) for name in table.features)
+    header = ["feature", *table.annotation, *names[: reduction.n_components_]]
+    _write_csv(folder / LOADINGS, header, labels, reduction.components_.T)
+    rows = analysis.coefficients.tolist()
+    # An intercept is not described, even if a feature has its name.
+    texts = (
+        [""] * len(table.annotation) if place < analysis.n_intercepts else described.get(row[0], described[""])
+        for place, row in enumerate(rows)
+    )
+    labels = ((*row[:2], *text) for row, text in zip(rows, texts, strict=True))
+    header = [*COLUMNS[:2], *table.annotation, *COLUMNS[2:]]
+    _write_csv(folder / COEFFICIENTS, header, labels, (row[2:] for row in rows))
+    if analysis.held_out is not None:
+        with open_csv(folder / HELD_OUT_FILE) as file:
+            write_table(file, analysis.held_out.dtype.names or (), analysis.held_out.tolist())
+    save_model(analysis.model, folder / MODEL, analysis.all_details | {SUMMARY: _summary(analysis)})
+    if analysis.stack is not None:
+        # Only the model has held-out predictions of single samples.
+        record = {RECORD: training_record(table)}
+        save_model(analysis.stack, folder / STACK, analysis.details | record)
+    write_analysis_report(analysis, folder / REPORTS[format], format)
+
+
+def _summary(analysis: Analysis) -> dict[str, Any]:
+    """Return what `load` needs besides the tables."""
+    settings = analysis.settings.repeated() | {"data": analysis.settings.data}
+    values = {
+        "settings": settings,
+        "verdict": analysis.verdict,
+        "findings": [{"kind": finding.kind, "sentence": finding.sentence} for finding in analysis.findings],
+        "test": analysis.test,
+        "notes": list(analysis.notes),
+    }
+    found: dict[str, Any] = json.loads(json.dumps(values, default=_plain))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
+
+
+def write_analysis_report(analysis: Analysis, path: Path, format: str | None = None) -> Path:
+    """Write the report of an analysis."""
+    table, settings, listener = analysis.data, analysis.settings, analysis.listener
+    few = any(finding.kind == "small_class" for finding in analysis.findings)
+    again = f"Run {listener.program} again"
+    found = ("unadjusted", "findings", "verdict", "stack_verdict", "confounding", "test")
+    context = Context.of(
+        table,
+        data_name=None if settings.data is None else Path(owners_path(settings.data)).name,
+        command=None if settings.data is None else settings.command(),
+        python=settings.python(),
+        validation_hint="This needs more samples" if few else listener.words(f"{again} without ⟦cv=0⟧"),
+        sampling_hint=listener.words(f"{again} with more ⟦draws⟧"),
+        scores=analysis.score_values,
+        coefficients=analysis.posterior_table,
+        fit_parameters=tuple(sample_options(table)),
+        **{name: getattr(analysis, name) for name in found},
+    )
+    options: dict[str, Any] = {"sample_names": table.ids, "context": context, "format": format}
+    return write_report(analysis.model, table.X, table.target, path, validation=analysis.validation, **options)
+
+
+def model_details(table: Table, settings: Settings) -> dict[str, Any]:
+    """Return what a model file says about the data of the fit."""
+    return {
+        "target": table.target_name,
+        "kind": table.kind,
+        "n_samples": table.X.shape[0],
+        "covariates": table.covariates,
+        "offset": settings.offset,
+        "event": settings.event,
+        "event_value": table.event_value,
+        "groups": settings.groups,
+        "weights": settings.weights,
+        "positive": table.positive,
+        "label": table.label,
+        # None if the data were not text.
+        "decimal_comma": table.read_as.decimal_comma if table.read_as.delimiter else None,
+        "merge": settings.merge,
+        "exclude_class": list(settings.exclude_class),
+        "transform": table.transform,
+        **sample_quartiles(table.feature_columns()),
+    }
+
+
+def _target_columns(table: Table, settings: Settings) -> tuple[list[Any], list[np.ndarray]]:
+    """Return the names and values of the target's columns: time and event for survival, otherwise one."""
+    if table.target is None:
+        return [], []
+    if table.target_kind.timed:
+        values = [table.target["time"], table.target["event"].astype(int)]
+        return [settings.time or "time", settings.event or "event"], values
+    return [table.target_name or "target"], [table.target]
+
+
+def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
+    with open_csv(path) as file:
+        write_labelled(file, header, labels, values)
+
+
+def coefficient_table(model: Pipeline, table: Table, posterior: Any) -> ResultTable:
+    """Return the coefficients: intercepts, then the features in decreasing order of effect per standard deviation.
+
+    ``posterior`` has those of the model, by column. Of two classes, they are for the positive one; a model has
+    them for the second.
+    """
+    spreads = feature_spreads(model)
+    order, places = rank_coefficients(posterior, spreads)
+    # Each class starts with its intercept. Names do not tell, because a feature may be called the same.
+    intercepts = np.arange(0, len(posterior), len(spreads) + 1)
+    rows = posterior[np.concatenate([intercepts, order])]
+    per_sd = np.concatenate([np.zeros(len(intercepts)), posterior["mean"][order] * spreads[places]])
+    columns = {"feature": rows["feature"], "target_class": rows["target_class"], "per_sd": per_sd}
+    columns |= {name: rows[name] for name in COLUMNS[3:]}
+    if table.positive_first:
+        columns["target_class"] = np.full(len(rows), table.positive)
+        for name in ("per_sd", "mean"):
+            columns[name] = 0.0 - columns[name]
+        columns["q5"], columns["q95"] = 0.0 - columns["q95"], 0.0 - columns["q5"]
+    return as_table(columns)
+
+
+def feature_table(
+    coefficients: ResultTable, n_intercepts: int, covariates: Collection[str], shown: Mapping[str, str]
+) -> ResultTable:
+    """Return the coefficients of the features, how they are ``shown``, and which of them lead."""
+    rows = coefficients[n_intercepts:]
+    rows = rows[[name not in covariates for name in rows["feature"].tolist()]]
+    columns: dict[str, Any] = {name: rows[name] for name in COLUMNS}
+    columns["label"] = np.array([shown.get(name, name) for name in rows["feature"].tolist()], dtype=object)
+    leading = leading_mask(rows["per_sd"], rows["q5"], rows["q95"]) if len(rows) else np.zeros(0, dtype=bool)
+    return as_table(columns | {"leading": leading})
+
+
+def read_results(path: Path, model: Any) -> ResultTable | None:
+    """Return a table that was written; None if there is no file."""
+    labels = np.asarray(getattr(model[-1], "classes_", ()))
+    of_labels = ("observed", "prediction") if len(labels) else ()
+    text = (*TEXTS, *(of_labels if labels.dtype.kind in "UO" else ()))
+    types = dict.fromkeys((*INTEGERS, *(of_labels if labels.dtype.kind in "iu" else ())), int)
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    columns = zip(header, zip(*rows, strict=True), strict=True)
+    found = {name: _cells(cells, name in text) for name, cells in columns}
+    return as_table({name: cells.astype(types.get(name, cells.dtype)) for name, cells in found.items()})
+
+
+def _cells(texts: Sequence[str], text: bool) -> np.ndarray:
+    """Return a column as numbers or as text, which an apostrophe may protect from spreadsheets."""
+    with suppress(ValueError):
+        if not text:
+            return np.array([float(text or "nan") for text in texts])
+    return np.array([text[1:] if re.match("'[=+@-]", text) else text for text in texts], dtype=object)

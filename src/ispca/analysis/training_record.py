@@ -1,0 +1,213 @@
+"""Training samples: what was predicted while they were held out, and how they are recognized among new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data_checks.training_copies import (
+    BYTES,
+    NEW,
+    Recognized,
+    hashed_samples,
+    recognize,
+    recognized_texts,
+)
+from ..foundation.result_tables import ResultTable, as_table, open_csv, write_table
+from ..persistence import ModelFileError
+from ..readers import Table
+from ..targets.samples import Prediction
+from ..validation import Comparison
+from .feature_labels import class_order
+from .new_samples import Matched
+
+HELD_OUT_FILE = "held_out.csv"
+# The entry of the model file, and the column of predictions that marks training samples.
+RECORD, COLUMN = "training_samples", "training_sample"
+HELD_OUT, FITTED = "held-out prediction", "fitted prediction"
+LEFT_OUT = "The model predicts the samples that it was fitted to too well, so {they} not evaluated."
+GIVEN = "Their predictions are those of the cross-validation, made while they were held out."
+GIVEN_ONE = "Its prediction is that of the cross-validation, made while it was held out."
+SOME_GIVEN = "Predictions of the cross-validation are given for those that it held out."
+
+
+def fold_predictions(comparison: Comparison, table: Table) -> ResultTable:
+    """Return the predictions of the first method, in the order of the samples, with the fold of each."""
+    rows = [row for _, row in _rows(comparison, comparison.methods[:1], table)]
+    cells = zip(*(row for _, row in sorted(rows, key=lambda item: item[0])), strict=True)
+    columns = {name: _array(values) for name, values in zip(("id", "fold", *_columns(table)), cells, strict=True)}
+    return as_table(columns)
+
+
+def _array(values: Sequence[Any]) -> np.ndarray:
+    """Return the values of a column; text stays as it is, whatever its length."""
+    numeric = all(isinstance(value, int | float) for value in values)
+    return np.array(values) if numeric else np.array([*values, None], dtype=object)[:-1]
+
+
+def write_split_predictions(path: Path, comparison: Comparison, table: Table) -> None:
+    """Write the predictions of all methods, in the order of the methods and of the splits."""
+    rows = ([name, *row] for name, (_, row) in _rows(comparison, comparison.methods, table))
+    with open_csv(path) as file:
+        write_table(file, ["method", "id", "split", *_columns(table)], rows)
+
+
+def held_out_columns(comparison: Comparison, method: str, table: Table) -> dict[str, list[Any]]:
+    """Return the predictions of one method by the columns of ``ispca predict``; None for samples without one."""
+    named: dict[str, str | None] = {"observed": None, "observed_time": None, "observed_event": None}
+    if table.target_kind.numeric:
+        named["prediction"] = "mean"
+    names = [named.get(name, name) for name in _columns(table)]
+    found: dict[str, list[Any]] = {name: [None] * len(table.ids) for name in names if name is not None}
+    for _, ((place, _), row) in _rows(comparison, [method], table):
+        for name, value in zip(names, row[2:], strict=True):
+            if name is not None:
+                found[name][place] = value
+    return found
+
+
+def _columns(table: Table) -> list[str]:
+    """Return the names of the columns for a kind of target: what was observed, and what was predicted."""
+    target = table.target_kind
+    if target.timed:
+        return ["observed_time", "observed_event", "risk"]
+    if target.has_classes:
+        labels, order = _classes(table)
+        return ["observed", "prediction", *(f"p({labels[place]})" for place in order)]
+    return ["observed", "prediction", "q5", "q95"]
+
+
+def _classes(table: Table) -> tuple[list[Any], list[int]]:
+    """Return the classes in the order of the probabilities, and the order to show them in."""
+    labels = list(table.class_counts)
+    return labels, class_order(labels, table.positive)
+
+
+def _rows(
+    comparison: Comparison, methods: Sequence[str], table: Table
+) -> Iterable[tuple[str, tuple[tuple[int, int], list[Any]]]]:
+    """Yield the method, the place and split of each held-out sample, and its row; failed fits have none."""
+    for name in methods:
+        column = comparison.methods.index(name)
+        pairs = zip(comparison.splits, comparison.predictions, strict=True)
+        for number, (split, predictions) in enumerate(pairs, start=1):
+            prediction = predictions[column]
+            if prediction is None:
+                continue
+            values = zip(*_values(prediction, split.test, table), strict=True)
+            for place, cells in zip(split.test.tolist(), values, strict=True):
+                yield name, ((place, number), [table.ids[place], number, *cells])
+
+
+def _values(prediction: Prediction, test: np.ndarray, table: Table) -> list[list[Any]]:
+    """Return the columns of one split."""
+    y, target = np.asarray(table.target)[test], table.target_kind
+    if target.timed:
+        return [y["time"].tolist(), y["event"].astype(int).tolist(), _digits(prediction.value)]
+    if target.has_classes:
+        labels, order = _classes(table)
+        predicted = [labels[place] for place in np.asarray(prediction.value, dtype=np.intp)]
+        found, n_samples = prediction.probabilities, len(test)
+        chances = [[None] * n_samples if found is None else _digits(found[:, place]) for place in order]
+        return [y.tolist(), predicted, *chances]
+    ends = [[None] * len(test)] * 2 if prediction.interval is None else map(_digits, prediction.interval.T)
+    return [y.tolist(), _digits(prediction.value), *ends]
+
+
+def _digits(values: Any) -> list[float]:
+    """Return numbers with eight digits, more than the draws determine."""
+    return [float(f"{value:.8g}") for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def training_record(
+    table: Table, chosen: Any = None, validation: Comparison | None = None
+) -> dict[str, Any] | None:
+    """Return what a model file says about its training samples: hashes of them, and their held-out predictions.
+
+    ``chosen`` are the columns of the table in the model, all by default. None if there are too many samples.
+    """
+    covariates = np.arange(len(table.features)) >= table.n_features
+    X, covariates = (table.X, covariates) if chosen is None else (table.X[:, chosen], covariates[chosen])
+    hashes = hashed_samples(table.ids, X, covariates, table.offset)
+    if hashes is None or validation is None:
+        return hashes
+    return {**hashes, "held_out": held_out_columns(validation, validation.methods[0], table)}
+
+
+class KnownSamples(NamedTuple):
+    """New samples, of which some may be training samples, and the held-out predictions of the training samples."""
+
+    found: Recognized
+    held_out: Mapping[str, list[Any]]
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Which samples are training samples."""
+        return np.asarray(self.found.places != NEW)
+
+    def held_out_rows(self) -> np.ndarray:
+        """Return which samples have a held-out prediction."""
+        first = next(iter(self.held_out.values()), [])
+        known = np.array([value is not None for value in first] or [False])
+        return self.seen & (known[self.found.places] if first else False)
+
+    def corrected(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Return predictions in which training samples have those of the cross-validation, and are marked."""
+        if not self.seen.any():
+            return columns
+        rows = self.held_out_rows()
+        places = self.found.places[rows].tolist()
+        changed = {}
+        for name, values in columns.items():
+            cells = np.asarray(values).astype(object)
+            own = self.held_out.get(name)
+            cells[rows] = [None if own is None else own[place] for place in places]
+            changed[name] = cells
+        marks = np.where(rows, HELD_OUT, np.where(self.seen, FITTED, "no"))
+        return {**changed, COLUMN: marks}
+
+    def texts(self, ids: Any, where: str) -> tuple[str, str]:
+        """Return what to say about training samples, and about new samples with their names; empty if nothing."""
+        seen, held_out = int(np.count_nonzero(self.seen)), int(np.count_nonzero(self.held_out_rows()))
+        consequence = LEFT_OUT.format(they="it is" if seen == 1 else "they are")
+        if seen and held_out == seen:
+            consequence += f" {GIVEN_ONE if seen == 1 else GIVEN}"
+        elif self.held_out:
+            consequence += f" {SOME_GIVEN}"
+        return recognized_texts(self.found, ids, where, consequence)
+
+
+def known_samples(
+    details: Mapping[str, Any], path: Path | str, table: Table, samples: Matched, covariates: np.ndarray
+) -> KnownSamples | None:
+    """Return which samples the model of a file was fitted to; None if the file does not tell."""
+    record = details.get(RECORD)
+    if record is None:
+        return None
+    if not _is_record(record):
+        raise ModelFileError(
+            f"{path} is damaged: its record of training samples is unusable.", "Fit the model again."
+        )
+    kept = samples.kept
+    offset = None if table.offset is None else table.offset[kept]
+    found = recognize(record, table.ids[kept], samples.X, covariates, offset)
+    return KnownSamples(found, record.get("held_out", {}))
+
+
+def _is_record(record: Any) -> bool:
+    """Return whether a record, which may come from anywhere, has entries of the right kind and length."""
+    if not isinstance(record, dict) or not isinstance(record.get("held_out", {}), dict):
+        return False
+    names, values = record.get("names"), record.get("values")
+    lists = [names, values, *record.get("held_out", {}).values()]
+    if not all(isinstance(entries, list) and len(entries) == len(lists[0]) for entries in lists):
+        return False
+    cells = (cell for column in lists[2:] for cell in column)
+    return (
+        all(isinstance(name, str) for name in lists[0])
+        and all(isinstance(text, str) and len(text) % (2 * BYTES) == 0 for text in lists[1])
+        and all(cell is None or isinstance(cell, str | int | float) for cell in cells)
+    )

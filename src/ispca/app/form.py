@@ -1,0 +1,191 @@
+"""The form of the page: its choices become the settings of an analysis, and messages name its controls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..analysis.settings import OPTIONS, Option, Settings
+from ..foundation.messages import SettingError
+
+# Roles of uploads in a request, and the settings that they become.
+FILES = {"matrix": "data", "sheet": "samples", "annotation": "annotation"}
+ROLES = tuple(FILES)
+# A sheet is a file on the page.
+RENAMED = {"sheet": "sheet_name"}
+CONTROLS = {RENAMED.get(name, name): option for name, option in OPTIONS.items() if option.label}
+CHOICES = {name: option for name, option in CONTROLS.items() if option.form != "file"}
+SPLITS = Option("", "N", "Random splits", form="integer", least=1, most=1000)
+RESULTS, STORE, PREDICTIONS = "results", "store", "predictions.csv"
+# What each command can be told, and where it writes; a comparison continues where it was stopped.
+COMMANDS: dict[str, tuple[Mapping[str, Option], tuple[str, ...]]] = {
+    "fit": (CHOICES, (f"--out={RESULTS}",)),
+    "compare": (
+        {name: option for name, option in CHOICES.items() if name not in ("method", "cv", "stack")}
+        | {"splits": SPLITS},
+        (f"--out={RESULTS}", f"--resume={STORE}"),
+    ),
+    "predict": (
+        {name: CHOICES[name] for name in ("id", "on", "sheet_name", "missing", "transpose")},
+        (f"--out={RESULTS}/{PREDICTIONS}",),
+    ),
+}
+# Longer values come from no page of ours.
+LONGEST_VALUE, MOST_VALUES = 1000, 10_000
+# What messages put behind a name, such as 'QC_*' (exclude_samples), and how they mention settings.
+_ROLE = re.compile(rf"(?<=['\"] \()({'|'.join((*CONTROLS, *RENAMED))})(?=\))")
+_MENTION = re.compile(r"(?P<before>Pass |pass |Leave out |or |\(|)⟦(?P<name>\w+)(?:=(?P<value>[^⟧]*))?⟧")
+
+
+class OptionError(ValueError):
+    """An option of a request is unknown or has a wrong value; ``control`` is the one to change."""
+
+    def __init__(self, message: str, control: str | None = None) -> None:
+        super().__init__(message)
+        self.control = control
+
+
+def read_choices(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choices of a request, by their names on the page, or say what is wrong with them."""
+    known = CHOICES | {"splits": SPLITS}
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise OptionError(f"There is no option {unknown[0]!r}.")
+    for name, value in options.items():
+        problem = None if value is None else _problem(known[name], value)
+        if problem is not None:
+            raise OptionError(f"{label(name)} {problem}.", name)
+    given = {name: options[name] for name in known if options.get(name) is not None}
+    return {name: value for name, value in given.items() if value is not False and value != []}
+
+
+def _problem(option: Option, value: Any) -> str | None:
+    if option.form == "flag":
+        return None if isinstance(value, bool) else "must be true or false"
+    if option.form == "names":
+        if not isinstance(value, list) or len(value) > MOST_VALUES:
+            return f"must be a list of at most {MOST_VALUES:,} names"
+        return next(filter(None, map(_problem_of_text, value)), None)
+    if option.form == "integer":
+        fine = isinstance(value, int) and not isinstance(value, bool) and option.least <= value <= option.most
+        return None if fine else f"must be an integer from {option.least:,} to {option.most:,}"
+    words = [option.word(choice) for choice in option.choices]
+    if words:
+        return None if value in words else f"must be one of {', '.join(words)}"
+    return _problem_of_text(value)
+
+
+def _problem_of_text(value: Any) -> str | None:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_VALUE or "\0" in value:
+        return f"must be a text of at most {LONGEST_VALUE:,} characters"
+    # The parser of a command would drop them, even after an equals sign.
+    return "must not be two dashes: rename the column" if value == "--" else None
+
+
+def make_settings(options: Mapping[str, Any], files: Mapping[str, Path]) -> Settings:
+    """Return the settings of an analysis of these files.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from ispca.app.form import make_settings
+    >>> make_settings({"target": "tumor", "kind": "class"}, {"matrix": Path("x.csv")}).kind
+    'classification'
+    """
+    values: dict[str, Any] = {FILES[role]: path for role, path in files.items()}
+    for name, value in read_choices(options).items():
+        of_words = {word: choice for choice, word in CHOICES[name].words.items()}
+        values[_setting(name)] = of_words[value] if of_words else value
+    try:
+        return Settings(**values)
+    except SettingError as error:
+        raise OptionError(in_page_words(error.text), find_control(error.text)) from None
+
+
+def arguments(command: str, options: Mapping[str, Any], files: Mapping[str, Path]) -> list[str]:
+    """Return the arguments of a command.
+
+    Values are written as ``--name=value``, so that one that starts with a dash is never taken for an option.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from ispca.app.form import arguments
+    >>> arguments("fit", {"target": "tumor", "transpose": True}, {"matrix": Path("x.csv")})
+    ['fit', '--json', '--out=results', '--transpose', '--target=tumor', '--', 'x.csv']
+    """
+    known, written = COMMANDS[command]
+    words, chosen = [command, "--json", *written], read_choices(options)
+    for name, option in known.items():
+        flag = f"--{_setting(name).replace('_', '-')}"
+        if name in chosen and option.form == "flag":
+            words.append(flag)
+        elif name in chosen:
+            values = map(_quote, chosen[name]) if option.form == "names" else [chosen[name]]
+            words += [f"{flag}={value}" for value in values]
+    # New samples need no description of their features.
+    beside = [role for role in ROLES[1:] if role in files and (command, role) != ("predict", "annotation")]
+    words += [f"--{FILES[role]}={files[role]}" for role in beside]
+    return [*words, "--", *map(str, filter(None, (files.get("model"), files["matrix"])))]
+
+
+def _setting(name: str) -> str:
+    return next((own for own, shown in RENAMED.items() if shown == name), name)
+
+
+def _quote(name: str) -> str:
+    """Return a name so that the command line does not divide it at commas."""
+    return '"' + name.replace('"', '""') + '"' if "," in name or name.startswith('"') else name
+
+
+def label(name: str) -> str:
+    """Return the label of a control in quotes, or the name of a setting that has none."""
+    name = RENAMED.get(name, name)
+    option = SPLITS if name == "splits" else CONTROLS.get(name)
+    return name if option is None else f"“{option.label}”"
+
+
+def in_page_words(text: str) -> str:
+    """Return a text that mentions settings in the words of the page, without sentences about others.
+
+    Examples
+    --------
+    >>> from ispca.app.form import in_page_words
+    >>> in_page_words("Pass ⟦missing=mean⟧ to keep them. If the file is correct, pass ⟦max_bytes=N⟧.")
+    'Set “Missing values” to “Replace by the column mean” to keep them.'
+    >>> in_page_words("'QC_*' (exclude_samples) matches 2 samples.")
+    "'QC_*' (“Samples to leave out”) matches 2 samples."
+    """
+    text = _ROLE.sub(lambda match: label(match[0]), re.sub("[Pp]ass ⟦samples=[A-Z]+⟧", "Add a sample sheet", text))
+    sentences = re.split(r"(?<=\.)\s+", text)
+    return " ".join(_MENTION.sub(_control, each) for each in sentences if None not in _controls(each))
+
+
+def find_control(advice: str) -> str | None:
+    """Return the first control that advice is about."""
+    return next(filter(None, _controls(advice)), None)
+
+
+def _controls(text: str) -> list[str | None]:
+    names = [RENAMED.get(match["name"], match["name"]) for match in _MENTION.finditer(text)]
+    return [name if name in CONTROLS else None for name in names]
+
+
+def _control(match: re.Match[str]) -> str:
+    name, value, before = RENAMED.get(match["name"], match["name"]), match["value"], match["before"]
+    shown, capital = label(name), before[:1].isupper()
+    if value == "True":
+        verb = "uncheck" if before == "Leave out " else "check"
+        return f"{verb.capitalize() if capital else verb} {shown}"
+    if before == "Leave out ":
+        return f"Reset {shown}"
+    setting = {"Pass ": "Set ", "pass ": "set "}.get(before, before)
+    if value is None or value.isupper():
+        # Without a value, or with a placeholder such as COLUMN.
+        return f"{setting if value else before}{shown}"
+    values = " or ".join(f"“{CONTROLS[name].labels.get(each, each)}”" for each in value.split("|"))
+    if setting != before:
+        return f"{setting}{shown} to {values}"
+    return f"{before}{values}" if before == "or " else f"{before}{shown}: {values}"

@@ -1,0 +1,255 @@
+"""The folders of runs: their marks, the list of runs rebuilt from them, the trash, and what their files say.
+
+A mark is a file that repeats the record of a run or an upload. Whatever carries none is never touched.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, TypeVar, get_origin, get_type_hints
+
+from ..foundation import atomic as atomic
+from ..foundation.messages import count
+from .form import RESULTS, in_page_words
+from .server_settings import ServerSettings
+from .store import ACTIVE, DONE, FAILED, INTERRUPTED, STATES, Run, Store, Upload
+
+MARK = "ispca.json"
+KINDS = ("fit", "compare", "predict")
+LONGEST_MARK = 4 * 2**20
+# Year 9999: the page can show no later moment.
+LAST_MOMENT = 2.5e11
+# Deleted runs stay in the trash for so long.
+TRASH_DAYS = 30
+# What must stay free on the disk: results need some, and a full disk harms other programs.
+SPARE_BYTES = 100 * 2**20
+RESTARTED = "The server stopped during this run. Run it again."
+GONE = (
+    "The files of this run are gone: its folder was moved or deleted. Delete this run, and analyze the data again."
+)
+Record = TypeVar("Record", Run, Upload)
+# What a run writes into its folder.
+COMMAND, PROGRESS, NOTES, RESULT = "command.json", "progress.json", "notes.txt", "result.json"
+OUTCOME = (PROGRESS, NOTES, RESULT, RESULTS)
+PREFIX = "ispca: "
+# Notes are shown as a list; a command that repeats itself must not fill the page.
+MOST_NOTES = 100
+LONGEST_NOTES = 256 * 1024
+# With less free space, an error could not be written down.
+LITTLE_SPACE = 64 * 1024
+DISK_FULL = "The disk is full. Empty the trash, delete earlier runs or other files, then run this one again."
+
+
+def write_mark(folder: Path, record: Run | Upload) -> None:
+    """Mark a folder as ours, with what the database says of it."""
+    content = {"ispca": type(record).__name__, "record": record._asdict()}
+    with atomic.whole_file(folder / MARK) as temporary:
+        temporary.write_text(json.dumps(content), encoding="utf-8")
+
+
+def read_mark(folder: Path, kind: type[Record]) -> Record | None:
+    """Return the record in the mark of a folder, or None if the folder is not ours."""
+    path = folder / MARK
+    with suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
+        if folder.is_symlink() or path.is_symlink() or path.stat().st_size > LONGEST_MARK:
+            return None
+        given = json.loads(path.read_text(encoding="utf-8"))
+        record = kind(**given["record"])
+        if given["ispca"] == kind.__name__ and record.id == folder.name and _is_valid(record):
+            return record
+    return None
+
+
+def _is_valid(record: Run | Upload) -> bool:
+    """Return whether the pages can show a record, which somebody else may have written."""
+    types = get_type_hints(type(record)).items()
+    whole = all(
+        isinstance(getattr(record, name), dict if get_origin(type) is dict else type) for name, type in types
+    )
+    if not whole or not re.fullmatch("[0-9a-f]{16}", record.id) or not 0 <= record.created < LAST_MOMENT:
+        return False
+    if isinstance(record, Upload):
+        return Path(record.file).name == record.file
+    texts = all(isinstance(id, str) for id in record.uploads.values())
+    return texts and record.kind in KINDS and record.state in STATES
+
+
+def rebuild(settings: ServerSettings, store: Store) -> None:
+    """Make the database agree with the folders, which have the last word if it was lost or comes from a backup."""
+    uploads, runs = {upload.id for upload in store.uploads()}, {run.id: run for run in store.runs()}
+    for folder in _folders(settings.folder / "uploads"):
+        upload = read_mark(folder, Upload)
+        if upload is not None and not _is_complete(folder / upload.file, upload.size):
+            atomic.remove(folder)
+        elif upload is not None and upload.id not in uploads:
+            store.add_upload(upload)
+    for folder in _folders(settings.folder / "runs"):
+        run = read_mark(folder, Run)
+        if run is not None:
+            _list_again(store, folder, run, runs.get(run.id))
+    for folder in _trash(settings):
+        if folder.name in runs and not settings.run_folder(folder.name).exists():
+            store.delete_run(folder.name)
+    _mark_all(settings, store)
+
+
+def _list_again(store: Store, folder: Path, run: Run, listed: Run | None) -> None:
+    if listed is None and not (folder / COMMAND).exists():
+        # A killed server had just begun to prepare it.
+        return atomic.remove(folder)
+    if run.state in ACTIVE and (folder / RESULT).exists():
+        ended = (folder / RESULT).stat().st_mtime
+        run = run._replace(state=DONE, ended=ended, exit_code=0, verdict=verdict_text(run.kind, folder))
+    elif run.state in ACTIVE and listed is None:
+        run = run._replace(state=INTERRUPTED, message=RESTARTED)
+    if listed is None:
+        return store.insert(run)
+    if run.ended is not None and run.ended > (listed.ended or 0):
+        end = {name: getattr(run, name) for name in ("state", "exit_code", "message", "verdict", "ended")}
+        store.end(run.id, **end)
+    return None
+
+
+def _mark_all(settings: ServerSettings, store: Store) -> None:
+    """Mark the folders of earlier versions, which the database lists."""
+    listed: list[tuple[Path, Run | Upload]] = [(settings.run_folder(run.id), run) for run in store.runs()]
+    listed += [(settings.upload_folder(upload.id), upload) for upload in store.uploads()]
+    for folder, record in listed:
+        if folder.is_dir() and not folder.is_symlink() and not os.path.lexists(folder / MARK):
+            with suppress(OSError):
+                write_mark(folder, record)
+
+
+def _is_complete(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except OSError:
+        return False
+
+
+def _folders(parent: Path) -> Iterator[Path]:
+    """Yield the folders in a folder, without links."""
+    with suppress(OSError):
+        yield from [Path(entry.path) for entry in os.scandir(parent) if entry.is_dir(follow_symlinks=False)]
+
+
+def as_found(settings: ServerSettings, run: Run) -> Run:
+    """Return a run as its folder is: somebody may have deleted that by hand."""
+    if run.state == DONE and not settings.run_folder(run.id).is_dir():
+        return run._replace(state=FAILED, message=GONE, verdict=None)
+    return run
+
+
+def discard(settings: ServerSettings, id: str) -> None:
+    """Move the folder of a run to the trash; if the disk is nearly full, delete it."""
+    folder, day = settings.run_folder(id), settings.trash_folder / f"{date.today():%Y-%m-%d}"
+    if read_mark(folder, Run) is None:
+        return
+    try:
+        if shutil.disk_usage(folder).free >= SPARE_BYTES:
+            day.mkdir(parents=True, exist_ok=True)
+            return os.rename(folder, day / id)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+    atomic.remove(folder)
+
+
+def empty_trash(settings: ServerSettings, older_than: int = 0) -> None:
+    """Delete runs that have been in the trash for some days."""
+    last = f"{date.today() - timedelta(days=older_than):%Y-%m-%d}"
+    for folder in _trash(settings):
+        if folder.parent.name <= last:
+            atomic.remove(folder)
+            # Another entry may be left, or something that is not ours.
+            with suppress(OSError):
+                folder.parent.rmdir()
+
+
+def trash_count(settings: ServerSettings) -> int:
+    """Return how many runs are in the trash."""
+    return len(list(_trash(settings)))
+
+
+def _trash(settings: ServerSettings) -> Iterator[Path]:
+    if not settings.trash_folder.is_symlink():
+        for day in _folders(settings.trash_folder):
+            if re.fullmatch(r"\d{4}-\d\d-\d\d", day.name):
+                yield from [folder for folder in _folders(day) if read_mark(folder, Run) is not None]
+
+
+def stages(folder: Path) -> list[dict[str, Any]]:
+    """Return the stages of a run so far."""
+    found = _json(folder / PROGRESS)
+    return list(found.get("stages", [])) if isinstance(found, dict) else []
+
+
+def notes(folder: Path) -> list[str]:
+    """Return the notes and warnings of a run, without what programs print beside them."""
+    lines: list[str] = []
+    with suppress(OSError), open(folder / NOTES, encoding="utf-8", errors="replace") as file:
+        lines = file.read(LONGEST_NOTES).splitlines()
+    said = [line.removeprefix(PREFIX) for line in lines if line.startswith(PREFIX)]
+    # The last ones: an error comes after all notes.
+    return list(map(in_page_words, said[-MOST_NOTES:]))
+
+
+def result(folder: Path) -> dict[str, Any] | None:
+    """Return the result of a run that is done."""
+    found = _json(folder / RESULT)
+    return found if isinstance(found, dict) else None
+
+
+def files(folder: Path) -> list[dict[str, Any]]:
+    """Return the names and sizes of the files that a run has written."""
+    with suppress(OSError):
+        entries = [entry for entry in os.scandir(folder / RESULTS) if entry.is_file(follow_symlinks=False)]
+        return [
+            {"name": entry.name, "size": entry.stat().st_size}
+            for entry in sorted(entries, key=lambda entry: entry.name)
+            if not entry.name.startswith(".")
+        ]
+    return []
+
+
+def error_text(folder: Path) -> str:
+    """Return why a run failed: the last thing it said."""
+    said = notes(folder)
+    with suppress(OSError):
+        if (said and os.strerror(errno.ENOSPC) in said[-1]) or shutil.disk_usage(folder).free < LITTLE_SPACE:
+            return DISK_FULL
+    return said[-1] if said else "The run failed without a message."
+
+
+def verdict_text(kind: str, folder: Path) -> str | None:
+    """Return the answer of a run in one sentence, for lists of runs."""
+    values = result(folder) or {}
+    if kind == "compare":
+        methods = values.get("methods") or [{}]
+        best = methods[0].get("method")
+        return None if best is None else f"Best of {len(methods)} methods on held-out samples: {best}."
+    if kind == "predict":
+        rows = values.get("predictions") or []
+        known = sum(bool(row.get("training_sample")) for row in rows)
+        which = f"; {known:,} {'is a training sample' if known == 1 else 'are training samples'}" if known else ""
+        return f"Predicted {count(len(rows), 'sample')}{which}."
+    judged = values.get("verdict") or {}
+    if judged.get("sentence"):
+        return str(judged["sentence"])
+    found = values.get("supervised_components")
+    return None if found is None else f"{count(found, 'supervised component')}."
+
+
+def _json(path: Path) -> Any:
+    with suppress(OSError, ValueError):
+        # What JSON does not have, such as NaN, becomes null.
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda name: None)
+    return None

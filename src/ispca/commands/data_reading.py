@@ -1,0 +1,62 @@
+"""Read the data that a command line describes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from ..analysis.data_file import read_data
+from ..analysis.settings import OPTIONS, Settings
+from ..app.preview import preview
+from ..foundation.messages import InputError, listing, shortened
+from ..readers import Table, TableError
+from ..readers.table import MissingTargetError, UnknownColumnError
+from .arguments import chosen_settings, names_in
+
+# Roles of columns that are offered as a target only if they are named, and how many are.
+NOT_A_TARGET = ("id", "group", "covariate", "time", "event")
+MOST_TARGETS = 8
+# Features of few values, such as counts, score less, unless their names suggest a target.
+LEAST_SCORE = 2
+
+
+def read_supervised(args: argparse.Namespace) -> tuple[Settings, Table]:
+    """Return the settings and DATA with its target; commas in lists of names may belong to a name."""
+    whole: set[str] = set()
+    first: TableError | None = None
+    while True:
+        settings = chosen_settings(args, whole)
+        try:
+            return settings, read_data(settings)
+        except MissingTargetError as error:
+            raise TableError(f"{error.problem} {possible_targets(args)}", error.advice) from None
+        except UnknownColumnError as error:
+            first = first or error
+            words = getattr(args, error.role) if OPTIONS[error.role].form == "names" else ()
+            again = {word for word in words if error.name in names_in([word]) and "," in word}
+            if not again - whole:
+                raise first from None
+            whole |= again
+
+
+def possible_targets(args: argparse.Namespace) -> str:
+    """Return a sentence that names the columns of DATA and its sample sheet that may be the target."""
+    try:
+        how = {"id": args.id, "on": args.on, "sheet_name": args.sheet, "transpose": args.transpose}
+        columns = preview(args.data, args.samples, how)["columns"]
+    except InputError:
+        return ""
+    found = [
+        column for column in columns if column["score"] >= LEAST_SCORE and column["suggested"] not in NOT_A_TARGET
+    ]
+    if not found:
+        return ""
+    more = f" and {len(found) - MOST_TARGETS:,} more" if len(found) > MOST_TARGETS else ""
+    return f"It could be {'; '.join(map(_description, found[:MOST_TARGETS]))}{more}."
+
+
+def _description(column: Mapping[str, Any]) -> str:
+    """Return the name of a column and what it contains: its most frequent values, or their range."""
+    values = listing(column["values"]) if column["values"] else "{:g} to {:g}".format(*column["range"])
+    return f"{shortened(column['name'])} ({values})"

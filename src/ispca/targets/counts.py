@@ -1,0 +1,148 @@
+"""Counts, which may have an exposure: what they are, and what models of them predict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ..families import NEGATIVE_BINOMIAL, CountFamily
+from ..families.counts import explained_deviance
+from ..foundation.arrays import Floats
+from .base_rates import BaseRateCounts
+from .measures import ABSOLUTE_ERROR, COVERAGE, EXPLAINED_DEVIANCE, MLPD, POISSON_DEVIANCE
+from .samples import INTERVAL_PROBABILITY, Prediction, Samples
+from .target import Kind, OffsetPredictions, Target, by_name, find_method, log_density
+from .target_and_prediction_checks import (
+    check_counts,
+    check_weights,
+    n_rows,
+    observed_counts,
+    possible_counts,
+    possible_interval,
+)
+
+
+class Counts(Target):
+    """Integers of 0 or more."""
+
+    name = "count"
+    counted = True
+    named = True
+    family = NEGATIVE_BINOMIAL
+    noun = labels = summary = treated_as = "counts"
+    regression = "regression of counts"
+    predicted = "the expected count"
+    measures = by_name(replace(MLPD, limits=(-np.inf, 0.0)), POISSON_DEVIANCE, ABSOLUTE_ERROR, COVERAGE)
+    deciding = EXPLAINED_DEVIANCE
+    explained = ("the deviance of held-out counts from their mean rate", "that rate")
+    shown_measures = ("poisson_deviance",)
+
+    def of(self: Kind, y: Any) -> Kind:
+        """Refuse anything but counts."""
+        check_counts(y)
+        return self
+
+    def base_rate(self) -> Any:
+        """Return a negative-binomial distribution with the mean rate of the counts."""
+        return BaseRateCounts()
+
+    def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
+        """Return expected counts and, if there is a predictive distribution, its log density and interval."""
+        y, model, Z = samples.y, parts.model, parts.model_input(samples.X)
+        options = {} if samples.offset is None else {"offset": samples.offset}
+        value = possible_counts(model.predict(Z, **options), len(y))
+        quantiles, interval = find_method(model, "predict_interval"), None
+        if quantiles is not None:
+            interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY, **options), len(y))
+        return Prediction(value, log_density=log_density(model, Z, y, **options), interval=interval)
+
+
+COUNTS = Counts()
+
+
+class CountPredictions(RegressorMixin, OffsetPredictions):
+    """What a regression of counts predicts, given expected counts."""
+
+    target = COUNTS
+    _constant_rate = True  # whether the score compares with a constant rate, not with a constant count
+
+    def _mean(self, Z: Any, offset: Floats | None) -> Floats:
+        """Return the expected counts."""
+        raise NotImplementedError
+
+    def _deviance_family(self) -> tuple[CountFamily, float | None]:
+        """Return the family whose deviance is explained, and its dispersion if it has one."""
+        raise NotImplementedError
+
+    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
+        return observed_counts(y, n_samples)
+
+    def predict(self, X: Any, offset: Any = None) -> Floats:
+        """Return the expected count, averaged over a posterior or mixture.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        offset : array-like of shape (n_samples,), optional
+            Logarithm of the exposure of each sample, 0 by default.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+            Expected counts.
+        """
+        return self._mean(*self._check_offset(X, offset))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return D2, the fraction of the deviance that the model explains.
+
+        It is 1 minus the deviance of the predictions over that of a constant rate, or for a stack of a constant
+        count. The deviance is that of Poisson counts, as in scikit-learn's ``d2_tweedie_score`` with power 1; that
+        of a negative-binomial model has the posterior mean of its dispersion.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        y : array-like of shape (n_samples,)
+            Observed counts.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+        offset : array-like of shape (n_samples,), optional
+            Logarithm of the exposure of each sample, 0 by default.
+
+        Returns
+        -------
+        score : float
+            1 is perfect, and 0 is as good as a constant rate or count.
+        """
+        Z, offset = self._check_offset(X, offset)
+        predicted = self._mean(Z, offset)
+        counts, weights = self._observed(y, len(predicted)), check_weights(sample_weight, len(predicted))
+        family, dispersion = self._deviance_family()
+        exposure = offset if self._constant_rate else None
+        return explained_deviance(family, counts, predicted, exposure, weights, dispersion)
+
+    def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
+        """Return the log predictive probability of each observed count.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        y : array-like of shape (n_samples,)
+            Observed counts.
+        offset : array-like of shape (n_samples,), optional
+            Logarithm of the exposure of each sample, 0 by default.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        Z, offset = self._check_offset(X, offset)
+        return self._log_density(Z, self._observed(y, n_rows(Z)), offset)

@@ -1,0 +1,133 @@
+"""Quantities, numbers on a continuous scale: what they are, and what models of them predict."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import RegressorMixin
+
+from ..families import GAUSSIAN
+from ..foundation.arrays import Floats, protect
+from .base_rates import BaseRateRegressor
+from .measures import COVERAGE, MLPD, R2, RMSE
+from .samples import INTERVAL_PROBABILITY, Prediction, Samples
+from .target import Predictions, Target, by_name, find_method, log_density
+from .target_and_prediction_checks import observed_values, possible_interval, possible_spread, possible_values
+
+
+class Quantity(Target):
+    """Numbers on a continuous scale."""
+
+    name = "regression"
+    plain = True
+    family = GAUSSIAN
+    noun = "continuous"
+    labels = "a continuous target"
+    summary = "a quantity"
+    treated_as = "a quantity (regression)"
+    regression = "linear regression"
+    screened = "the target"
+    measures = by_name(MLPD, R2, RMSE, COVERAGE)
+    deciding = R2
+    explained = ("the variance of the target in held-out samples", "the mean")
+    shown_measures = ("r2",)
+
+    def base_rate(self) -> Any:
+        """Return a normal distribution with the mean and standard deviation of the target."""
+        return BaseRateRegressor()
+
+    def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
+        """Return values and, if there is a predictive distribution, its log density and interval."""
+        y, model, Z = samples.y, parts.model, parts.model_input(samples.X)
+        spread = None
+        if "return_std" in signature(model.predict).parameters:
+            spread = possible_spread(model.predict(Z, return_std=True)[1], len(y))
+        value = possible_values(estimator.predict(protect(samples.X, estimator)), len(y))
+        density, interval = log_density(model, Z, y), None
+        if spread is not None:
+            if density is None:
+                density = norm.logpdf(np.asarray(y, dtype=np.float64), value, spread)
+            reach = norm.ppf((1 + INTERVAL_PROBABILITY) / 2) * spread
+            interval = np.column_stack([value - reach, value + reach])
+        quantiles = find_method(model, "predict_interval")
+        if quantiles is not None:
+            interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY), len(y))
+        return Prediction(value, log_density=density, interval=interval)
+
+
+QUANTITY = Quantity()
+
+
+def interval_tails(level: float) -> tuple[float, float]:
+    """Return the quantiles at the ends of a central interval."""
+    if not 0 < level < 1:
+        raise ValueError(f"level={level} must lie between 0 and 1.")
+    tail = (1 - level) / 2
+    return tail, 1 - tail
+
+
+class QuantityPredictions(RegressorMixin, Predictions):
+    """What a regression predicts, given the mean and standard deviation of its predictive distribution."""
+
+    target = QUANTITY
+
+    def _mean(self, Z: Any) -> Floats:
+        """Return the predictive means."""
+        raise NotImplementedError
+
+    def _mean_and_deviation(self, Z: Any) -> tuple[Floats, Floats]:
+        """Return the predictive means and standard deviations."""
+        raise NotImplementedError
+
+    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
+        return observed_values(y, n_samples)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predictive mean, and optionally the predictive standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation, too. It includes noise, and the
+            uncertainty of a posterior or the differences between the parts of a mixture.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+            Predictive means.
+        deviation : ndarray of shape (n_samples,)
+            Predictive standard deviations, only with ``return_std=True``.
+        """
+        Z = self._check_new(X)
+        return self._mean_and_deviation(Z) if return_std else self._mean(Z)
+
+
+class QuantityIntervals(QuantityPredictions):
+    """What a regression predicts whose predictive distribution also has quantiles."""
+
+    def _quantiles(self, Z: Any, tails: tuple[float, float]) -> Floats:
+        """Return two quantiles of the predictive distribution (samples x 2)."""
+        raise NotImplementedError
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
+        """Return the central predictive interval.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        level : float, default=0.9
+            Probability that a new observation lies inside.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        tails = interval_tails(level)
+        return self._quantiles(self._check_new(X), tails)

@@ -1,0 +1,250 @@
+"""Survival, events and times or censoring: what it is, and what models of it predict."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..families import COX
+from ..families.survival_curves import (
+    SurvivalFunction,
+    censoring_curve,
+    concordance_index,
+    round_times,
+    survival_functions,
+)
+from ..families.survival_target import survival_target
+from ..foundation.arrays import Floats, protect
+from ..foundation.messages import count
+from .base_rates import BaseRateSurvival
+from .concordance_and_brier_score import comparable_pairs
+from .intervals import UNKNOWN
+from .measures import CONCORDANCE, INTEGRATED_BRIER, MLPD, percent
+from .samples import HeldOut, Pooled, Prediction, Samples
+from .target import (
+    Judgment,
+    Kind,
+    OffsetPredictions,
+    Target,
+    by_name,
+    find_method,
+    interval_text,
+    log_density,
+    pooled_estimate,
+)
+from .target_and_prediction_checks import (
+    check_weights,
+    n_rows,
+    observed_survival,
+    possible_curves,
+    possible_values,
+)
+
+# Predicted survival is evaluated at quantiles of the observed event times: later, too few samples are left.
+N_TIMES = 50
+FIRST_QUANTILE, LAST_QUANTILE = 0.1, 0.9
+# With fewer events or pairs of events and later samples of the same fold, survival is not judged.
+FEWEST_EVENTS, FEWEST_PAIRS = 10, 20
+
+
+class Survival(Target):
+    """Events and times."""
+
+    name = "survival"
+    timed = True
+    family = COX
+    noun = labels = summary = treated_as = "survival times"
+    regression = "proportional hazards regression"
+    predicted = "the hazard of the event"
+    screened = "the martingale residuals of the model without features"
+    measures = by_name(CONCORDANCE, INTEGRATED_BRIER, MLPD)
+    deciding = CONCORDANCE
+    shown_measures = ("concordance",)
+
+    def read(self, y: Any) -> Any:
+        """Return events and times as one array."""
+        return survival_target(y)
+
+    def of(self: Kind, y: Any) -> Kind:
+        """Return this kind with times to evaluate predicted survival at."""
+        return replace(self, times=evaluation_times(y))
+
+    def numbers(self, y: Any) -> np.ndarray:
+        """Return the times."""
+        return np.asarray(y["time"])
+
+    def strata(self, y: Any) -> tuple[Any, str | None]:
+        """Return the events, by which random splits are stratified if both parts can have some."""
+        event = y["event"]
+        # A single event or censored sample cannot be in both parts.
+        several = min(event.sum(), (~event).sum()) > 1
+        return event, "event" if several else None
+
+    def held_out(self, test: Samples, train: Samples) -> HeldOut:
+        """Return held-out observations, with the probability of not being censored in the training samples."""
+        curve = censoring_curve(train.y["event"], train.y["time"], train.sample_weight)
+        return super().held_out(test, train)._replace(censoring=curve)
+
+    def base_rate(self) -> Any:
+        """Return the Kaplan-Meier curve."""
+        return BaseRateSurvival()
+
+    def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
+        """Return risk scores and, if the method gives them, survival at the evaluation times and log density."""
+        y, model, Z = samples.y, parts.model, parts.model_input(samples.X)
+        risk = possible_values(estimator.predict(protect(samples.X, estimator)), len(y))
+        # Some methods of scikit-survival predict times instead, and say so here.
+        risk = risk if getattr(model, "_predict_risk_score", True) else -risk
+        curves = survival_at(model, Z, np.asarray(self.times), len(y))
+        return Prediction(risk, curves, log_density=log_density(model, Z, y))
+
+    def judge(self, found: Pooled) -> Judgment:
+        """Judge by the concordance index, if there are enough events and pairs."""
+        n_events, n_pairs = comparable_pairs(found.held_out)
+        if n_events < FEWEST_EVENTS or n_pairs < FEWEST_PAIRS:
+            sentence = (
+                f"Too few events to judge: {count(n_events, 'event')} in held-out samples can be compared with "
+                f"later samples of the same fold, in {count(n_pairs, 'pair')}. A verdict needs at least "
+                f"{FEWEST_EVENTS} events and {FEWEST_PAIRS} pairs."
+            )
+            return Judgment(CONCORDANCE, UNKNOWN, 0.5, sentence, judged=False)
+        value = pooled_estimate(CONCORDANCE, found)
+        sentence = (
+            f"Concordance index {CONCORDANCE.show(value.value)}{interval_text(value, CONCORDANCE)} in held-out "
+            "samples, compared with 0.50 by guessing: of two samples with known order of events, the one with the "
+            f"earlier event has the higher risk in {percent(value.value)} of cases."
+        )
+        return Judgment(CONCORDANCE, value, 0.5, sentence)
+
+
+def evaluation_times(y: Any) -> Floats:
+    """Return distinct quantiles of the observed event times, as round numbers."""
+    observed = y["time"][y["event"]]
+    return round_times(np.quantile(observed, np.linspace(FIRST_QUANTILE, LAST_QUANTILE, N_TIMES)))
+
+
+def survival_at(model: Any, Z: Any, times: Floats, n_samples: int, **options: Any) -> Floats | None:
+    """Return the predicted probabilities of surviving some times, or None with a warning that says why."""
+    predict = find_method(model, "predict_survival_function")
+    if predict is None:
+        return None
+    try:
+        functions = predict(Z, **options)
+    except (ValueError, NotImplementedError) as error:
+        # Some settings of scikit-survival's methods give risk scores only.
+        warnings.warn(f"{type(model).__name__} predicts no survival curves: {error}", stacklevel=2)
+        return None
+    curves = [SurvivalFunction(item.x, item.y)(times) for item in functions]
+    return possible_curves(curves, n_samples, len(times))
+
+
+SURVIVAL = Survival()
+
+
+class SurvivalPredictions(OffsetPredictions):
+    """What a model of survival predicts, given risks and survival curves; in the style of scikit-survival."""
+
+    target = SURVIVAL
+    unique_times_: Floats
+
+    def _risk(self, Z: Any, offset: Floats | None) -> Floats:
+        """Return the risk scores."""
+        raise NotImplementedError
+
+    def _curves(self, Z: Any, offset: Floats | None) -> Floats:
+        """Return the probabilities of surviving ``unique_times_`` (samples x times)."""
+        raise NotImplementedError
+
+    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
+        return observed_survival(y, n_samples)
+
+    def predict(self, X: Any, offset: Any = None) -> Floats:
+        """Return the risk score.
+
+        It is the linear predictor of ``coef_``, for a posterior its mean. Risk scores of different methods have
+        different scales, so that of a stack is minus the mean survival time up to the last training time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        offset : array-like of shape (n_samples,), optional
+            Added to the linear predictor, 0 by default.
+
+        Returns
+        -------
+        risk : ndarray of shape (n_samples,)
+            A higher risk means an earlier event.
+        """
+        return self._risk(*self._check_offset(X, offset))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return Harrell's concordance index.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        y : structured array, frame or tuple
+            Event and time, as in ``fit``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+        offset : array-like of shape (n_samples,), optional
+            Added to the linear predictor, 0 by default.
+
+        Returns
+        -------
+        concordance : float
+            Fraction of the comparable pairs whose risks are in the right order; 0.5 is chance.
+        """
+        risk = self.predict(X, offset)
+        observed, weights = self._observed(y, len(risk)), check_weights(sample_weight, len(risk))
+        return concordance_index(observed["event"], observed["time"], risk, weights)
+
+    def predict_survival_function(self, X: Any, return_array: bool = False, offset: Any = None) -> Any:
+        """Return the survival function of each sample, averaged over a posterior or mixture.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        return_array : bool, default=False
+            Whether to return the probabilities at ``unique_times_`` instead of functions.
+        offset : array-like of shape (n_samples,), optional
+            Added to the linear predictor, 0 by default.
+
+        Returns
+        -------
+        survival : ndarray of SurvivalFunction, or of shape (n_samples, n_times)
+            Functions with the points ``x`` and values ``y``, or the values alone.
+        """
+        curves = self._curves(*self._check_offset(X, offset))
+        return curves if return_array else survival_functions(self.unique_times_, curves)
+
+    def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
+        """Return the log predictive density of each event time, or survival probability if censored.
+
+        The partial likelihood gives times no density. The density therefore uses a baseline hazard that is
+        constant on up to ten intervals with equally many training events: the events of the interval, plus one
+        half, over the sum of ``exp(X beta)`` times the time spent there. The last one goes on forever. Each
+        draw of a posterior and each averaged penalty has its own hazard.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, in any form that ``fit`` takes.
+        y : structured array, frame or tuple
+            Event and time, as in ``fit``.
+        offset : array-like of shape (n_samples,), optional
+            Added to the linear predictor, 0 by default.
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        Z, offset = self._check_offset(X, offset)
+        return self._log_density(Z, self._observed(y, n_rows(Z)), offset)
