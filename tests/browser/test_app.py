@@ -38,7 +38,8 @@ def test_from_drop_to_download(open_app, files, tmp_path):
     page.get_by_label("Table that describes the features").set_input_files(str(files["annotation"]))
     expect(page.get_by_label("Shown beside feature names")).to_have_value("symbol", timeout=PATIENCE)
     expect(page.get_by_role("button", name="Remove genes.csv")).to_be_focused()
-    start(page, "From drop to download")
+    # So long that the page asks while it is going on.
+    start(page, "From drop to download", draws=10_000)
     expect(page.locator("#stages li")).not_to_have_count(0, timeout=PATIENCE)
     # The page may be closed and opened again.
     page.reload()
