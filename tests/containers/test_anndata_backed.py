@@ -82,8 +82,8 @@ def test_an_interrupted_copy_leaves_no_file(tmp_path, monkeypatch):
     opened = []
 
     class Interrupted(scratch.ScratchArray):
-        def __init__(self, dtype):
-            super().__init__(dtype)
+        def __init__(self, file, dtype):
+            super().__init__(file, dtype)
             opened.append(self)
 
         def append(self, values):

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ..foundation.arrays import Indices
 from . import stored_array
-from .scratch import ScratchEntries, stacked_columns
+from .scratch import ScratchEntries, entry_blocks, stack_columns
 from .source import Block, ColumnSource, unreadable
 from .stored_array import LARGEST_SPAN, refuse_deleted, refuse_unusable, stored_folder, working_type
 
@@ -130,18 +130,14 @@ class CompressedRows(CompressedMatrix):
             yield piece
 
     def _pieces(self, most: int) -> Iterator[Any]:
-        start = 0
-        while start < self.shape[0]:
-            stop = int(np.searchsorted(self.indptr, self.indptr[start] + most, side="right")) - 1
-            stop = min(max(stop, start + 1), self.shape[0])
-            pointers: Indices = self.indptr[start : stop + 1]
-            with unreadable(f"rows {start:,} to {stop - 1:,} of {self.label}"):
+        for rows in entry_blocks(self.indptr, most):
+            pointers: Indices = self.indptr[rows.start : rows.stop + 1]
+            with unreadable(f"rows {rows.start:,} to {rows.stop - 1:,} of {self.label}"):
                 data, indices = self.entries(int(pointers[0]), int(pointers[-1]))
-            yield sp.csr_array((data, indices, pointers - pointers[0]), shape=(stop - start, self.shape[1]))
-            start = stop
+            yield sp.csr_array((data, indices, pointers - pointers[0]), shape=(len(pointers) - 1, self.shape[1]))
 
     def load(self, columns: Block) -> Any:
-        return stacked_columns([piece[:, columns].tocsc() for piece in self._pieces(PIECE_ENTRIES)])
+        return stack_columns([piece[:, columns].tocsc() for piece in self._pieces(PIECE_ENTRIES)])
 
     def project(self, task: Any, blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
         # Samples are independent of each other here, so that whole rows are enough.
@@ -150,7 +146,7 @@ class CompressedRows(CompressedMatrix):
     def arranged(self, memory_budget: float) -> ColumnSource:
         """Return the same matrix by column: in memory if it fits there twice, otherwise in a scratch file."""
         if 2 * self.stored_bytes <= memory_budget:
-            columns = stacked_columns([piece.tocsc() for piece in self.pieces()])
+            columns = stack_columns([piece.tocsc() for piece in self.pieces()])
             arrays = (columns.data, columns.indices, columns.indptr)
             return TurnedRows(self, *arrays, f"a copy of {self.label} in memory")
         most = int(memory_budget / (CONVERSION * (self.dtype.itemsize + INDEX_BYTES)))

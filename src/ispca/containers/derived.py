@@ -1,4 +1,4 @@
-"""Sources made of others: chosen, appended, matched, mapped and filled columns, and sums over all columns."""
+"""Sources made of others: chosen, appended, matched, mapped and filled columns."""
 
 from __future__ import annotations
 
@@ -10,30 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..foundation.arrays import Floats, Indices
-from .source import Block, ColumnSource, Result, Task, block_width, column_blocks
-
-
-class DerivedSource(ColumnSource):
-    """A source that reads another one, by blocks of the same width."""
-
-    source: ColumnSource
-
-    @property
-    def bytes_per_column(self) -> float:
-        return self.source.bytes_per_column * np.dtype(self.dtype).itemsize / np.dtype(self.source.dtype).itemsize
-
-    @property
-    def chunk_width(self) -> int:
-        return self.source.chunk_width
+from .source import Block, ColumnSource, DerivedSource, Result, Task, TaskSource, column_blocks
 
 
 class ChosenColumns(DerivedSource):
     """Some columns of another source, in any order; ascending ones are read fastest."""
 
     def __init__(self, source: ColumnSource, columns: Indices) -> None:
-        self.source, self.chosen = source, columns
-        self.shape, self.dtype, self.sparse = (len(source), len(columns)), source.dtype, source.sparse
-        self.names, self.label = None if source.names is None else source.names[columns], source.label
+        super().__init__(source)
+        self.chosen, self.shape = columns, (len(source), len(columns))
+        self.names = None if source.names is None else source.names[columns]
 
     def load(self, columns: Block) -> Any:
         return _read(self.source, self.chosen[columns])
@@ -51,10 +37,10 @@ class AppendedColumns(DerivedSource):
     """
 
     def __init__(self, source: ColumnSource, appended: Floats, double: bool = False) -> None:
-        self.source, self.sparse, self.label = source, source.sparse, source.label
+        super().__init__(source)
+        self.appended, self.names = appended, None
         self.shape = (len(source), source.shape[1] + appended.shape[1])
         self.dtype = np.result_type(source.dtype, np.float64 if double else np.float32)
-        self.appended = appended
 
     def load(self, columns: Block) -> Any:
         indices, n_own = np.arange(self.shape[1])[columns], self.source.shape[1]
@@ -81,9 +67,9 @@ class MatchedColumns(DerivedSource):
     """
 
     def __init__(self, source: ColumnSource, places: Indices, constants: Floats, names: Any) -> None:
-        self.source, self.places, self.constants, self.names = source, places, constants, names
-        self.shape, self.sparse, self.label = (len(source), len(places)), source.sparse, source.label
-        self.dtype = np.dtype(np.float64)
+        super().__init__(source)
+        self.places, self.constants, self.names = places, constants, names
+        self.shape, self.dtype = (len(source), len(places)), np.dtype(np.float64)
 
     def load(self, columns: Block) -> Any:
         places, constants = self.places[columns], self.constants[columns]
@@ -105,9 +91,8 @@ class MappedSource(DerivedSource):
     """A source whose blocks go through a function that returns floating-point numbers of the same shape."""
 
     def __init__(self, source: ColumnSource, function: Callable[[Any], Any]) -> None:
-        self.source, self.function = source, function
-        self.shape, self.sparse, self.names, self.label = source.shape, source.sparse, source.names, source.label
-        self.dtype = np.dtype(np.float64)
+        super().__init__(source)
+        self.function, self.dtype = function, np.dtype(np.float64)
 
     def load(self, columns: Block) -> Any:
         return self.function(self.source.read(columns))
@@ -122,34 +107,16 @@ def _read(source: ColumnSource, wanted: Indices) -> Any:
     return found if np.array_equal(ascending, wanted) else found[:, places]
 
 
-def blocks_of(source: ColumnSource) -> list[slice]:
-    """Return the blocks that one pass reads."""
-    width, n_features = block_width(source), source.shape[1]
-    return [slice(start, min(start + width, n_features)) for start in range(0, n_features, width)]
-
-
-def sample_totals(source: ColumnSource, function: Callable[[Any], Floats]) -> Floats:
-    """Return the sum over blocks of what a function of a block gives for each sample."""
-    blocks = blocks_of(source)
-    total: Floats = source.sum_blocks(partial(_apply, function=function), blocks, [None] * len(blocks), None)
-    return total
-
-
-def _apply(columns: Any, _: Any, __: Any, *, function: Callable[[Any], Floats]) -> Floats:
-    return function(columns)
-
-
 # Returns for some columns the number of missing values, and what replaces them.
 Describe = Callable[[Any], tuple[Indices, Floats]]
 
 
-class FilledSource(DerivedSource):
+class FilledSource(TaskSource):
     """A source whose missing values are replaced by the value of their column."""
 
     def __init__(self, source: ColumnSource, values: Floats, fill: Callable[[Any, Floats], Any]) -> None:
-        self.source, self.values, self.fill = source, values, fill
-        self.shape, self.dtype, self.sparse = source.shape, source.dtype, source.sparse
-        self.names, self.label, self.width = source.names, source.label, source.width
+        super().__init__(source)
+        self.values, self.fill = values, fill
 
     def arranged(self, memory_budget: float) -> ColumnSource:
         return FilledSource(self.source.arranged(memory_budget), self.values, self.fill)
@@ -157,23 +124,14 @@ class FilledSource(DerivedSource):
     def load(self, columns: Block) -> Any:
         return self.fill(self.source.read(columns), self.values[columns])
 
-    # Values are filled where the blocks are.
-    def map_blocks(
-        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
-    ) -> Iterator[Result]:
-        return self.source.map_blocks(self._filling(task), blocks, self._with_values(blocks, arguments), workers)
-
-    def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
-        return self.source.sum_blocks(self._filling(task), blocks, self._with_values(blocks, arguments), workers)
-
     def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
         filling = partial(_on_filled_part, task=task, fill=self.fill)
         return self.source.project(filling, blocks, (self.values, *arrays), workers)
 
-    def _filling(self, task: Task[Result]) -> Task[Result]:
+    def change_task(self, task: Task[Result]) -> Task[Result]:
         return partial(_on_filled, task=task, fill=self.fill)
 
-    def _with_values(self, blocks: Sequence[Block], arguments: Sequence[Any]) -> list[Any]:
+    def change_arguments(self, blocks: Sequence[Block], arguments: Sequence[Any]) -> list[Any]:
         return [(self.values[block], argument) for block, argument in zip(blocks, arguments, strict=True)]
 
 
@@ -224,12 +182,8 @@ class SelfFilledSource(FilledSource):
         self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
     ) -> Iterator[Result]:
         if self.complete:
-            return super().map_blocks(task, blocks, arguments, workers)
-        return self._described(task, blocks, arguments, workers)
-
-    def _described(
-        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
-    ) -> Iterator[Result]:
+            yield from super().map_blocks(task, blocks, arguments, workers)
+            return
         both = partial(_on_described, task=task, describe=self.describe, fill=self.fill)
         results = self.source.map_blocks(both, blocks, arguments, workers)
         for block, (n_missing, values, result) in zip(blocks, results, strict=True):

@@ -9,8 +9,9 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -101,16 +102,16 @@ class ScratchColumns(ColumnSource):
         self.stored_type, self.original = source.stored_type, source
         self._columns_per_block = min(width, source.shape[1])
         self.label = f"the scratch copy of {source.label}"
-        refuse_full_disk(source)
-        self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-        try:
-            self._fill(source, memory_budget)
-        except BaseException as error:
-            # Also on Ctrl-C: the space must not stay taken as long as someone looks at the error.
-            self._file.close()
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise OSError(errno.ENOSPC, space_message(source)) from error
-            raise
+        needed = int(source.stored_bytes)
+        with _scratch_space(
+            needed,
+            f"Reading columns of {source.label} needs a scratch copy of {needed:,} bytes, because its chunks "
+            f"contain few rows of many columns, and the folder {tempfile.gettempdir()} has too little space. Set "
+            "TMPDIR to a folder with more, or store X in chunks of all rows and few columns",
+        ) as open_file:
+            self._file = open_file()
+            for rows, columns in chunk_tiles(source, memory_budget * TILE_FRACTION):
+                self._write(source.read_rectangle(rows, columns), rows.start, columns)
 
     @property
     def chunk_width(self) -> int:
@@ -120,16 +121,13 @@ class ScratchColumns(ColumnSource):
     def stored_bytes(self) -> float:
         return float(self.size) * self.stored_type.itemsize
 
-    def _fill(self, source: StoredArray, memory_budget: float) -> None:
-        for rows, columns in chunk_tiles(source, memory_budget * TILE_FRACTION):
-            tile = source.read_rectangle(rows, columns)
-            for block in range(
-                columns.start // self._columns_per_block, -(-columns.stop // self._columns_per_block)
-            ):
-                start = max(block * self._columns_per_block, columns.start)
-                stop = min((block + 1) * self._columns_per_block, columns.stop)
-                part = np.ascontiguousarray(tile[:, start - columns.start : stop - columns.start])
-                write_rows(self._file, part, *self._place(rows.start, start))
+    def _write(self, tile: Any, row: int, columns: slice) -> None:
+        width, start = self._columns_per_block, columns.start
+        while start < columns.stop:
+            stop = min((start // width + 1) * width, columns.stop)
+            part = np.ascontiguousarray(tile[:, start - columns.start : stop - columns.start])
+            write_rows(self._file, part, *self._place(row, start))
+            start = stop
 
     def _place(self, row: int, column: int) -> tuple[int, int]:
         """Return where a value is in the file, and how far it is from there to the next row, in bytes."""
@@ -166,28 +164,28 @@ def chunk_tiles(source: StoredArray, memory: float) -> Iterator[tuple[slice, sli
             yield slice(top, min(top + height, n)), slice(left, min(left + width, n_features))
 
 
-def refuse_full_disk(source: StoredArray) -> None:
-    """Raise an error if the scratch folder has too little space for a copy."""
-    if shutil.disk_usage(tempfile.gettempdir()).free < source.stored_bytes:
-        raise OSError(errno.ENOSPC, space_message(source))
-
-
-def space_message(source: StoredArray) -> str:
-    """Return what is missing, and what to do about it."""
-    folder, needed = tempfile.gettempdir(), int(source.stored_bytes)
-    return (
-        f"Reading columns of {source.label} needs a scratch copy of {needed:,} bytes, because its chunks contain "
-        f"few rows of many columns, and the folder {folder} has too little space. Set TMPDIR to a folder with "
-        "more, or store X in chunks of all rows and few columns"
-    )
+@contextmanager
+def _scratch_space(needed: float, message: str) -> Iterator[Callable[[], Any]]:
+    """Give a function that opens scratch files; say so if there is too little space, before or while they grow."""
+    if shutil.disk_usage(tempfile.gettempdir()).free < needed:
+        raise OSError(errno.ENOSPC, message)
+    with ExitStack() as opened:
+        try:
+            yield lambda: opened.enter_context(tempfile.TemporaryFile(buffering=0))
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise OSError(errno.ENOSPC, message) from error
+            raise
+        # On any failure, also Ctrl-C, the files are closed: the space must not stay taken as long as someone looks
+        # at the error.
+        opened.pop_all()
 
 
 class ScratchArray:
     """A vector in a file, to which values are appended; slices of it are read."""
 
-    def __init__(self, dtype: Any) -> None:
-        self.dtype, self._size, self._lock = np.dtype(dtype), 0, Lock()
-        self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+    def __init__(self, file: Any, dtype: Any) -> None:
+        self._file, self.dtype, self._size = file, np.dtype(dtype), 0
 
     @property
     def shape(self) -> tuple[int]:
@@ -196,21 +194,15 @@ class ScratchArray:
 
     def append(self, values: Any) -> None:
         """Write values to the end."""
-        left = _as_bytes(np.ascontiguousarray(values, self.dtype))
-        while len(left):
-            left = left[self._file.write(left) :]
-        self._size += len(values)
+        if len(values):
+            start, itemsize = self._size, self.dtype.itemsize
+            write_rows(self._file, np.ascontiguousarray(values, self.dtype), start * itemsize, itemsize)
+            self._size += len(values)
 
     def __getitem__(self, part: slice) -> Any:
         found = np.empty(part.stop - part.start, self.dtype)
-        left = _as_bytes(found)
-        with self._lock:
-            self._file.seek(part.start * self.dtype.itemsize)
-            while len(left):
-                count = self._file.readinto(left)
-                if not count:
-                    raise OSError("the scratch file is truncated")
-                left = left[count:]
+        if len(found):
+            read_rows(self._file, found, part.start * self.dtype.itemsize, self.dtype.itemsize)
         return found
 
     def close(self) -> None:
@@ -225,29 +217,25 @@ class ScratchEntries:
     """
 
     def __init__(self, rows: CompressedRows, most: int) -> None:
-        if shutil.disk_usage(tempfile.gettempdir()).free < 2 * rows.stored_bytes:
-            raise OSError(errno.ENOSPC, _space_message(rows))
-        files = [ScratchArray(kind) for kind in (rows.dtype, np.int32, rows.dtype, np.int32)]
-        try:
-            pieces = [_written(piece.tocsc(), *files[:2]) for piece in rows.pieces(most)]
+        needed = 2 * int(rows.stored_bytes)
+        with _scratch_space(
+            needed,
+            f"Reading columns of {rows.label}, which is stored by row, needs scratch files of {needed:,} bytes, "
+            f"and the folder {tempfile.gettempdir()} has too little space. Set TMPDIR to a folder with more, or "
+            "store X as a CSC matrix.",
+        ) as open_file:
+            files = [ScratchArray(open_file(), kind) for kind in (rows.dtype, np.int32, rows.dtype, np.int32)]
+            pieces = [_append(piece.tocsc(), *files[:2]) for piece in rows.pieces(most)]
             counts = sum(np.diff(indptr) for _, _, indptr in pieces)
             self.indptr = np.concatenate([[0], np.cumsum(counts)])
-            for columns in _blocks(self.indptr, most):
-                _written(_merged(pieces, columns, *files[:2]), *files[2:])
-        except BaseException as error:
-            # Also on Ctrl-C: the space must not stay taken as long as someone looks at the error.
-            for file in files[2:]:
-                file.close()
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise OSError(errno.ENOSPC, _space_message(rows)) from error
-            raise
-        finally:
-            for file in files[:2]:
-                file.close()
+            for columns in entry_blocks(self.indptr, most):
+                _append(_merge(pieces, columns, *files[:2]), *files[2:])
+        for file in files[:2]:
+            file.close()
         self.data, self.indices = files[2:]
 
 
-def stacked_columns(pieces: Sequence[Any]) -> Any:
+def stack_columns(pieces: Sequence[Any]) -> Any:
     """Return compressed columns below each other; SciPy would go through coordinates, which take more memory."""
     if len(pieces) == 1:
         return pieces[0]
@@ -271,7 +259,7 @@ def stacked_columns(pieces: Sequence[Any]) -> Any:
 Piece = tuple[int, int, Indices]
 
 
-def _written(piece: Any, data: ScratchArray, indices: ScratchArray) -> Piece:
+def _append(piece: Any, data: ScratchArray, indices: ScratchArray) -> Piece:
     """Append compressed columns to the files."""
     place = data.shape[0]
     data.append(piece.data)
@@ -279,7 +267,7 @@ def _written(piece: Any, data: ScratchArray, indices: ScratchArray) -> Piece:
     return piece.shape[0], place, piece.indptr.astype(np.int64)
 
 
-def _merged(pieces: Sequence[Piece], columns: slice, data: ScratchArray, indices: ScratchArray) -> Any:
+def _merge(pieces: Sequence[Piece], columns: slice, data: ScratchArray, indices: ScratchArray) -> Any:
     """Return some columns of all pieces below each other."""
     parts = []
     for n_rows, place, indptr in pieces:
@@ -287,25 +275,14 @@ def _merged(pieces: Sequence[Piece], columns: slice, data: ScratchArray, indices
         entries = slice(place + int(pointers[0]), place + int(pointers[-1]))
         shape = (n_rows, len(pointers) - 1)
         parts.append(sp.csc_array((data[entries], indices[entries], pointers - pointers[0]), shape=shape))
-    return stacked_columns(parts)
+    return stack_columns(parts)
 
 
-def _blocks(indptr: Indices, most: int) -> Iterator[slice]:
-    """Yield columns with at most ``most`` entries, or one column."""
-    start, n_columns = 0, len(indptr) - 1
-    while start < n_columns:
+def entry_blocks(indptr: Indices, most: int) -> Iterator[slice]:
+    """Yield rows or columns, which begin at ``indptr``, with at most ``most`` entries, or one of them."""
+    start, size = 0, len(indptr) - 1
+    while start < size:
         stop = int(np.searchsorted(indptr, indptr[start] + most, side="right")) - 1
-        yield slice(start, min(max(stop, start + 1), n_columns))
-        start = min(max(stop, start + 1), n_columns)
-
-
-def _as_bytes(array: Any) -> memoryview:
-    return memoryview(array.view(np.uint8))
-
-
-def _space_message(rows: CompressedRows) -> str:
-    return (
-        f"Reading columns of {rows.label}, which is stored by row, needs scratch files of "
-        f"{2 * int(rows.stored_bytes):,} bytes, and the folder {tempfile.gettempdir()} has too little space. Set "
-        "TMPDIR to a folder with more, or store X as a CSC matrix."
-    )
+        stop = min(max(stop, start + 1), size)
+        yield slice(start, stop)
+        start = stop

@@ -144,6 +144,11 @@ class ColumnSource(ABC):
         task = partial(_apply, function=function)
         return np.concatenate(list(self.map_blocks(task, blocks, [None] * len(blocks), None)))
 
+    def by_sample(self, function: Callable[[Any], Any]) -> Any:
+        """Return the sum over blocks of what a function of some columns gives for every sample, in one pass."""
+        blocks = column_blocks(self)
+        return self.sum_blocks(partial(_apply, function=function), blocks, [None] * len(blocks), None)
+
     def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
         """Return the sum of the results of `map_blocks`, from the first block to the last."""
         total: Any = None
@@ -175,40 +180,62 @@ def unreadable(what: str) -> Iterator[None]:
         raise OSError(f"Could not read {what}: {error}") from error
 
 
-class SampleSubset(ColumnSource):
-    """Some samples of another source."""
+class DerivedSource(ColumnSource):
+    """A source that reads another one, by blocks of the same width; by default of the same shape and type."""
 
-    def __init__(self, source: ColumnSource, rows: Indices) -> None:
-        self.source, self.rows = source, rows
-        self.shape = (len(rows), source.shape[1])
-        self.dtype, self.sparse, self.names, self.label = source.dtype, source.sparse, source.names, source.label
-        self.width = source.width
+    def __init__(self, source: ColumnSource) -> None:
+        self.source, self.shape, self.dtype = source, source.shape, source.dtype
+        self.sparse, self.names, self.label = source.sparse, source.names, source.label
 
     @property
     def bytes_per_column(self) -> float:
-        return self.source.bytes_per_column
+        return self.source.bytes_per_column * np.dtype(self.dtype).itemsize / np.dtype(self.source.dtype).itemsize
 
     @property
     def chunk_width(self) -> int:
         return self.source.chunk_width
 
+
+class TaskSource(DerivedSource):
+    """A derived source whose columns are made where the blocks of the other one are."""
+
+    def __init__(self, source: ColumnSource) -> None:
+        super().__init__(source)
+        self.width = source.width
+
+    @abstractmethod
+    def change_task(self, task: Task[Result]) -> Task[Result]:
+        """Return the task for blocks of the other source."""
+
+    def change_arguments(self, blocks: Sequence[Block], arguments: Sequence[Any]) -> Sequence[Any]:
+        """Return the arguments of the changed tasks."""
+        return arguments
+
+    def map_blocks(
+        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
+    ) -> Iterator[Result]:
+        arguments = self.change_arguments(blocks, arguments)
+        return self.source.map_blocks(self.change_task(task), blocks, arguments, workers)
+
+    def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
+        arguments = self.change_arguments(blocks, arguments)
+        return self.source.sum_blocks(self.change_task(task), blocks, arguments, workers)
+
+
+class SampleSubset(TaskSource):
+    """Some samples of another source."""
+
+    def __init__(self, source: ColumnSource, rows: Indices) -> None:
+        super().__init__(source)
+        self.rows, self.shape = rows, (len(rows), source.shape[1])
+
     def arranged(self, memory_budget: float) -> ColumnSource:
         return SampleSubset(self.source.arranged(memory_budget), self.rows)
 
     def load(self, columns: Block) -> Any:
-        """Return these columns of the chosen samples."""
         return self.source.read(columns)[self.rows]
 
-    # The samples are chosen where the blocks are.
-    def map_blocks(
-        self, task: Task[Result], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any
-    ) -> Iterator[Result]:
-        return self.source.map_blocks(self._chosen(task), blocks, arguments, workers)
-
-    def sum_blocks(self, task: Task[Any], blocks: Sequence[Block], arguments: Sequence[Any], workers: Any) -> Any:
-        return self.source.sum_blocks(self._chosen(task), blocks, arguments, workers)
-
-    def _chosen(self, task: Task[Result]) -> Task[Result]:
+    def change_task(self, task: Task[Result]) -> Task[Result]:
         return partial(_on_samples, task=task, rows=self.rows)
 
 

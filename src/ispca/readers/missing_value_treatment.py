@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..containers import ColumnSource
-from ..containers.derived import AppendedColumns, ChosenColumns, blocks_of
+from ..containers.derived import AppendedColumns, ChosenColumns
+from ..containers.source import column_blocks
 from ..foundation.messages import TREATMENTS, count, listing
 from .table import MissingCounts, Raw, TableError
 
@@ -116,7 +117,7 @@ def _find_missing(X: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     elif np.dtype(X.dtype).kind != "f":
         parts = [(np.zeros(X.shape[1], dtype=np.intp), [])]
     else:
-        blocks = blocks_of(X)
+        blocks = column_blocks(X)
         parts = X.map_blocks(task, blocks, [None] * len(blocks), None)
     counts, marked = [np.zeros(0, dtype=np.intp)], np.zeros(int(np.count_nonzero(rows)), dtype=bool)
     for bad, samples in parts:

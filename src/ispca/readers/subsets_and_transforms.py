@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..containers import ColumnSource
-from ..containers.derived import AppendedColumns, MappedSource, sample_totals
+from ..containers.derived import AppendedColumns, MappedSource
 from ..foundation.messages import COMPARED, TRANSFORMS, count, listing, suggestion
 from .table import Raw, TableError, UnknownColumnError, unknown_column
 from .target import labels_of
@@ -166,7 +166,7 @@ def apply_transform(X: Any, name: str, covariates: np.ndarray | None = None) -> 
         new.names = X.names
         return new
     if isinstance(X, ColumnSource):
-        factors = _size_factors(sample_totals(X, library_sizes)) if name == "cpm-log" else None
+        factors = _size_factors(X.by_sample(library_sizes)) if name == "cpm-log" else None
         return MappedSource(X, partial(_transform_block, name=name, factors=factors))
     covariates = np.zeros(X.shape[1], dtype=bool) if covariates is None else covariates
     if not covariates.any():
