@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .formatting import nice_ticks
+from .formatting import nice_ticks, shorten
 
 # A box plot: size of its panels, and height of the box of a class.
 PANEL, GAP, BOX, HEAD, AXIS = 268, 24, 26, 22, 24
@@ -18,10 +18,6 @@ LIMIT = 2.25
 SHORT_NAME, SHORT_CLASS = 26, 10
 # Names of more samples would overlap.
 MOST_NAMED = 70
-
-
-def _short(name: str, length: int) -> str:
-    return name if len(name) <= length else name[: length - 1].rstrip() + "…"
 
 
 def box_layout(chart: dict[str, Any]) -> dict[str, Any]:
@@ -44,28 +40,24 @@ def box_layout(chart: dict[str, Any]) -> dict[str, Any]:
             y = top + HEAD + BOX * code + BOX / 2
             drawn = {name: across(box[name]) for name in ("low", "q1", "median", "q3", "high")} if box else None
             points = [{"x": across(value), "y": y + shift} for value, shift in _spread(box)]
-            rows.append(
-                {"y": y, "name": _short(chart["classes"][code], SHORT_CLASS), "box": drawn, "points": points}
-            )
-            rows[-1]["color"] = chart["colors"][code]
-        bottom = top + HEAD + BOX * n_classes
+            row = {"y": y, "name": shorten(chart["classes"][code], SHORT_CLASS), "color": chart["colors"][code]}
+            rows.append(row | {"box": drawn, "points": points})
         panels.append(
             {
-                "title": _short(feature["name"], SHORT_NAME + 8),
+                "title": shorten(feature["name"], SHORT_NAME + 8),
                 "left": left,
                 "start": start,
                 "top": top,
-                "bottom": bottom,
+                "bottom": top + HEAD + BOX * n_classes,
                 "rows": rows,
                 "ticks": [{"value": tick, "x": across(tick)} for tick in ticks],
             }
         )
-    n_rows = -(-len(panels) // 2)
     return {
         "kind": "boxes",
         "description": "Box plots by class of " + ", ".join(feature["name"] for feature in chart["features"]),
         "width": 2 * PANEL + GAP + 14,
-        "height": (height + GAP) * n_rows,
+        "height": (height + GAP) * -(-len(panels) // 2),
         "box": BOX,
         "panels": panels,
     }
@@ -100,20 +92,19 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
     top = (STRIP + 4) * len(chart["strips"]) + 8
     bottom = top + ROW * n_features
     named = n_samples <= MOST_NAMED
-    names = [_short(name, 18) for name in chart["samples"]] if named else []
+    names = [shorten(name, 18) for name in chart["samples"]] if named else []
     strips = []
     for place, strip in enumerate(chart["strips"]):
         cells = [{"x": round(left + cell * k, 1), "color": color} for k, color in enumerate(strip["colors"])]
-        strips.append({"name": _short(strip["name"], SHORT_NAME), "y": 4 + (STRIP + 4) * place, "cells": cells})
+        strips.append({"name": shorten(strip["name"], SHORT_NAME), "y": 4 + (STRIP + 4) * place, "cells": cells})
     legend = bottom + (round(5.2 * max(map(len, names))) if named else 0) + 22
     # Longer names get more room.
     per_row = 4 if all(len(name) <= 17 for name, _ in chart["legend"]) else 2
-    entries = [{"name": _short(name, 76 // per_row - 2), "color": color} for name, color in chart["legend"]]
     return {
         "kind": "heatmap",
         "description": f"Heatmap of {n_features} features in {n_samples} samples",
         "width": WIDTH,
-        "height": legend + 20 + 18 * (-(-len(entries) // per_row)),
+        "height": legend + 20 + 18 * (-(-len(chart["legend"]) // per_row)),
         "left": left,
         "right": right,
         "top": top,
@@ -122,15 +113,13 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
         "strip": STRIP,
         "paths": _cell_paths(values, left, top, cell),
         "rows": [
-            {"y": top + ROW * k + 12, "name": _short(name, SHORT_NAME)} for k, name in enumerate(chart["features"])
+            {"y": top + ROW * k + 12, "name": shorten(name, SHORT_NAME)}
+            for k, name in enumerate(chart["features"])
         ],
         "columns": [{"x": round(left + cell * (k + 0.5) + 4, 1), "name": name} for k, name in enumerate(names)],
         "groups": [
-            {
-                "name": group["name"],
-                "y1": top + ROW * group["first"] + 2,
-                "y2": top + ROW * (group["last"] + 1) - 2,
-            }
+            {"name": group["name"]}
+            | {"y1": top + ROW * group["first"] + 2, "y2": top + ROW * (group["last"] + 1) - 2}
             for group in chart["groups"]
         ],
         "strips": strips,
@@ -138,7 +127,8 @@ def heatmap_layout(chart: dict[str, Any]) -> dict[str, Any]:
         "legend_y": legend,
         "limit": LIMIT,
         "entries": [
-            entry | {"x": left + 560 // per_row * (k % per_row), "y": legend + 24 + 18 * (k // per_row)}
-            for k, entry in enumerate(entries)
+            {"name": shorten(name, 76 // per_row - 2), "color": color}
+            | {"x": left + 560 // per_row * (k % per_row), "y": legend + 24 + 18 * (k // per_row)}
+            for k, (name, color) in enumerate(chart["legend"])
         ],
     }

@@ -83,6 +83,11 @@ def capitalize(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
+def shorten(name: str, length: int) -> str:
+    """Return the beginning of a name that has too many characters for a chart."""
+    return name if len(name) <= length else name[: length - 1].rstrip() + "…"
+
+
 def random_part(n: int, most: int) -> Indices:
     """Return the indices of all items, or of a random part of them in their order."""
     return np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
