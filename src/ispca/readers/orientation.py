@@ -68,8 +68,9 @@ def _text_columns(sample: Sequence[Sequence[str]], layout: Layout) -> tuple[set[
     missing = frozenset(USUAL_MISSING)
     for fields in sample:
         items = {j: item for j, item in enumerate(fields[: layout.width]) if item not in missing}
-        if not text and plain_numbers(list(items.values())) is not None:
-            continue
+        # Field by field only where not all other fields are numbers, because that is slow.
+        if plain_numbers([item for j, item in items.items() if j not in text]) is not None:
+            items = {j: items[j] for j in text if j in items}
         for j, item in items.items():
             plain = item.replace(",", ".") if comma else item
             if number(plain) is None and (j in text or almost_number(item, comma) is None):

@@ -41,7 +41,7 @@ def rows(lines: Iterable[str], delimiter: str, where: str, start: int = 1) -> It
 
 def n_titles(first: Sequence[Sequence[str]]) -> int:
     """Return the number of rows above the header: those that end before the middle of most other rows."""
-    ends = [max((j for j, item in enumerate(row, 1) if item.strip()), default=0) for row in first]
+    ends = [next((j for j in range(len(row), 0, -1) if row[j - 1].strip()), 0) for row in first]
     if len(ends) < 3:
         return 0
     width = sorted(ends)[len(ends) // 2]
