@@ -80,6 +80,21 @@ def test_dates_are_no_numbers(study):
     assert found.notes[0].startswith("1 column of text left out: when (2020-01-01")
 
 
+@pytest.mark.parametrize("place", ["given", "column"])
+def test_an_order_that_is_not_used_is_said_and_the_advice_works(study, place):
+    grades = pd.Series(np.resize(["low", "mid", "high"], 40), study.genes.index, name="grade")
+    y = grades.astype(pd.CategoricalDtype(["low", "mid", "high"], ordered=True))
+    X, target = (study.genes, y) if place == "given" else (study.genes.assign(grade=y), "grade")
+    plain = ispca.analyze(X, target, **FAST)
+    assert plain.details["kind"] == "classification"
+    assert plain.notes[0].startswith("The order low < mid < high is not used. Pass the codes of y plus 1 and kind")
+    ordered = ispca.analyze(study.genes, y.cat.codes + 1, kind="ordinal", **FAST)
+    assert ordered.details["kind"] == "ordinal"
+    assert not any("is not used" in note for note in ordered.notes)
+    two = grades.replace("high", "mid").astype(pd.CategoricalDtype(["low", "mid"], ordered=True))
+    assert not any("is not used" in note for note in ispca.analyze(study.genes, two, **FAST).notes)
+
+
 def test_columns_of_obs_are_not_called_left_out(study):
     anndata = pytest.importorskip("anndata")
     adata = anndata.AnnData(study.genes.to_numpy(), obs=study.describing)

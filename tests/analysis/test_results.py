@@ -81,6 +81,11 @@ def test_the_report(analysis, tmp_path):
     assert "AUC" in text
     assert "analysis = ispca.analyze(X, y, method='ISPCA', components=3" in text
     assert "ispca fit" not in text
+    (tmp_path / "notes.md").write_text("mine", encoding="utf-8")
+    with pytest.raises(SettingError, match=r"notes\.md already exists.*force=True"):
+        analysis.report(tmp_path / "notes.md")
+    assert (tmp_path / "notes.md").read_text(encoding="utf-8") == "mine"
+    assert analysis.report(tmp_path / "notes.md", force=True).read_text(encoding="utf-8") == text
 
 
 def test_what_a_notebook_shows(study, analysis):

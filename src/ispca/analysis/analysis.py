@@ -267,12 +267,26 @@ class Analysis:
             chosen = [methods] if isinstance(methods, str) else methods
             return compare_on_table(self.data, self.settings, self.listener, chosen, n_splits, n_jobs)
 
-    def report(self, path: Any = "report.html", format: str | None = None) -> Path:
-        """Write the report; return the path.
+    def report(self, path: Any = "report.html", format: str | None = None, *, force: bool = False) -> Path:
+        """Write the report.
 
-        The format is "html", "markdown" or "json", by default that of the extension of the path.
+        Parameters
+        ----------
+        path : path, default="report.html"
+            A new file.
+        format : {"html", "markdown", "json"}, optional
+            Format of the report, by default that of the extension of the path.
+        force : bool, default=False
+            Whether to replace an existing file.
+
+        Returns
+        -------
+        path : Path
         """
-        return write_analysis_report(self, Path(path), format)
+        path = Path(path)
+        if path.exists() and not force:
+            raise SettingError(f"{path} already exists. Choose another path, or replace it with ⟦force=True⟧.")
+        return write_analysis_report(self, path, format)
 
     def save(self, folder: Any, *, force: bool = False, format: str = "html") -> Path:
         """Write the files of ``ispca fit`` to a folder.

@@ -183,12 +183,22 @@ def make_table(
     asked["covariates"] = tuple(_add_covariates(covariates, add))
     settings = replace(settings, **asked)
     raw = _raw(samples, columns)
+    raw.notes += _order_note(samples.columns.get(y) if isinstance(y, str) else y, settings.kind)
     raw.target_name = settings.target
     raw.target = None if settings.target is None else columns[settings.target]
     request = Request(NO_LIMIT, settings.target, drop=settings.drop, columns=sample_columns(settings))
     names = ("kind", "missing", "features", "label", "positive", "merge", "exclude_class", "exclude_samples")
     choices = Choices(transform=settings.transform or "none", **{name: getattr(settings, name) for name in names})
     return settings, interpret(raw, WHERE, request, choices)
+
+
+def _order_note(y: Any, kind: str | None) -> list[str]:
+    """Say that the order of three or more categories is used only if that is asked for."""
+    dtype: Any = getattr(y, "dtype", None)
+    if kind is not None or not getattr(dtype, "ordered", False) or len(dtype.categories) < 3:
+        return []
+    order = " < ".join(map(str, dtype.categories))
+    return [f"The order {order} is not used. Pass the codes of y plus 1 and kind='ordinal' to use it."]
 
 
 def _survival_columns(y: Any, samples: Samples) -> dict[str, Any]:
