@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import io
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,9 +15,8 @@ from ..data_checks import Finding
 from ..foundation.messages import Listener, SettingError, count
 from ..foundation.output_folder import output_folder
 from ..foundation.progress import silence
-from ..foundation.result_tables import ResultTable, as_table, html_table
+from ..foundation.result_tables import ResultTable, as_table
 from ..persistence import ModelFileError
-from ..plots import plot_scores
 from ..readers import Table
 from ..selection import ProjectionSelector
 from ..validation import Comparison
@@ -30,6 +25,7 @@ from .feature_labels import shown_names
 from .method_comparison import compare_on_table
 from .model_loading import describe_data, load_details, load_predictor, model_file
 from .new_samples import read_new
+from .notebook_page import notebook_page
 from .panel_selection import feature_places, select_on_table
 from .predictions import predict_table, target_columns
 from .result_files import (
@@ -49,8 +45,6 @@ from .training_record import HELD_OUT_FILE, RECORD, training_record
 
 # What messages call the model.
 THE_MODEL = "The model"
-MOST_FEATURES = 10
-NOT_VALIDATED = "Not cross-validated, so nothing is known about predictions of new samples."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -364,44 +358,3 @@ def load(folder: Any) -> Analysis:
         tuple(summary.get("notes", ())),
         details,
     )
-
-
-def notebook_page(analysis: Analysis) -> str:
-    """Return the analysis as HTML without scripts or links; everything is escaped."""
-    judgment = analysis.verdict
-    verdict = NOT_VALIDATED if judgment is None else str(judgment["sentence"])
-    parts = [f"<p><strong>{escape(verdict)}</strong></p>", _picture(analysis)]
-    leading = analysis.features[analysis.features["leading"]][:MOST_FEATURES]
-    if len(leading):
-        shown = {"feature": leading["label"], "class": leading["target_class"]}
-        shown |= {"effect per SD": leading["per_sd"], "P(sign)": leading["p_sign"]}
-        if not any(leading["target_class"].tolist()):
-            del shown["class"]
-        parts.append(html_table(shown, caption="Leading features"))
-    else:
-        parts.append("<p>No feature stands out: the 90% intervals of all large effects contain 0.</p>")
-    cautions = [] if judgment is None else list(judgment.get("caveats", ()))
-    warned = [*cautions, *(finding.sentence for finding in analysis.findings)]
-    items = "".join(f"<li>{escape(str(text))}</li>" for text in warned)
-    return "".join(parts) + (f"<p>Warnings:</p><ul>{items}</ul>" if items else "")
-
-
-def _picture(analysis: Analysis) -> str:
-    """Return the samples on the first components as an image; nothing without the data or matplotlib."""
-    if analysis.table is None or analysis.table.in_blocks:
-        return ""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return ""
-    table = analysis.table
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    target = None if table.target is None or table.target.dtype.names else table.target
-    with warnings.catch_warnings():
-        # The data are those of the fit.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        plot_scores(analysis.model, table.X, target, sample_names=table.ids, ax=figure.add_subplot())
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=90)
-    data = base64.b64encode(file.getvalue()).decode("ascii")
-    return f'<img alt="Samples on the first components" src="data:image/png;base64,{data}">'
