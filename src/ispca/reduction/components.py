@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ..containers.array_api import compiled, like, matching, namespace, on_host, transposed
 from ..foundation.arrays import Floats, Indices
@@ -221,7 +221,12 @@ def _lanczos(product: Callable[[Floats], Floats], count: int, basis: Floats, len
         return product(vector) / length**2 + vector
 
     operator = LinearOperator((size, size), matvec=shifted, dtype=np.float64)
-    vectors: Floats = eigsh(operator, k=count, v0=start)[1]
+    try:
+        vectors: Floats = eigsh(operator, k=count, v0=start)[1]
+    except ArpackError:
+        # A low rank leaves many equal eigenvalues, from which ARPACK may find no way to restart.
+        columns = np.column_stack([product(column) for column in np.eye(size)])
+        return largest_eigenpairs((columns + columns.T) / 2, count)[0]
     return vectors[:, ::-1]
 
 
