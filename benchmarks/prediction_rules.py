@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ispca.stacking.mixture_weights import SMALLEST_PROBABILITY
+from ispca.targets.mixture_weights import SMALLEST_PROBABILITY
 from ispca.targets.intervals import split_interval
 from ispca.targets.measures import brier, calibration_error, mlpd
 from ispca.targets.samples import HeldOut, Prediction

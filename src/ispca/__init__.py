@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .analysis.analyze import analyze
     from .analysis.settings import Settings
     from .foundation.messages import DataWarning
+    from .kernels import KernelClassifier, KernelRegressor, KernelScores
     from .models import (
         Diagnostics,
         HorseshoeClassifier,
@@ -33,6 +34,7 @@ MEMBERS = {
     "analysis.settings": ("Settings",),
     "foundation.messages": ("DataWarning",),
     "transformers.ispca_transformer": ("ISPCA",),
+    "kernels": ("KernelClassifier", "KernelRegressor", "KernelScores"),
     "models": (
         *("Diagnostics", "HorseshoeClassifier", "HorseshoeCounts", "HorseshoeOrdinal", "HorseshoeRegressor"),
         *("HorseshoeSurvival", "Posterior", "original_coefficients"),
@@ -44,7 +46,10 @@ MEMBERS = {
     "stacking": ("StackedClassifier", "StackedCounts", "StackedOrdinal", "StackedRegressor", "StackedSurvival"),
 }
 HOMES = {name: module for module, names in MEMBERS.items() for name in names}
-PACKAGES = ("anndata", "datasets", "models", "penalized", "plots", "readers", "report", "selection", "validation")
+PACKAGES = (
+    *("anndata", "datasets", "kernels", "models", "penalized", "plots", "readers", "report", "selection"),
+    "validation",
+)
 __version__ = version("ispca")
 __all__ = [
     "ISPCA",
@@ -57,6 +62,9 @@ __all__ = [
     "HorseshoeOrdinal",
     "HorseshoeRegressor",
     "HorseshoeSurvival",
+    "KernelClassifier",
+    "KernelRegressor",
+    "KernelScores",
     "PenalizedClassifier",
     "PenalizedCounts",
     "PenalizedRegressor",

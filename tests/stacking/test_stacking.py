@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier
 from ispca.stacking.base import in_fold
 from ispca.stacking.candidates import default_candidates
-from ispca.stacking.mixture_weights import stacking_weights
+from ispca.targets.mixture_weights import stacking_weights
 from ispca.targets.base_rates import BaseRateRegressor
 from ispca.transformers import base as _transformer_base
 from ispca.validation import compare

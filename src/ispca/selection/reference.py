@@ -15,7 +15,7 @@ from ..fitted_parts import take_apart
 from ..foundation.arrays import Floats, Indices
 from ..models.posterior_predictor import PosteriorModel
 from ..stacking.base import Stacked
-from ..stacking.mixture_weights import tempered
+from ..targets.mixture_weights import tempered
 from ..targets import Target
 from ..targets.samples import Samples
 

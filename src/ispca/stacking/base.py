@@ -30,8 +30,9 @@ from ..foundation.messages import PathEndWarning, RankWarning, notify
 from ..foundation.parallel import cluster_client, count_workers, run_parallel
 from ..foundation.parameters import fit_context, share_docs
 from ..foundation.result_tables import ResultTable, as_table
-from ..foundation.splits import check_groups, make_fold_splits
+from ..foundation.splits import Split, check_groups, make_fold_splits
 from ..inputs.checks import check_container, check_training_data
+from ..kernels.base import KernelMethod
 from ..models.base import Horseshoe
 from ..reduction.reuse import share_results
 from ..targets import Target
@@ -39,7 +40,7 @@ from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions, log_density
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, check_offset, check_weights
 from .candidates import default_candidates
-from .mixture_weights import stacking_weights
+from ..targets.mixture_weights import stacking_weights
 
 # Weights do not need long chains: out-of-fold predictions are averages over the draws.
 FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
@@ -174,8 +175,13 @@ class Stacked(Predictions, BaseEstimator):
         labels, strata = target.strata(samples.y)
         splits = make_fold_splits(self.cv, samples.X, labels, groups, strata is not None, seed)
         self._held_out = np.concatenate([split.test for split in splits])
-        work = Work({name: in_fold(item) for name, item in named.items()}, samples, target, splits, seed)
+        at_once = self._kernels(named, samples, splits)
+        refitted = {name: in_fold(item) for name, item in named.items() if name not in at_once}
+        work = Work(refitted, samples, target, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
+        for name, item in at_once.items():
+            found = item.left_out_predictions(samples, [split.test for split in splits])
+            outcomes |= {(number, name): prediction for number, prediction in enumerate(found)}
         named = {name: item for name, item in named.items() if self._worked(name, outcomes, len(splits))}
         if not named:
             raise ValueError(f"Every candidate failed, so nothing can be stacked. {_first_error(outcomes)}")
@@ -186,6 +192,15 @@ class Stacked(Predictions, BaseEstimator):
         self.cv_table_ = _table(list(named), predictions, densities, self.weights_, weight)
         self.estimators_ = self._fit_finally(named, samples._replace(groups=groups), work.split_seed(len(splits)))
         return predictions
+
+    def _kernels(self, named: dict[str, Any], samples: Samples, splits: list[Split]) -> dict[str, KernelMethod]:
+        """Return the candidates whose predictions of all folds follow from one fit."""
+        held_out = np.concatenate([split.test for split in splits])
+        folds = len(held_out) == len(np.unique(held_out)) == len(samples.y)
+        weighted = samples.sample_weight is None or samples.sample_weight.all()
+        if not (folds and weighted):
+            return {}
+        return {name: item for name, item in named.items() if isinstance(item, KernelMethod)}
 
     def _check_kind(self, named: dict[str, Any], y: Any, target: Target) -> None:
         """Refuse candidates for another kind of target."""

@@ -1,4 +1,4 @@
-"""Default candidates for stacking: reductions with the horseshoe model, penalized models and the base rate."""
+"""Default candidates for stacking: kernels, the lasso, reductions with the horseshoe model, and the base rate."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from ..families import class_family
+from ..kernels import KERNEL_METHODS, KernelScores
 from ..models import MODELS
 from ..penalized import PENALIZED
 from ..targets import find_target
@@ -31,21 +32,23 @@ def default_candidates(kind: str, n_classes: int = 2) -> list[tuple[str, Any]]:
     # Named, because more than a few integers would be taken as a quantity.
     options: dict[str, Any] = {"whiten": True, "family": (target.family or class_family(n_classes)).name}
     reductions = [
-        ("PCA", reduced(ISPCA(count, n_supervised=0, **options), model)),
         ("SPCA", reduced(SPCA(count, **options), model)),
         ("ISPCA-cross-fitted", reduced(ISPCA(count, **options, **HONEST), model)),
-        ("ISPCA-small-cross-fitted", reduced(ISPCA(**options, **HONEST), model)),
     ]
     linear = PENALIZED.get(kind)
-    penalized = []
-    if linear is not None:
-        penalized = [
-            ("lasso", linear(penalty="lasso", choice="best")),
-            ("ridge", linear(penalty="ridge", choice="average")),
-        ]
-    return [*reductions, *penalized, ("base rate", target.base_rate())]
+    penalized = [] if linear is None else [("lasso", linear(penalty="lasso", choice="best"))]
+    return [("kernels", kernel_method(kind)), *penalized, *reductions, ("base rate", target.base_rate())]
 
 
-def reduced(reduction: SupervisedComponents, model: Any) -> Pipeline:
+def kernel_method(kind: str) -> Any:
+    """Return the mixture of kernels for a kind of target: with other targets, a model learns from its scores."""
+    if kind in KERNEL_METHODS:
+        return KERNEL_METHODS[kind]()
+    family = find_target(kind).family
+    assert family is not None
+    return reduced(KernelScores(family=family.name), MODELS[kind](prior="ridge"))
+
+
+def reduced(reduction: SupervisedComponents | KernelScores, model: Any) -> Pipeline:
     """Put a model after a reduction."""
     return Pipeline([("reduction", reduction), ("model", model)])

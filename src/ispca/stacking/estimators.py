@@ -17,14 +17,13 @@ from ..foundation.parameters import fit_context, share_docs
 from ..targets import ORDERED_CLASSES, Target
 from ..targets.classes import ClassPredictions, class_probabilities
 from ..targets.counts import CountPredictions
+from ..targets.normal_mixtures import mixture_quantile
 from ..targets.quantity import QuantityIntervals
 from ..targets.samples import INTERVAL_PROBABILITY, SMALLEST_PROBABILITY, Prediction, Samples
 from ..targets.survival import SurvivalPredictions, survival_at
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, n_rows, possible_counts, possible_values
 from .base import DOCS, FIT_DOCS, Stacked, offset_option
-from .mixture_weights import fit_inverse_temperature, tempered
-
-BISECTIONS = 60
+from ..targets.mixture_weights import fit_inverse_temperature, tempered
 
 
 @share_docs(
@@ -216,17 +215,7 @@ class StackedRegressor(QuantityIntervals, Stacked):
 
     def _quantiles(self, Z: Any, tails: tuple[float, float]) -> Floats:
         mean, spread = self._normal_parts(Z)
-        return np.column_stack([self._quantile(tail, mean, spread) for tail in tails])
-
-    def _quantile(self, tail: float, mean: Floats, spread: Floats) -> Floats:
-        """Return a quantile of the mixture by bisection between the quantiles of its parts."""
-        parts = norm.ppf(tail, mean, spread)
-        low, high = parts.min(axis=0), parts.max(axis=0)
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            below = self.weights_ @ norm.cdf(middle, mean, spread) < tail
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return (low + high) / 2
+        return np.column_stack([mixture_quantile(tail, self.weights_, mean, spread) for tail in tails])
 
     def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
         # Not all candidates have a density of their own: some have means and standard deviations.

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB
 
 from ispca import StackedClassifier
-from ispca.stacking.mixture_weights import fit_inverse_temperature, stacking_weights, tempered
+from ispca.targets.mixture_weights import fit_inverse_temperature, stacking_weights, tempered
 
 
 def objective(weights, log_density, concentration):

@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from ..foundation.arrays import Floats
-from ..targets.samples import SMALLEST_PROBABILITY
+from .samples import SMALLEST_PROBABILITY
 
 ITERATIONS = 10_000
 TOLERANCE = 1e-10

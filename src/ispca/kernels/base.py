@@ -1,0 +1,269 @@
+"""The common part of the kernel methods: kernels of the training samples, members of the mixture, predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..containers import ColumnSource
+from ..containers.array_api import exact
+from ..containers.derived import SelfFilledSource
+from ..foundation.arrays import Floats, Indices
+from ..inputs.checks import columns_of, training_samples
+from ..inputs.input_encoding import InputColumns
+from ..reduction.design import Design, make_design, total_weights
+from ..reduction.response import TrainingData
+from ..reduction.reuse import find_or_make, find_reuse
+from ..reduction.threads import workers
+from ..targets.mixture_weights import stacking_weights
+from ..targets.samples import Prediction, Samples
+from ..targets.target import Predictions
+from .inner_products import inner_products
+from .kernel_functions import KERNELS, InnerProducts, median_distance
+from .left_out_values import KernelDecomposition, KernelRidge, decompose, grouped_copies, left_out_folds
+
+MOST_SAMPLES = 5000
+# Members with less than this fraction of the largest weight are dropped.
+LEAST_WEIGHT = 1e-3
+
+# What the docstrings of all kernel methods say.
+DOCS = {
+    "parameters": """kernels : sequence of {"linear", "cosine", "rbf"}, default=("linear", "cosine", "rbf")
+        Kernels of the standardized features: their inner product, the cosine of the angle between samples, and
+        ``exp(-squared distance / its median)``.
+    cv : list of ndarray of int, optional
+        Samples that are left out together. By default every sample, or every group, alone.
+    concentration : float, default=1.5
+        Parameter of the Dirichlet prior of the weights of the kernels: 1 is maximum likelihood, larger values give
+        more equal weights.
+    scale : bool, default=True
+        Whether features are scaled to unit standard deviation.
+    adjust : array-like of int, str or bool, optional
+        Covariates: columns of X that are not part of the kernels and are not penalized, such as age, sex or batch.
+        Text, categories and Booleans of a frame become indicators.
+    handle_unknown : {"error", "ignore"}, default="error"
+        What to do with a category that ``fit`` has not seen; "ignore" treats it as the first category.
+    missing : {"error", "mean"}, default="error"
+        What to do with NaN in X; "mean" replaces it by the mean of the column over the training samples.
+    exclude : array-like of int, str or bool, optional
+        Features to leave out.
+    memory_budget : float, default=2**28
+        Bytes of memory for the blocks of an X that is not in memory.""",
+    "attributes": """kernel_weights_ : ndarray of shape (n_kernels,)
+        Weights of the kernels in the mixture.
+    penalty_weights_ : ndarray of shape (n_kernels, n_penalties)
+        Weights of the penalties of each kernel, proportional to the likelihood of its left-out values.
+    dual_coef_ : ndarray of shape (n_members, n_samples, n_outputs)
+        Coefficients of the kernels between new and training samples, for each kernel and penalty with a weight.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients of the linear kernel in the units of X, averaged over its penalties; only with that kernel.
+    training_ : array of shape (n_samples, n_features)
+        The training samples, which predictions need: a model file contains them.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.""",
+}
+FIT_DOCS = {
+    "options": """groups : array-like of shape (n_samples,), optional
+            Samples of a group, such as the samples of a patient, are left out together. Copies of a sample always
+            are.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many samples each sample counts as; 0 leaves it out."""
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Training samples, the decompositions of their kernels, and what is left out together."""
+
+    samples: Samples
+    design: Design
+    decompositions: list[KernelDecomposition]
+    folds: list[Indices]
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each sample."""
+        given = self.samples.sample_weight
+        return np.ones(self.design.shape[0]) if given is None else given
+
+
+class KernelMethod(InputColumns, Predictions, BaseEstimator):
+    """Base class of the kernel methods; a member of their mixture is a kernel with a penalty."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "kernels": ["array-like"],
+        "cv": [list, None],
+        "concentration": [Interval(Real, 1, None, closed="left")],
+        "scale": ["boolean"],
+        "adjust": ["array-like", str, Integral, None],
+        "handle_unknown": [StrOptions({"error", "ignore"})],
+        "missing": [StrOptions({"error", "mean"})],
+        "exclude": ["array-like", str, Integral, None],
+        "memory_budget": [Interval(Real, 2**20, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernels: Any = ("linear", "cosine", "rbf"),
+        cv: Any = None,
+        concentration: float = 1.5,
+        scale: bool = True,
+        adjust: Any = None,
+        handle_unknown: str = "error",
+        missing: str = "error",
+        exclude: Any = None,
+        memory_budget: float = 2**28,
+    ) -> None:
+        self.kernels = kernels
+        self.cv = cv
+        self.concentration = concentration
+        self.scale = scale
+        self.adjust = adjust
+        self.handle_unknown = handle_unknown
+        self.missing = missing
+        self.exclude = exclude
+        self.memory_budget = memory_budget
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "mean"
+        tags.target_tags.required = True
+        return tags
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> Training:
+        """Read the samples, and decompose their kernels."""
+        unknown = [name for name in self.kernels if name not in KERNELS]
+        if unknown or not len(self.kernels):
+            wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
+            raise ValueError(f"kernels {wrong}. Choose from {', '.join(KERNELS)}.")
+        given, reuse = X, find_reuse(X)
+        X, y = self._read_training_data(X, y, True)
+        if X.shape[0] > MOST_SAMPLES:
+            raise ValueError(
+                f"X has {X.shape[0]:,} samples, but {type(self).__name__} decomposes a matrix of samples x samples "
+                f"and takes at most {MOST_SAMPLES:,}. Use a penalized model, or a reduction with a model."
+            )
+        if isinstance(X, ColumnSource):
+            X = X.arranged(self.memory_budget)
+        samples = training_samples(X, y, sample_weight, offset, groups)
+        X = self._filled_training_data(X, samples)
+        samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
+        covariates, excluded = self.adjusted_, self._excluded_columns()
+        rows = total_weights(samples.sample_weight, None)
+        data = TrainingData(samples.X, None, rows, covariates, excluded, samples.groups)
+        with exact(X), workers() as threads:
+            options = {"center": True, "scale": self.scale, "rows": rows, "memory_budget": self.memory_budget}
+            key = ("design", True, self.scale, (self.missing, *self.categories_), *data.weight_key(samples.kept))
+            whole = find_or_make(reuse, given, key, partial(make_design, samples.X, threads, **options))
+            if isinstance(X, SelfFilledSource):
+                X.learn()
+                self._store_fill_values(X.n_missing, X.values)
+            usable = (whole.moments.deviation > 0) & ~data.left_out
+            if not usable.any():
+                raise ValueError("No feature is left: every column of X is constant or excluded.")
+            design = whole.restricted(usable)
+            gram = design.sample_gram(threads)
+        roots = np.ones(len(gram)) if rows is None else rows.roots
+        found = self._store_samples(design, gram / np.outer(roots, roots), samples)
+        columns = self._unpenalized_columns(samples.X)
+
+        def make(name: str) -> KernelDecomposition:
+            return decompose(KERNELS[name](found, self.width_), columns, roots)
+
+        known = ("kernel", usable.tobytes(), covariates.tobytes())
+        parts = [find_or_make(reuse, whole, (*known, name), partial(make, name)) for name in self.kernels]
+        groups = grouped_copies(found.distances, found.rows, samples.groups)
+        return Training(samples, design, parts, left_out_folds(len(gram), groups) if self.cv is None else self.cv)
+
+    def _store_samples(self, design: Design, gram: Floats, samples: Samples) -> InnerProducts:
+        lengths = np.diag(gram).copy()
+        found = InnerProducts(gram, lengths, lengths)
+        self.mean_, self.weight_, self.lengths_ = design.moments.mean, design.weight, lengths
+        self.width_, self.training_ = median_distance(found), samples.X
+        return found
+
+    def _unpenalized_columns(self, X: Any) -> Floats:
+        """Return the constant and the covariates, which are centered as in ``fit``."""
+        given = columns_of(X, self.adjusted_)
+        constant = np.ones((X.shape[0], 1))
+        if given is None:
+            return constant
+        # A reduction may have looked at the covariates with other weights, so they are centered here.
+        centered = given - self.mean_[self.adjusted_]
+        return np.column_stack([constant, centered])
+
+    def _mix(self, fits: list[KernelRidge], densities: Floats, weights: Floats) -> Floats:
+        """Set the members and their weights from left-out log densities (kernel x penalty x sample).
+
+        Returns the weights of all kernels and penalties.
+        """
+        likelihood = densities @ weights
+        self.penalty_weights_ = np.exp(likelihood - logsumexp(likelihood, axis=1, keepdims=True))
+        with np.errstate(divide="ignore"):
+            of_kernels = logsumexp(densities, axis=1, b=self.penalty_weights_[:, :, None])
+        self.kernel_weights_ = stacking_weights(of_kernels.T, self.concentration, weights)
+        all_weights = self.kernel_weights_[:, None] * self.penalty_weights_
+        kept = all_weights > LEAST_WEIGHT * all_weights.max()
+        self._member_kernels, self._member_penalties = np.nonzero(kept)
+        self.member_weights_ = all_weights[kept] / all_weights[kept].sum()
+        self.dual_coef_ = np.stack([fit.dual for fit in fits])[kept]
+        self.unpenalized_coef_ = np.stack([fit.unpenalized for fit in fits])[kept]
+        return np.where(kept, all_weights, 0.0) / all_weights[kept].sum()
+
+    def _store_coefficients(self, training: Training, slopes: Floats) -> None:
+        """Set the coefficients of the linear kernel, averaged over its penalties times their slopes."""
+        self.__dict__.pop("coef_", None)
+        if "linear" not in list(self.kernels):
+            return
+        members = self._member_kernels == list(self.kernels).index("linear")
+        weights = self.member_weights_[members] * slopes[members]
+        total = max(self.member_weights_[members].sum(), np.finfo(np.float64).tiny)
+        dual = np.tensordot(weights / total, self.dual_coef_[members], 1)
+        roots = training.decompositions[0].roots
+        with exact(training.samples.X), workers() as threads:
+            coef = training.design.t_dot(dual / roots[:, None], threads) * self.weight_[:, None]
+        unpenalized = np.tensordot(weights / total, self.unpenalized_coef_[members], 1)
+        coef[self.adjusted_] = unpenalized[1:]
+        self.coef_ = coef.T
+
+    def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Prediction:
+        """Fit, and return what is predicted for the training samples when they are left out."""
+        raise NotImplementedError
+
+    def left_out_predictions(self, samples: Samples, folds: list[Indices]) -> list[Prediction]:
+        """Return the predictions of each fold by a fit without it, from one decomposition."""
+        start = perf_counter()
+        found = clone(self).set_params(cv=folds)._fit(samples.X, samples.y, None, samples.sample_weight)
+        found = replace(found, seconds_model=(perf_counter() - start) / len(folds))
+        return [found.part(fold) for fold in folds]
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.encode(X)
+
+    def _member_values(self, Z: Any) -> Floats:
+        """Return what each member predicts (members x samples x outputs)."""
+        found = inner_products(Z, self.training_, self.mean_, self.weight_, self.lengths_)
+        columns = self._unpenalized_columns(Z)
+        kernels = {int(k): KERNELS[self.kernels[k]](found, self.width_) for k in set(self._member_kernels)}
+        values = [
+            kernels[int(kernel)] @ dual + columns @ unpenalized
+            for kernel, dual, unpenalized in zip(
+                self._member_kernels, self.dual_coef_, self.unpenalized_coef_, strict=True
+            )
+        ]
+        return np.stack(values)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "member_weights_")
