@@ -28,21 +28,35 @@ from ..targets.mixture_weights import stacking_weights
 from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions
 from .inner_products import inner_products
-from .kernel_functions import KERNELS, InnerProducts, median_distance
-from .left_out_values import KernelDecomposition, KernelRidge, decompose, grouped_copies, left_out_folds
+from .kernel_functions import KERNELS, SCREENED, InnerProducts, median_distance
+from .left_out_values import (
+    KernelDecomposition,
+    KernelRidge,
+    dealt_folds,
+    decompose,
+    grouped_copies,
+    left_out_folds,
+)
+from .screened_kernel import best_features, fit_screened
 
 MOST_SAMPLES = 5000
+DEFAULT = ("linear", "cosine", "quadratic", "screened_10", "screened_2")
+# Features are screened again in so many folds, on which kernels are also compared with each other.
+N_FOLDS = 10
 # Members with less than this fraction of the largest weight are dropped.
 LEAST_WEIGHT = 1e-3
 
 # What the docstrings of all kernel methods say.
 DOCS = {
-    "parameters": """kernels : sequence of {"linear", "cosine", "rbf"}, default=("linear", "cosine", "rbf")
-        Kernels of the standardized features: their inner product, the cosine of the angle between samples, and
-        ``exp(-squared distance / its median)``.
+    "parameters": """kernels : sequence of str
+        Kernels of the standardized features, by default all but "rbf". "linear" is their inner product; "cosine",
+        the cosine of the angle between samples; "quadratic", ``(1 + inner product / typical squared length)^2``;
+        "rbf", ``exp(-squared distance / its median)``; "screened_10" and "screened_2", the linear kernel of the
+        10% and 2% of the features with the largest scores, which are screened again in every fold.
     cv : list of ndarray of int, optional
-        Samples that are left out together. By default every sample, or every group, alone.
-    concentration : float, default=1.5
+        Samples that are left out together. By default every sample or group alone, and ten folds for kernels of
+        screened features.
+    concentration : float, default=2.0
         Parameter of the Dirichlet prior of the weights of the kernels: 1 is maximum likelihood, larger values give
         more equal weights.
     scale : bool, default=True
@@ -82,12 +96,17 @@ FIT_DOCS = {
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Training samples, the decompositions of their kernels, and what is left out together."""
+    """Training samples, the decompositions of their kernels, and what is left out together.
+
+    Kernels of all features leave out single samples or groups, others the samples of a fold.
+    """
 
     samples: Samples
     design: Design
-    decompositions: list[KernelDecomposition]
-    folds: list[Indices]
+    columns: Floats  # unpenalized
+    roots: Floats  # square roots of the sample weights
+    decompositions: dict[str, KernelDecomposition]
+    groups: Indices | None  # of samples that are left out together
 
     @property
     def weights(self) -> Floats:
@@ -114,9 +133,9 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
     def __init__(
         self,
         *,
-        kernels: Any = ("linear", "cosine", "rbf"),
+        kernels: Any = DEFAULT,
         cv: Any = None,
-        concentration: float = 1.5,
+        concentration: float = 2.0,
         scale: bool = True,
         adjust: Any = None,
         handle_unknown: str = "error",
@@ -143,16 +162,16 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> Training:
         """Read the samples, and decompose their kernels."""
-        unknown = [name for name in self.kernels if name not in KERNELS]
+        unknown = [name for name in self.kernels if name not in (*KERNELS, *SCREENED)]
         if unknown or not len(self.kernels):
             wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
-            raise ValueError(f"kernels {wrong}. Choose from {', '.join(KERNELS)}.")
+            raise ValueError(f"kernels {wrong}. Choose from {', '.join((*KERNELS, *SCREENED))}.")
         given, reuse = X, find_reuse(X)
         X, y = self._read_training_data(X, y, True)
         if X.shape[0] > MOST_SAMPLES:
             raise ValueError(
-                f"X has {X.shape[0]:,} samples, but {type(self).__name__} decomposes a matrix of samples x samples "
-                f"and takes at most {MOST_SAMPLES:,}. Use a penalized model, or a reduction with a model."
+                f"X has {X.shape[0]:,} samples, but {type(self).__name__} decomposes a matrix of samples x "
+                f"samples and takes at most {MOST_SAMPLES:,}. Use a penalized model, or a reduction with a model."
             )
         if isinstance(X, ColumnSource):
             X = X.arranged(self.memory_budget)
@@ -182,9 +201,40 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
             return decompose(KERNELS[name](found, self.width_), columns, roots)
 
         known = ("kernel", usable.tobytes(), covariates.tobytes())
-        parts = [find_or_make(reuse, whole, (*known, name), partial(make, name)) for name in self.kernels]
+        names = [name for name in (*self.kernels, "linear") if name in KERNELS]
+        parts = {name: find_or_make(reuse, whole, (*known, name), partial(make, name)) for name in names}
         groups = grouped_copies(found.distances, found.rows, samples.groups)
-        return Training(samples, design, parts, left_out_folds(len(gram), groups) if self.cv is None else self.cv)
+        return Training(samples, design, columns, roots, parts, groups)
+
+    def _fit_kernels(self, training: Training, target: Floats) -> list[KernelRidge]:
+        """Fit all kernels and penalties to the target (samples x outputs)."""
+        alone = folds = self.cv
+        if self.cv is None:
+            alone = folds = left_out_folds(len(target), training.groups)
+            if any(name in SCREENED for name in self.kernels):
+                # The first output of classes says which samples are of the first class, and so on.
+                strata = target @ np.arange(1, target.shape[1] + 1)
+                folds = dealt_folds(strata, training.groups, N_FOLDS)
+        columns, roots = training.columns, training.roots
+        fits, self.screened_features_ = [], {}
+        with exact(training.samples.X), workers() as threads:
+            if folds is not alone or any(name in SCREENED for name in self.kernels):
+                every = np.arange(len(target))
+                parts = [every, *(np.setdiff1d(every, fold) for fold in folds)]
+                ranked = best_features(training.design, columns, roots, target, parts, threads)
+            for name in self.kernels:
+                if name in SCREENED:
+                    fit, chosen = fit_screened(
+                        training.design, columns, roots, target, ranked, SCREENED[name], folds, threads
+                    )
+                    self.screened_features_[name] = chosen
+                else:
+                    part = training.decompositions[name]
+                    left_out = part.leave_out(target, alone)
+                    in_folds = left_out if folds is alone else part.leave_out(target, folds)
+                    fit = KernelRidge(*part.fit(target), left_out, in_folds)
+                fits.append(fit)
+        return fits
 
     def _store_samples(self, design: Design, gram: Floats, samples: Samples) -> InnerProducts:
         lengths = np.diag(gram).copy()
@@ -203,15 +253,15 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         centered = given - self.mean_[self.adjusted_]
         return np.column_stack([constant, centered])
 
-    def _mix(self, fits: list[KernelRidge], densities: Floats, weights: Floats) -> Floats:
-        """Set the members and their weights from left-out log densities (kernel x penalty x sample).
+    def _mix(self, fits: list[KernelRidge], densities: Floats, in_folds: Floats, weights: Floats) -> Floats:
+        """Set the members and their weights from log densities of left-out samples (kernel x penalty x sample).
 
+        Penalties are weighted by the first, and kernels by those in folds, which are the same for all kernels.
         Returns the weights of all kernels and penalties.
         """
-        likelihood = densities @ weights
-        self.penalty_weights_ = np.exp(likelihood - logsumexp(likelihood, axis=1, keepdims=True))
-        with np.errstate(divide="ignore"):
-            of_kernels = logsumexp(densities, axis=1, b=self.penalty_weights_[:, :, None])
+        self.penalty_weights_ = _proportional(densities @ weights)
+        shares = _proportional(in_folds @ weights)
+        of_kernels = logsumexp(in_folds, axis=1, b=shares[:, :, None])
         self.kernel_weights_ = stacking_weights(of_kernels.T, self.concentration, weights)
         all_weights = self.kernel_weights_[:, None] * self.penalty_weights_
         kept = all_weights > LEAST_WEIGHT * all_weights.max()
@@ -230,9 +280,8 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         weights = self.member_weights_[members] * slopes[members]
         total = max(self.member_weights_[members].sum(), np.finfo(np.float64).tiny)
         dual = np.tensordot(weights / total, self.dual_coef_[members], 1)
-        roots = training.decompositions[0].roots
         with exact(training.samples.X), workers() as threads:
-            coef = training.design.t_dot(dual / roots[:, None], threads) * self.weight_[:, None]
+            coef = training.design.t_dot(dual / training.roots[:, None], threads) * self.weight_[:, None]
         unpenalized = np.tensordot(weights / total, self.unpenalized_coef_[members], 1)
         coef[self.adjusted_] = unpenalized[1:]
         self.coef_ = coef.T
@@ -254,16 +303,27 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def _member_values(self, Z: Any) -> Floats:
         """Return what each member predicts (members x samples x outputs)."""
-        found = inner_products(Z, self.training_, self.mean_, self.weight_, self.lengths_)
-        columns = self._unpenalized_columns(Z)
-        kernels = {int(k): KERNELS[self.kernels[k]](found, self.width_) for k in set(self._member_kernels)}
-        values = [
-            kernels[int(kernel)] @ dual + columns @ unpenalized
-            for kernel, dual, unpenalized in zip(
-                self._member_kernels, self.dual_coef_, self.unpenalized_coef_, strict=True
-            )
-        ]
-        return np.stack(values)
+        columns, values = self._unpenalized_columns(Z), []
+        for number in np.unique(self._member_kernels):
+            members = self._member_kernels == number
+            kernel = self._new_kernel(self.kernels[number], Z)
+            values.append(kernel @ self.dual_coef_[members] + columns @ self.unpenalized_coef_[members])
+        return np.concatenate(values)
+
+    def _new_kernel(self, name: str, Z: Any) -> Floats:
+        """Return a kernel between new and training samples."""
+        if name not in SCREENED:
+            found = inner_products(Z, self.training_, self.mean_, self.weight_, self.lengths_)
+            return KERNELS[name](found, self.width_)
+        weight = np.zeros_like(self.weight_)
+        chosen = self.screened_features_[name]
+        weight[chosen] = self.weight_[chosen]
+        return inner_products(Z, self.training_, self.mean_, weight, self.lengths_).products
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "member_weights_")
+
+
+def _proportional(log_likelihood: Floats) -> Floats:
+    """Return weights of penalties (last axis) proportional to their likelihoods."""
+    return np.exp(log_likelihood - logsumexp(log_likelihood, axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""KernelClassifier and KernelRegressor: kernel ridge regression whose predictive distribution is left-out checked."""
+"""KernelClassifier and KernelRegressor: kernel ridge regression with calibrated predictive distributions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from scipy.stats import norm
 from ..foundation.arrays import Floats
 from ..foundation.parameters import fit_context, share_docs
 from ..targets.classes import ClassPredictions
-from ..targets.mixture_weights import fit_inverse_temperature, tempered
 from ..targets.normal_mixtures import mixture_quantile
 from ..targets.quantity import QuantityIntervals, interval_tails
 from ..targets.samples import INTERVAL_PROBABILITY, SMALLEST_PROBABILITY, Prediction
 from ..targets.target_and_prediction_checks import class_codes, numeric_target
 from .base import DOCS, FIT_DOCS, KernelMethod
-from .class_calibration import calibrate_classes, log_softmax
+from .class_calibration import Calibration, calibrate_classes, log_softmax
 
 # A deviation below this fraction of the spread of the target would mean that left-out values fit it exactly.
 LEAST_DEVIATION = 1e-6
@@ -42,8 +41,6 @@ class KernelClassifier(ClassPredictions, KernelMethod):
         Class labels.
     leave_one_out_ : ndarray of shape (n_samples, n_classes)
         Probabilities predicted for each training sample without it, its group and its copies.
-    inverse_temperature_ : float
-        Exponent of the mixed probabilities; values above 1 make them more extreme.
     $attributes
 
     Examples
@@ -84,31 +81,25 @@ class KernelClassifier(ClassPredictions, KernelMethod):
         classes, codes = class_codes(training.samples.y)
         observed = np.eye(len(classes))[codes]
         weights = training.weights
-        fits = [part.fit(observed, training.folds) for part in training.decompositions]
-        found = [[calibrate_classes(values, observed, weights) for values in fit.left_out] for fit in fits]
-        logs = np.array(
-            [
-                [one.log_probabilities(values) for one, values in zip(row, fit.left_out, strict=True)]
-                for row, fit in zip(found, fits, strict=True)
-            ]
-        )
-        rows = np.arange(len(codes))
-        members = self._mix(fits, logs[:, :, rows, codes], weights)
+        fits, rows = self._fit_kernels(training, observed), np.arange(len(codes))
+        found, logs = _calibrate([fit.left_out for fit in fits], observed, weights)
+        in_folds = logs
+        if any(fit.in_folds is not fit.left_out for fit in fits):
+            in_folds = _calibrate([fit.in_folds for fit in fits], observed, weights)[1]
+        members = self._mix(fits, logs[:, :, rows, codes], in_folds[:, :, rows, codes], weights)
         self.classes_ = classes
         kept = list(zip(self._member_kernels, self._member_penalties, strict=True))
         self.slopes_ = np.array([found[k][p].slope for k, p in kept])
         self.intercepts_ = np.array([found[k][p].intercepts for k, p in kept])
-        pooled = np.tensordot(members, np.exp(logs), 2)
-        self.inverse_temperature_ = fit_inverse_temperature(pooled, codes, weights)
-        self.leave_one_out_ = left_out = tempered(pooled, self.inverse_temperature_)
+        self.leave_one_out_ = left_out = np.tensordot(members, np.exp(logs), 2)
         self._store_coefficients(training, self.slopes_)
         density = np.log(np.clip(left_out[rows, codes], SMALLEST_PROBABILITY, 1.0))
         return Prediction(left_out.argmax(axis=1), left_out, log_density=density)
 
     def _probabilities(self, Z: Any) -> Floats:
         predictors = self.slopes_[:, None, None] * self._member_values(Z) + self.intercepts_[:, None, :]
-        mixed = np.tensordot(self.member_weights_, np.exp(log_softmax(predictors)), 1)
-        return tempered(mixed, self.inverse_temperature_)
+        mixed: Floats = np.tensordot(self.member_weights_, np.exp(log_softmax(predictors)), 1)
+        return mixed
 
     def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
         observed = self._probabilities(Z)[np.arange(len(y)), y]
@@ -172,12 +163,10 @@ class KernelRegressor(QuantityIntervals, KernelMethod):
         """Fit, and return what is predicted for the training samples when they are left out."""
         training = self._prepare(X, y, sample_weight, None, groups)
         target, weights = numeric_target(training.samples.y), training.weights
-        fits = [part.fit(target[:, None], training.folds) for part in training.decompositions]
-        values = np.stack([fit.left_out[:, :, 0] for fit in fits])
-        spread = np.sqrt(np.average((target - values) ** 2, axis=2, weights=weights))
-        spread = np.maximum(spread, LEAST_DEVIATION * target.std())
-        densities = norm.logpdf(target, values, spread[:, :, None])
-        self._mix(fits, densities, weights)
+        fits = self._fit_kernels(training, target[:, None])
+        values, in_folds = (np.stack(part)[:, :, :, 0] for part in zip(*(fit[2:] for fit in fits), strict=True))
+        spread, densities = _normal_densities(values, target, weights)
+        self._mix(fits, densities, _normal_densities(in_folds, target, weights)[1], weights)
         kept, shares = (self._member_kernels, self._member_penalties), self.member_weights_
         self.deviations_ = spread[kept]
         self.leave_one_out_, self.leave_one_out_deviation_ = _moments(shares, values[kept], self.deviations_)
@@ -208,3 +197,20 @@ def _moments(weights: Floats, means: Floats, deviations: Floats) -> tuple[Floats
     """Return mean and standard deviation of a mixture of normal distributions (members x samples)."""
     center = weights @ means
     return center, np.sqrt(weights @ (deviations[:, None] ** 2 + (means - center) ** 2))
+
+
+def _calibrate(values: list[Floats], observed: Floats, weights: Floats) -> tuple[list[list[Calibration]], Floats]:
+    """Calibrate the values of all kernels and penalties; return also log probabilities."""
+    found = [[calibrate_classes(part, observed, weights) for part in parts] for parts in values]
+    logs = [
+        [one.log_probabilities(part) for one, part in zip(row, parts, strict=True)]
+        for row, parts in zip(found, values, strict=True)
+    ]
+    return found, np.array(logs)
+
+
+def _normal_densities(values: Floats, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the standard deviations of left-out residuals, and log densities (kernel x penalty x sample)."""
+    spread = np.sqrt(np.average((target - values) ** 2, axis=2, weights=weights))
+    spread = np.maximum(spread, LEAST_DEVIATION * target.std())
+    return spread, norm.logpdf(target, values, spread[:, :, None])

@@ -1,4 +1,4 @@
-"""Kernels, as functions of inner products of samples: linear, cosine and Gaussian at the median distance."""
+"""Kernels, as functions of inner products of samples: linear, cosine, quadratic, and Gaussian."""
 
 from __future__ import annotations
 
@@ -33,9 +33,14 @@ def linear(found: InnerProducts, width: float) -> Floats:
 
 
 def cosine(found: InnerProducts, width: float) -> Floats:
-    """Return the cosines of the angles between samples, which do not depend on how far a sample is from the mean."""
+    """Return the cosines of the angles between samples: how far a sample is from the mean does not matter."""
     lengths = np.sqrt(np.outer(found.rows, found.columns))
     return np.divide(found.products, lengths, out=np.zeros_like(found.products), where=lengths > 0)
+
+
+def quadratic(found: InnerProducts, width: float) -> Floats:
+    """Return ``(1 + inner product / typical squared length)^2``: features and their pairwise products."""
+    return (1 + found.products / max(float(np.median(found.columns)), np.finfo(np.float64).tiny)) ** 2
 
 
 def gaussian(found: InnerProducts, width: float) -> Floats:
@@ -43,7 +48,10 @@ def gaussian(found: InnerProducts, width: float) -> Floats:
     return np.exp(-found.distances / width)
 
 
-KERNELS: dict[str, Kernel] = {"linear": linear, "cosine": cosine, "rbf": gaussian}
+KERNELS: dict[str, Kernel] = {"linear": linear, "cosine": cosine, "quadratic": quadratic, "rbf": gaussian}
+# The linear kernel of this fraction of the features, those with the largest scores.
+SCREENED = {"screened_10": 0.10, "screened_2": 0.02}
+FEWEST_SCREENED = 20
 
 
 def median_distance(found: InnerProducts) -> float:

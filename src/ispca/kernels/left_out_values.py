@@ -1,4 +1,4 @@
-"""Kernel ridge regression with exact left-out values: one eigendecomposition serves all penalties, folds and targets.
+"""Kernel ridge regression with exact left-out values: one eigendecomposition for all penalties, folds and targets.
 
 For the kernel matrix K of the training samples, sample weights W, unpenalized columns C (the constant and the
 covariates) and a penalty, the dual coefficients of the target Y are Q Y with
@@ -31,7 +31,8 @@ class KernelRidge(NamedTuple):
 
     dual: Floats  # coefficients of the kernels between new and training samples
     unpenalized: Floats  # coefficients of the unpenalized columns
-    left_out: Floats  # values that fits without the fold of each sample predict for it
+    left_out: Floats  # predictions for each sample by fits without it, or without its group
+    in_folds: Floats  # predictions for each sample by fits without its fold, on which kernels are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +62,27 @@ class KernelDecomposition:
         """The penalties of the fits."""
         return PENALTIES * max(float(self.values.mean()), np.finfo(np.float64).tiny)
 
-    def fit(self, target: Floats, folds: list[Indices]) -> KernelRidge:
-        """Fit the target (samples x outputs) with every penalty, and leave out every fold."""
-        shrinkage = 1 / (self.values + self.penalties[:, None])
-        dual = self._dual(target, shrinkage)
+    def fit(self, target: Floats) -> tuple[Floats, Floats]:
+        """Fit the target (samples x outputs) with every penalty; return dual and unpenalized coefficients."""
+        dual = self._dual(target, self._shrinkage)
         # The fit plus penalty times dual over weight equals the target, which gives the unpenalized part.
         rest = target - self.kernel @ dual - (self.penalties[:, None] / self.roots**2)[:, :, None] * dual
-        left_out = self._left_out(target, dual, shrinkage, folds)
-        return KernelRidge(dual, np.linalg.pinv(self.columns) @ rest, left_out)
+        return dual, np.linalg.pinv(self.columns) @ rest
 
-    def fit_unpenalized(self, target: Floats, folds: list[Indices]) -> tuple[Floats, Floats]:
-        """Fit the unpenalized columns alone: the limit of large penalties; return coefficients and left-out values."""
+    def leave_out(self, target: Floats, folds: list[Indices]) -> Floats:
+        """Return what fits without each fold predict for it (penalties x samples x outputs)."""
+        return self._left_out(target, self._shrinkage, folds)
+
+    def leave_out_unpenalized(self, target: Floats, folds: list[Indices]) -> tuple[Floats, Floats]:
+        """Fit the unpenalized columns alone, the limit of large penalties; return coefficients and predictions."""
         shrinkage = np.ones((1, len(self.values)))
-        dual = self._dual(target, shrinkage)
-        fitted = target - dual[0] / (self.roots**2)[:, None]
-        return np.linalg.pinv(self.columns) @ fitted, self._left_out(target, dual, shrinkage, folds)[0]
+        fitted = target - self._dual(target, shrinkage)[0] / (self.roots**2)[:, None]
+        return np.linalg.pinv(self.columns) @ fitted, self._left_out(target, shrinkage, folds)[0]
+
+    @property
+    def _shrinkage(self) -> Floats:
+        shrinkage: Floats = 1 / (self.values + self.penalties[:, None])
+        return shrinkage
 
     def _dual(self, target: Floats, shrinkage: Floats) -> Floats:
         """Return Q Y for every penalty."""
@@ -83,11 +90,12 @@ class KernelDecomposition:
         dual: Floats = self.roots[:, None] * (self.vectors @ (shrinkage[:, :, None] * rotated))
         return dual
 
-    def _left_out(self, target: Floats, dual: Floats, shrinkage: Floats, folds: list[Indices]) -> Floats:
+    def _left_out(self, target: Floats, shrinkage: Floats, folds: list[Indices]) -> Floats:
         """Return ``Y_B - (Q_BB)^-1 (Q Y)_B`` of all folds.
 
         Where the other samples do not determine an unpenalized column, the left-out value is the mean.
         """
+        dual = self._dual(target, shrinkage)
         weighted = self.roots[:, None] * self.vectors
         mean = np.average(target, axis=0, weights=self.roots**2)
         largest = shrinkage.max(axis=1)
@@ -129,6 +137,16 @@ def left_out_folds(n_samples: int, groups: Indices | None) -> list[Indices]:
         return list(np.arange(n_samples)[:, None])
     order = np.argsort(groups, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+def dealt_folds(strata: Floats, groups: Indices | None, count: int) -> list[Indices]:
+    """Return at most so many folds: samples, or groups, in the order of their strata are dealt out like cards."""
+    units = np.arange(len(strata)) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
+    first = np.unique(units, return_index=True)[1]
+    order = np.argsort(strata[first], kind="stable")
+    fold = np.empty(len(first), np.intp)
+    fold[order] = np.arange(len(first)) % count
+    return [part for part in (np.flatnonzero(fold[units] == k) for k in range(count)) if len(part)]
 
 
 def grouped_copies(distances: Floats, lengths: Floats, groups: Indices | None) -> Indices | None:

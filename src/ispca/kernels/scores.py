@@ -14,7 +14,8 @@ from ..foundation.parameters import fit_context, share_docs
 from ..inputs.checks import columns_of, target_array
 from ..reduction.response import FAMILY_CHOICES, AdjustedTarget, find_family
 from ..targets import is_category
-from .base import DOCS, FIT_DOCS, KernelMethod, Training
+from .base import DEFAULT, DOCS, FIT_DOCS, KernelMethod, Training
+from .left_out_values import left_out_folds
 
 
 @share_docs(**DOCS)
@@ -60,9 +61,9 @@ class KernelScores(TransformerMixin, KernelMethod):
         self,
         *,
         family: str = "auto",
-        kernels: Any = ("linear", "cosine", "rbf"),
+        kernels: Any = DEFAULT,
         cv: Any = None,
-        concentration: float = 1.5,
+        concentration: float = 2.0,
         scale: bool = True,
         adjust: Any = None,
         handle_unknown: str = "error",
@@ -134,19 +135,17 @@ class KernelScores(TransformerMixin, KernelMethod):
         labels, y = is_category(y), target_array(y, self.family)
         training = self._prepare(X, y, sample_weight, offset, groups)
         target = self._residuals(training, labels)
-        weights, folds = training.weights, training.folds
-        deviation = np.sqrt(np.average(target**2, axis=0, weights=weights))
-        target = target / deviation
-        fits = [part.fit(target, folds) for part in training.decompositions]
-        null, left_out_null = training.decompositions[0].fit_unpenalized(target, folds)
-        values = np.stack([fit.left_out for fit in fits])
-        spread = np.sqrt(np.average((target - values) ** 2, axis=2, weights=weights))[:, :, None]
-        densities = norm.logpdf(target, values, np.maximum(spread, np.finfo(np.float64).eps)).sum(axis=3)
-        members = self._mix(fits, densities, weights)
+        weights = training.weights
+        target = target / np.sqrt(np.average(target**2, axis=0, weights=weights))
+        fits = self._fit_kernels(training, target)
+        values, in_folds = (np.stack(part) for part in zip(*(fit[2:] for fit in fits), strict=True))
+        members = self._mix(fits, *(_densities(part, target, weights) for part in (values, in_folds)), weights)
+        alone = left_out_folds(len(target), training.groups) if self.cv is None else self.cv
+        null, left_out_null = next(iter(training.decompositions.values())).leave_out_unpenalized(target, alone)
         # What all samples have in common is not part of the score: of a left-out sample, it contains its outcome.
         self.unpenalized_coef_ = self.unpenalized_coef_ - null
         scores = np.tensordot(members, values - left_out_null, 2)
-        # Where nothing can be predicted, left-out values go against their targets; a model must not learn from that.
+        # Where nothing can be predicted, left-out values go against their targets, which a model must not learn.
         useful = (weights @ (scores * target) > 0).astype(np.float64)
         scores, self.dual_coef_ = scores * useful, self.dual_coef_ * useful
         self.unpenalized_coef_ = self.unpenalized_coef_ * useful
@@ -200,3 +199,9 @@ class KernelScores(TransformerMixin, KernelMethod):
         """
         count = self.dual_coef_.shape[2]
         return np.array([f"kernel_score_{k + 1}" for k in range(count)], dtype=object)
+
+
+def _densities(values: Floats, target: Floats, weights: Floats) -> Floats:
+    """Return the log density of each sample, summed over the outputs (kernel x penalty x sample)."""
+    spread = np.sqrt(np.average((target - values) ** 2, axis=2, weights=weights))[:, :, None]
+    return norm.logpdf(target, values, np.maximum(spread, np.finfo(np.float64).eps)).sum(axis=3)
