@@ -182,9 +182,14 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         rows = total_weights(samples.sample_weight, None)
         data = TrainingData(samples.X, None, rows, covariates, excluded, samples.groups)
         with exact(X), workers() as threads:
-            options = {"center": True, "scale": self.scale, "rows": rows, "memory_budget": self.memory_budget}
+            options: dict[str, Any] = {"rows": rows, "memory_budget": self.memory_budget}
             key = ("design", True, self.scale, (self.missing, *self.categories_), *data.weight_key(samples.kept))
-            whole = find_or_make(reuse, given, key, partial(make_design, samples.X, threads, **options))
+            whole = find_or_make(
+                reuse,
+                given,
+                key,
+                partial(make_design, samples.X, threads, center=True, scale=self.scale, **options),
+            )
             if isinstance(X, SelfFilledSource):
                 X.learn()
                 self._store_fill_values(X.n_missing, X.values)

@@ -103,7 +103,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         self : estimator
             The fitted estimator.
         """
-        self._fit(X, y, groups, sample_weight, offset)
+        self._learn(X, y, groups, sample_weight, offset)
         return self
 
     @share_docs(**FIT_DOCS)
@@ -127,11 +127,11 @@ class KernelScores(TransformerMixin, KernelMethod):
         Z : ndarray of shape (n_samples, n_outputs)
             Scores; 0 for samples of weight 0.
         """
-        self._fit(X, y, groups, sample_weight, offset)
+        self._learn(X, y, groups, sample_weight, offset)
         return self.training_scores_
 
     @fit_context(skip_nested=True)
-    def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any, offset: Any) -> None:
+    def _learn(self, X: Any, y: Any, groups: Any, sample_weight: Any, offset: Any) -> None:
         labels, y = is_category(y), target_array(y, self.family)
         training = self._prepare(X, y, sample_weight, offset, groups)
         target = self._residuals(training, labels)
@@ -139,7 +139,8 @@ class KernelScores(TransformerMixin, KernelMethod):
         target = target / np.sqrt(np.average(target**2, axis=0, weights=weights))
         fits = self._fit_kernels(training, target)
         values, in_folds = (np.stack(part) for part in zip(*(fit[2:] for fit in fits), strict=True))
-        members = self._mix(fits, *(_densities(part, target, weights) for part in (values, in_folds)), weights)
+        densities, compared = (_densities(part, target, weights) for part in (values, in_folds))
+        members = self._mix(fits, densities, compared, weights)
         alone = left_out_folds(len(target), training.groups) if self.cv is None else self.cv
         null, left_out_null = next(iter(training.decompositions.values())).leave_out_unpenalized(target, alone)
         # What all samples have in common is not part of the score: of a left-out sample, it contains its outcome.
