@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import norm
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..families import POISSON, CountFamily
@@ -19,10 +18,10 @@ from ..targets.classes import ClassPredictions, class_probabilities
 from ..targets.counts import CountPredictions
 from ..targets.mixture_weights import fit_inverse_temperature, tempered
 from ..targets.normal_mixtures import mixture_quantile
-from ..targets.quantity import QuantityIntervals
-from ..targets.samples import INTERVAL_PROBABILITY, SMALLEST_PROBABILITY, Prediction, Samples
-from ..targets.survival import SurvivalPredictions, survival_at
-from ..targets.target_and_prediction_checks import ImpossiblePrediction, n_rows, possible_counts, possible_values
+from ..targets.quantity import QuantityIntervals, normal_part
+from ..targets.samples import SMALLEST_PROBABILITY, Prediction, Samples
+from ..targets.survival import SurvivalPredictions, risk_of_curves, survival_at
+from ..targets.target_and_prediction_checks import n_rows, possible_counts, possible_values
 from .base import DOCS, FIT_DOCS, Stacked, offset_option
 
 
@@ -193,12 +192,12 @@ class StackedRegressor(QuantityIntervals, Stacked):
         return prediction.interval is not None
 
     def _check_part(self, prediction: Prediction) -> None:
-        _normal_part(prediction)
+        normal_part(prediction)
 
     def _normal_parts(self, Z: Any) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictions, with one row per candidate."""
         samples = Samples(Z, np.zeros(n_rows(Z)))
-        parts = self._of_each(lambda item: _normal_part(self.target.predict(item, take_apart(item), samples)))
+        parts = self._of_each(lambda item: normal_part(self.target.predict(item, take_apart(item), samples)))
         mean, spread = np.array(parts).swapaxes(0, 1)
         return mean, spread
 
@@ -222,14 +221,6 @@ class StackedRegressor(QuantityIntervals, Stacked):
         samples = Samples(Z, y)
         parts = self._of_each(lambda item: self.target.predict(item, take_apart(item), samples).log_density)
         return np.asarray(logsumexp(np.array(parts), axis=0, b=self.weights_[:, None]))
-
-
-def _normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of the normal distribution that represents a prediction in a mixture."""
-    width = np.diff(np.asarray(prediction.interval), axis=1)[:, 0]
-    if not (np.isfinite(width) & (width > 0)).all():
-        raise ImpossiblePrediction("Its 90% intervals are empty or infinite.")
-    return prediction.value, width / (2 * norm.ppf((1 + INTERVAL_PROBABILITY) / 2))
 
 
 @share_docs(
@@ -345,10 +336,7 @@ class StackedSurvival(SurvivalPredictions, Stacked):
         self.unique_times_ = np.unique(samples.y["time"])
 
     def _risk(self, Z: Any, offset: Floats | None) -> Floats:
-        curves = self._curves(Z, offset)
-        # Everyone survives until the first time.
-        before = np.column_stack([np.ones(len(curves)), curves[:, :-1]])
-        return -(before @ np.diff(self.unique_times_, prepend=0.0))
+        return risk_of_curves(self._curves(Z, offset), self.unique_times_)
 
     def _curves(self, Z: Any, offset: Floats | None) -> Floats:
         times, count, options = self.unique_times_, n_rows(Z), offset_option(offset)

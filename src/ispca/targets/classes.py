@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,17 @@ from .measures import (
     RANKED_PROBABILITY,
 )
 from .samples import SMALLEST_PROBABILITY, Pooled, Prediction, Samples
-from .target import Judgment, Kind, Predictions, Target, by_name, find_method, interval_text, known
+from .target import (
+    Judgment,
+    Kind,
+    Predictions,
+    Target,
+    by_name,
+    find_method,
+    interval_text,
+    known,
+    mixed_probabilities,
+)
 from .target_and_prediction_checks import (
     ImpossiblePrediction,
     known_labels,
@@ -85,6 +96,12 @@ class Classes(Target):
             ranking = possible_ranking(decide(protect(X, estimator)), len(y), len(classes))
             return Prediction(value, ranking=ranking)
         return Prediction(value)
+
+    def mix(self, parts: Sequence[Prediction], weights: Floats) -> Prediction:
+        """Return the mixed probabilities, and the most probable class."""
+        mixed = mixed_probabilities(parts, weights)
+        assert mixed.probabilities is not None
+        return replace(mixed, value=mixed.probabilities.argmax(axis=1))
 
     def judge(self, found: Pooled) -> Judgment:
         """Judge by the accuracy, or by the AUC if most samples belong to one class."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -13,9 +15,16 @@ from ..families import GAUSSIAN
 from ..foundation.arrays import Floats, protect
 from .base_rates import BaseRateRegressor
 from .measures import COVERAGE, MLPD, R2, RMSE
+from .normal_mixtures import mixture_quantile
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
 from .target import Predictions, Target, by_name, find_method, log_density
-from .target_and_prediction_checks import observed_values, possible_interval, possible_spread, possible_values
+from .target_and_prediction_checks import (
+    ImpossiblePrediction,
+    observed_values,
+    possible_interval,
+    possible_spread,
+    possible_values,
+)
 
 
 class Quantity(Target):
@@ -57,8 +66,25 @@ class Quantity(Target):
             interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY), len(y))
         return Prediction(value, log_density=density, interval=interval)
 
+    def mix(self, parts: Sequence[Prediction], weights: Floats) -> Prediction:
+        """Return the mixture, in whose interval each part has a normal distribution."""
+        mixed = super().mix(parts, weights)
+        if any(part.interval is None for part in parts):
+            return mixed
+        mean, deviation = np.array([normal_part(part) for part in parts]).swapaxes(0, 1)
+        ends = [mixture_quantile(tail, weights, mean, deviation) for tail in interval_tails(INTERVAL_PROBABILITY)]
+        return replace(mixed, interval=np.column_stack(ends))
+
 
 QUANTITY = Quantity()
+
+
+def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of the normal distribution that represents a prediction in a mixture."""
+    width = np.diff(np.asarray(prediction.interval), axis=1)[:, 0]
+    if not (np.isfinite(width) & (width > 0)).all():
+        raise ImpossiblePrediction("Its 90% intervals are empty or infinite.")
+    return prediction.value, width / (2 * norm.ppf((1 + INTERVAL_PROBABILITY) / 2))
 
 
 def interval_tails(level: float) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,7 @@ from .target import (
     find_method,
     interval_text,
     log_density,
+    mixed_probabilities,
     pooled_estimate,
 )
 from .target_and_prediction_checks import (
@@ -101,6 +103,12 @@ class Survival(Target):
         curves = survival_at(model, Z, np.asarray(self.times), len(y))
         return Prediction(risk, curves, log_density=log_density(model, Z, y))
 
+    def mix(self, parts: Sequence[Prediction], weights: Floats) -> Prediction:
+        """Return the mixed survival curves; the risk is minus the mean survival time up to the last time."""
+        mixed = mixed_probabilities(parts, weights)
+        assert mixed.probabilities is not None
+        return replace(mixed, value=risk_of_curves(mixed.probabilities, np.asarray(self.times)))
+
     def judge(self, found: Pooled) -> Judgment:
         """Judge by the concordance index, if there are enough events and pairs."""
         n_events, n_pairs = comparable_pairs(found.held_out)
@@ -142,6 +150,14 @@ def survival_at(model: Any, Z: Any, times: Floats, n_samples: int, **options: An
 
 
 SURVIVAL = Survival()
+
+
+def risk_of_curves(curves: Floats, times: Floats) -> Floats:
+    """Return minus the mean survival time up to the last time, the area under each curve (samples x times)."""
+    # Everyone survives until the first time.
+    before = np.column_stack([np.ones(len(curves)), curves[:, :-1]])
+    risk: Floats = -(before @ np.diff(times, prepend=0.0))
+    return risk
 
 
 class SurvivalPredictions(OffsetPredictions):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
+from scipy.special import logsumexp
 
 from ..families import Family
 from ..foundation.arrays import Floats
@@ -158,6 +159,14 @@ class Target:
         """Return what a fitted estimator predicts; ``parts`` is the estimator taken apart."""
         raise NotImplementedError
 
+    def mix(self, parts: Sequence[Prediction], weights: Floats) -> Prediction:
+        """Return the mixture of the predictions of several methods for the same samples.
+
+        The mixture has no interval: that of a distribution depends on more than those of its parts.
+        """
+        value = weights @ np.array([part.value for part in parts], dtype=np.float64)
+        return Prediction(value, log_density=_mixed_density(parts, weights))
+
     def judge(self, found: Pooled) -> Judgment:
         """Return what a verdict says about predictions of held-out samples: how much of something is explained."""
         value = pooled_estimate(self.deciding, found)
@@ -167,6 +176,19 @@ class Target:
             f"compared with 0% by always predicting {guess}."
         )
         return Judgment(self.deciding, value, 0.0, sentence)
+
+
+def _mixed_density(parts: Sequence[Prediction], weights: Floats) -> Floats | None:
+    densities = [part.log_density for part in parts]
+    if any(density is None for density in densities):
+        return None
+    return np.asarray(logsumexp(np.array(densities), axis=0, b=weights[:, None]))
+
+
+def mixed_probabilities(parts: Sequence[Prediction], weights: Floats) -> Prediction:
+    """Return the mixture of predictions that have probabilities, without predicted values."""
+    probabilities = np.tensordot(weights, np.array([part.probabilities for part in parts]), 1)
+    return Prediction(None, probabilities, log_density=_mixed_density(parts, weights))
 
 
 def find_method(estimator: Any, name: str) -> Callable[..., Any] | None:
