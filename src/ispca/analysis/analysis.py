@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data_checks import Finding
-from ..foundation.messages import Listener, SettingError, count
+from ..foundation.messages import PREDICTORS, Listener, SettingError, count
 from ..foundation.output_folder import output_folder
 from ..foundation.progress import silence
 from ..foundation.result_tables import ResultTable, as_table
@@ -20,6 +20,7 @@ from ..persistence import ModelFileError
 from ..readers import Table
 from ..selection import ProjectionSelector
 from ..validation import Comparison
+from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .data_in_memory import new_table
 from .feature_labels import shown_names
 from .method_comparison import compare_on_table
@@ -56,7 +57,7 @@ class Analysis:
     settings : Settings
         The settings of the analysis, with the number of folds that was possible.
     model : Pipeline
-        The reduction and the model, fitted to all samples.
+        The interpretable components and the model on them, fitted to all samples.
     scores : ResultTable
         The components of the samples.
     coefficients : ResultTable
@@ -76,8 +77,9 @@ class Analysis:
         The data; None if the analysis was loaded.
     validation : Comparison or None
         Cross-validation of the model and of its baselines.
-    stack, stack_verdict : estimator, dict or None
-        The stack of all methods and its verdict, if it was asked for.
+    combined : estimator or None
+        The mixture of the model, kernels, the lasso and the base rate, which `predict` and `evaluate` use; None
+        without cross-validation.
     unadjusted : ISPCA or None
         The components without adjustment for the covariates.
     confounding : sequence of str
@@ -86,6 +88,8 @@ class Analysis:
         What a model file says about the data of the fit.
     posterior_table : ResultTable or None
         The coefficients of the model by column.
+    model_details : dict
+        Of a loaded analysis: what each model file says.
     """
 
     settings: Settings
@@ -100,11 +104,11 @@ class Analysis:
     details: dict[str, Any]
     table: Table | None = None
     validation: Comparison | None = None
-    stack: Any = None
-    stack_verdict: Mapping[str, Any] | None = None
+    combined: Any = None
     unadjusted: Any = None
     confounding: Sequence[str] = ()
     posterior_table: Any = None
+    model_details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     listener: Listener = field(default_factory=Listener)
 
     @property
@@ -128,13 +132,6 @@ class Analysis:
         return len(self.coefficients) // (self.model[0].n_features_in_ + 1)
 
     @cached_property
-    def all_details(self) -> dict[str, Any]:
-        """What a model file says about the data of the fit, with hashes of the training samples."""
-        if self.table is None:
-            return self.details
-        return self.details | {RECORD: training_record(self.table, validation=self.validation)}
-
-    @cached_property
     def features(self) -> ResultTable:
         """The coefficients of the features, their labels, and which of them lead."""
         names = tuple(map(str, self.model[0].feature_names_in_))
@@ -143,7 +140,14 @@ class Analysis:
         return feature_table(self.coefficients, self.n_intercepts, set(covariates), shown)
 
     def predict(
-        self, X: Any, *, covariates: Any = None, offset: Any = None, missing: str = "error", **options: Any
+        self,
+        X: Any,
+        *,
+        model: str | None = None,
+        covariates: Any = None,
+        offset: Any = None,
+        missing: str = "error",
+        **options: Any,
     ) -> ResultTable:
         """Predict new samples.
 
@@ -152,6 +156,9 @@ class Analysis:
         X : array, sparse matrix, data frame, AnnData object or path
             New samples. Columns with names may be in any order; arrays have the features of the analysis in their
             order. A path is that of a data file.
+        model : {"combined", "components"}, optional
+            Whether the combined prediction or the components alone predict; by default the combined prediction, if
+            there is one.
         covariates, offset : array-like, optional
             Those of the samples, if the analysis has some and they are not columns of X.
         missing : {"error", "mean", "rows"}, default="error"
@@ -164,13 +171,14 @@ class Analysis:
         predictions : ResultTable
             The columns that ``ispca predict`` writes. Training samples have their held-out predictions.
         """
-        return as_table(self._predict(X, None, covariates, offset, missing, options)[0])
+        return as_table(self._predict(X, None, model, covariates, offset, missing, options)[0])
 
     def evaluate(
         self,
         X: Any,
         y: Any = None,
         *,
+        model: str | None = None,
         covariates: Any = None,
         offset: Any = None,
         missing: str = "error",
@@ -180,7 +188,7 @@ class Analysis:
 
         Parameters
         ----------
-        X, covariates, offset, missing, **options
+        X, model, covariates, offset, missing, **options
             As in `predict`.
         y : array-like or str, optional
             The target, or the name of its column in X; by default that of the analysis.
@@ -192,16 +200,24 @@ class Analysis:
             ``misclassified`` samples. Training samples are left out.
         """
         before = len(self.listener.heard)
-        found = self._predict(X, y, covariates, offset, missing, options)[1]
+        found = self._predict(X, y, model, covariates, offset, missing, options)[1]
         if found is None:
             reasons = self.listener.heard[before:] or ["The target is unknown, or all are training samples."]
             raise ValueError(" ".join(["No sample can be evaluated.", *reasons]))
         return found
 
     def _predict(
-        self, X: Any, y: Any, covariates: Any, offset: Any, missing: str, options: Mapping[str, Any]
+        self,
+        X: Any,
+        y: Any,
+        model: str | None,
+        covariates: Any,
+        offset: Any,
+        missing: str,
+        options: Mapping[str, Any],
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
         check_names(options, "predict", [*OF_FILES, "memory"])
+        method, predictor = self._predictor(model)
         if missing == "columns":
             raise SettingError("⟦missing=columns⟧ is for fits. Pass ⟦missing=mean|rows⟧.")
         description = describe_data(self.details, THE_MODEL)
@@ -217,10 +233,27 @@ class Analysis:
                 settings = Settings(missing=missing, **options)
                 check_for_files(settings)
                 table = new_table(X, names, description, targets, y, covariates, offset)
-            return predict_table(self.model, self.all_details, THE_MODEL, table, settings, self.listener)
+            return predict_table(predictor, self.details_of(method), THE_MODEL, table, settings, self.listener)
+
+    def _predictor(self, name: str | None) -> tuple[str, Any]:
+        """Return the method that predicts, by its name in the cross-validation, and its estimator."""
+        if name not in (None, *PREDICTORS):
+            raise SettingError(f"⟦model⟧ must be one of {', '.join(PREDICTORS)}, got {name!r}.")
+        if name == "combined" and self.combined is None:
+            raise SettingError(
+                "There is no combined prediction without cross-validation. Leave out ⟦model=combined⟧."
+            )
+        chosen = name == "components" or self.combined is None
+        return (COMPONENTS, self.model) if chosen else (COMBINED, self.combined)
+
+    def details_of(self, method: str) -> dict[str, Any]:
+        """Return what the model file of a method says about the data, with hashes of the training samples."""
+        if self.table is None:
+            return self.model_details[method]
+        return self.details | {RECORD: training_record(self.table, validation=self.validation, method=method)}
 
     def select(self, **options: Any) -> ProjectionSelector:
-        """Find the few features that predict as well as the model.
+        """Find the few features that predict as well as the combined prediction.
 
         Parameters
         ----------
@@ -236,7 +269,7 @@ class Analysis:
         table = self.data
         options |= {role: feature_places(options[role], table) for role in ("always", "never") if role in options}
         with silence():
-            selector = select_on_table(self.model, table, self.settings, **options)
+            selector = select_on_table(self._predictor(None)[1], table, self.settings, **options)
         selector.message_ = selector.message_.replace("max_features", "max_size")
         return selector
 
@@ -330,15 +363,19 @@ def load(folder: Any) -> Analysis:
     Returns
     -------
     analysis : Analysis
-        With model, tables, verdict, findings, test, notes and settings; it can predict and evaluate. Tables have
-        the six digits of their files. The data, the cross-validation, the stack and what needs them (``table``,
-        ``validation``, ``stack``, `report`, `save`, `select`, `compare`) are not restored.
+        With models, tables, verdict, findings, test, notes and settings; it can predict and evaluate. Tables have
+        the six digits of their files. The data, the cross-validation and what needs them (``table``,
+        ``validation``, `report`, `save`, `select`, `compare`) are not restored.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise ModelFileError(f"There is no folder {folder}.", "Pass a folder written by ispca fit.")
-    path = model_file(folder)
+    path = model_file(folder, "components")
     model, details = load_predictor(path), load_details(path)
+    found = {COMPONENTS: details}
+    combined, both = None, model_file(folder)
+    if both != path:
+        combined, found[COMBINED] = load_predictor(both), load_details(both)
     scores, coefficients = read_results(folder / SCORES, model), read_results(folder / COEFFICIENTS, model)
     if scores is None or coefficients is None:
         missing = SCORES if scores is None else COEFFICIENTS
@@ -357,4 +394,6 @@ def load(folder: Any) -> Analysis:
         summary.get("test"),
         tuple(summary.get("notes", ())),
         details,
+        combined=combined,
+        model_details=found,
     )

@@ -27,9 +27,8 @@ from .fitting import (
     cross_validate,
     describe_fit,
     find_unfitted,
+    fit_combined,
     fit_model,
-    fit_stack,
-    left_out_of_stack,
     without_adjustment,
 )
 from .large_data import check_large, on_device, usable_library
@@ -126,7 +125,7 @@ def analyze(
 def analyze_table(table: Table, settings: Settings, listener: Listener, pair: Any = None) -> Analysis:
     """Return the analysis of a table; a ``pair`` of X and y in memory is a test set."""
     table, confounding = examine_columns(table, settings, listener)
-    listener.notes(check_large(table, settings, left_out_of_stack(table, settings)))
+    listener.notes(check_large(table, settings))
     findings = check_table(table, listener, settings.cv, settings.transform)
     folds = possible_folds(table.target, str(table.kind), settings.cv, table.groups)
     settings = replace(settings, cv=folds)
@@ -143,8 +142,9 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     if unfitted:
         validation, judgment, settings = None, None, replace(settings, cv=0)
         tell(unfitted, listener)
-    tested, copies = (None, []) if test is None else evaluate_test(*test, model, details, table, listener)
-    stack, stack_verdict = fit_stack(table, settings) if settings.stack else (None, None)
+    combined = fit_combined(table, model, validation, settings)
+    predictor = model if combined is None else combined
+    tested, copies = (None, []) if test is None else evaluate_test(*test, predictor, details, table, listener)
     posterior = coefficients_by_column(model)
     names = model[0].get_feature_names_out()
     return Analysis(
@@ -160,8 +160,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         details,
         table=table,
         validation=validation,
-        stack=stack,
-        stack_verdict=stack_verdict,
+        combined=combined,
         unadjusted=without_adjustment(table, X, model[0]),
         confounding=confounding,
         posterior_table=posterior,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,26 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from ..containers.array_api import on_host
 from ..data_checks import Finding
-from ..foundation.messages import DataWarning, Listener, NoFeatureWarning, RankWarning, SettingError, count
+from ..fitting.fit_and_predict import clone_with_seed, fit_timed
+from ..foundation.messages import (
+    DataWarning,
+    Listener,
+    NoFeatureWarning,
+    PathEndWarning,
+    RankWarning,
+    SettingError,
+    count,
+)
 from ..foundation.progress import expecting, waiting
 from ..models import MODELS
-from ..penalized.base import Penalized
 from ..readers import Table
 from ..reduction.threads import workers
 from ..stacking import STACKS
-from ..stacking.base import in_fold
 from ..stacking.candidates import default_candidates
+from ..targets.samples import Samples
 from ..transformers.ispca_transformer import ISPCA
 from ..validation import (
     Comparison,
@@ -32,7 +39,15 @@ from ..validation import (
     recommended_methods,
     verdict,
 )
-from ..validation.baseline_comparison import MODEL, covariate_gain
+from ..validation.baseline_comparison import (
+    COMBINED,
+    COMPONENTS,
+    KERNELS,
+    candidates_of,
+    covariate_gain,
+    predictions_of,
+    with_covariates,
+)
 from .large_data import bring_back, with_blocks
 from .settings import METHODS, Settings
 from .table_checks import sample_options
@@ -74,8 +89,6 @@ def adjust_methods(table: Table, methods: dict[str, Any]) -> dict[str, Any]:
 def choose_method(table: Table, settings: Settings) -> Pipeline:
     """Return the pipeline that the settings ask for."""
     methods = methods_for(table, settings, settings.seed)
-    if settings.stack and table.kind not in STACKS:
-        raise SettingError(f"There is no stack for ⟦kind={table.kind}⟧. Leave out ⟦stack=True⟧.")
     if settings.method not in methods:
         known = ", ".join(name for name in METHODS if name in methods)
         problem = f"⟦method={settings.method}⟧ does not apply to this kind of target."
@@ -133,40 +146,54 @@ def cross_validate(
             # The chains are shorter than those of the fit to all samples, but the lasso is fitted, too.
             context.enter_context(expecting(seconds * -(-settings.cv // effective_n_jobs(n_jobs))))
         columns = range(table.n_features, len(table.features))
-        validation = compare_with_baselines(model, X, table.target, **options, **folds, covariates=columns)
+        validation = compare_with_baselines(
+            model, X, table.target, **options, **folds, covariates=columns, combine=not table.in_blocks
+        )
     gain = covariate_gain(validation, list(table.covariates))
     return validation, verdict(validation) | ({"covariate_gain": gain} if gain else {})
 
 
 def find_unfitted(validation: Comparison | None) -> list[Finding]:
     """Return a finding if the model could not be fitted in any fold, which says nothing about predictions."""
-    if validation is None or validation.n_failed(MODEL) < len(validation.splits):
+    if validation is None or validation.n_failed(COMPONENTS) < len(validation.splits):
         return []
     largest = max(len(split.train) for split in validation.splits)
     tried = f"No fold could be fitted, because its training part has only {count(largest, 'sample')}"
     return [Finding("small_class", f"{tried}. So nothing is known about predictions of new samples: add samples.")]
 
 
-def fit_stack(table: Table, settings: Settings) -> tuple[Any, dict[str, Any] | None]:
-    """Return the stack of the default candidates, fitted to all samples, and its verdict; None without folds."""
-    candidates = adjust_methods(table, stack_candidates(table))
-    usable = {name: with_blocks(item, table, settings) for name, item in candidates.items()}
-    shorter = {name: in_fold(item) for name, item in usable.items()}
-    # As in the cross-validation: each process would use as much memory as all may.
-    alone: dict[str, Any] = {"n_jobs": 1} if table.in_blocks else {}
-    judgment, kind = None, str(table.kind)
-    with warnings.catch_warnings(), workers() if table.in_blocks else nullcontext():
+def fit_combined(table: Table, model: Pipeline, validation: Comparison | None, settings: Settings) -> Any:
+    """Return the mixture of the fitted model, kernels, the lasso and the base rate, fitted to all samples.
+
+    Its weights come from the predictions of the cross-validation; None if there is nothing to mix.
+    """
+    if validation is None or COMBINED not in validation.methods:
+        return None
+    names, kind, options = candidates_of(validation), str(table.kind), sample_options(table)
+    n_classes = len(table.class_counts) if table.target_kind.unordered else 2
+    candidates = dict(default_candidates(kind, n_classes))
+    covariates = list(range(table.n_features, len(table.features)))
+    fitted: dict[str, Any] = {}
+    with warnings.catch_warnings(), waiting("Combining methods"):
         # Whatever happens to a candidate lowers its weight.
-        for category in (RankWarning, ConvergenceWarning, DataWarning, NoFeatureWarning):
+        for category in (RankWarning, ConvergenceWarning, DataWarning, NoFeatureWarning, PathEndWarning):
             warnings.filterwarnings("ignore", category=category)
-        if settings.cv:
-            stack = STACKS[kind](shorter, random_state=settings.seed, **alone)
-            judgment = cross_validate(table, table.X, stack, settings, None)[1]
-        with waiting("Fitting the stack"):
-            stack = STACKS[kind](usable, random_state=settings.seed, **alone)
-            stack.fit(table.X, table.target, **sample_options(table))
-    stack.feature_names_in_ = table.features
-    return stack, judgment
+        for name in names:
+            if name == COMPONENTS:
+                fitted[name] = model
+                continue
+            item = with_covariates(candidates[name], covariates) if name == KERNELS else candidates[name]
+            fitted[name] = clone_with_seed(item, settings.seed)
+            fit_timed(fitted[name], Samples(table.X, table.target, table.groups, **_given(options)))
+        samples = Samples(table.X, table.target, None, **_given(options))
+        combined = STACKS[kind](fitted, random_state=settings.seed)
+        combined.combine(fitted, samples, validation.splits, predictions_of(validation, names))
+    combined.feature_names_in_ = table.features
+    return combined
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: values for name, values in options.items() if name != "groups"}
 
 
 def without_adjustment(table: Table, X: Any, reduction: Any) -> Any:
@@ -192,31 +219,3 @@ def describe_fit(model: Pipeline, n_components: int | None, listener: Listener) 
         advice = listener.words("raise ⟦draws⟧, lower ⟦components⟧, or try another ⟦seed⟧.")
         problem = f"{diagnostics.summary} Do not rely on this posterior"
         listener.note(f"{problem}: {advice}", ConvergenceWarning)
-
-
-def stack_candidates(table: Table) -> dict[str, Any]:
-    """Return the default candidates that can use what is known of the samples, and the data where they are."""
-    given = [name for name in sample_options(table) if name != "groups"]
-    return {
-        name: item
-        for name, item in _all_candidates(table).items()
-        if not (table.in_blocks and _needs_memory(item))
-        and all(has_fit_parameter(item[-1] if isinstance(item, Pipeline) else item, option) for option in given)
-    }
-
-
-def left_out_of_stack(table: Table, settings: Settings) -> list[str]:
-    """Return the names of the candidates that a stack leaves out because the data are not in memory."""
-    if not (settings.stack and table.in_blocks):
-        return []
-    return [name for name, item in _all_candidates(table).items() if _needs_memory(item)]
-
-
-def _needs_memory(candidate: Any) -> bool:
-    # Each step of the descent along a path of penalties visits single features many times.
-    return isinstance(candidate, Penalized)
-
-
-def _all_candidates(table: Table) -> dict[str, Any]:
-    n_classes = len(table.class_counts) if table.target_kind.unordered else 2
-    return dict(default_candidates(str(table.kind), n_classes))

@@ -25,11 +25,8 @@ def block_memory(settings: Settings) -> float:
     return float(BLOCK_MEMORY if settings.memory is None else max(settings.memory, LEAST_MEMORY))
 
 
-def check_large(table: Table, settings: Settings, lost: list[str]) -> list[str]:
-    """Refuse a device for data that it cannot use; return notes on the device in use, and on what is left out.
-
-    ``lost`` are the candidates that the stack leaves out.
-    """
+def check_large(table: Table, settings: Settings) -> list[str]:
+    """Refuse a device for data that it cannot use; return notes on the device in use, and on what is left out."""
     device = settings.device
     if device != "cpu" and not isinstance(table.X, np.ndarray):
         reason = "are read in blocks" if table.in_blocks else "are sparse"
@@ -37,15 +34,13 @@ def check_large(table: Table, settings: Settings, lost: list[str]) -> list[str]:
     if device != "cpu":
         where = f"{device} with {LIBRARY_NAMES[usable_library(device)[0]]}"
         fits = "in the fit and in the cross-validation" if settings.cv else "in the fit"
-        return [f"Finding components on {where}, {fits}.{' The stack uses the CPU.' if settings.stack else ''}"]
+        return [f"Finding components on {where}, {fits}."]
     if not table.in_blocks:
         return []
     left_out = ["the checks of the data"]
-    left_out += ["the lasso in the cross-validation"] if settings.cv else []
+    left_out += ["kernels and the lasso in the cross-validation"] if settings.cv else []
     left_out += ["the search for training samples in the test file"] if settings.test else []
-    left_out += [f"{' and '.join(lost)} in the stack"] if lost else []
-    last = ", and " if lost else " and "
-    which = left_out[0] if len(left_out) == 1 else f"{', '.join(left_out[:-1])}{last}{left_out[-1]}"
+    which = left_out[0] if len(left_out) == 1 else f"{', '.join(left_out[:-1])} and {left_out[-1]}"
     return [f"Left out, because this needs all data in memory: {which}."]
 
 

@@ -22,17 +22,18 @@ from ..readers import Table
 from ..report import write_report
 from ..report.report_file import SUFFIXES
 from ..report.report_inputs import Context
+from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .feature_labels import describe_features
+from .model_loading import COMBINED_FILE, MODEL
 from .sample_survey import sample_quartiles
 from .settings import Settings
 from .table_checks import sample_options
-from .training_record import HELD_OUT_FILE, RECORD, training_record
+from .training_record import HELD_OUT_FILE
 
 if TYPE_CHECKING:
     from .analysis import Analysis
 
-MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
-STACK = "stack.ispca"
+SCORES, LOADINGS, COEFFICIENTS = "scores.csv", "loadings.csv", "coefficients.csv"
 REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
 # Columns that are text, even if they look like numbers.
@@ -41,14 +42,14 @@ INTEGERS = ("fold", "observed_event")
 # The entry of the model file with what is not in other files.
 SUMMARY = "analysis"
 # All files that an analysis may write, and that may be overwritten.
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE, STACK, *REPORTS.values())
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE, COMBINED_FILE, *REPORTS.values())
 
 
 def written_files(analysis: Analysis, format: str) -> tuple[str, ...]:
     """Return the names of the files that are written for an analysis."""
-    stack = () if analysis.stack is None else (STACK,)
+    combined = () if analysis.combined is None else (COMBINED_FILE,)
     held_out = () if analysis.held_out is None else (HELD_OUT_FILE,)
-    return (MODEL, *stack, SCORES, LOADINGS, COEFFICIENTS, *held_out, REPORTS[format])
+    return (*combined, MODEL, SCORES, LOADINGS, COEFFICIENTS, *held_out, REPORTS[format])
 
 
 def write_files(folder: Path, analysis: Analysis, format: str) -> None:
@@ -74,11 +75,10 @@ def write_files(folder: Path, analysis: Analysis, format: str) -> None:
     if analysis.held_out is not None:
         with open_csv(folder / HELD_OUT_FILE) as file:
             write_table(file, analysis.held_out.dtype.names or (), analysis.held_out.tolist())
-    save_model(analysis.model, folder / MODEL, analysis.all_details | {SUMMARY: _summary(analysis)})
-    if analysis.stack is not None:
-        # Only the model has held-out predictions of single samples.
-        record = {RECORD: training_record(table)}
-        save_model(analysis.stack, folder / STACK, analysis.details | record)
+    details = analysis.details_of(COMPONENTS) | {SUMMARY: _summary(analysis)}
+    save_model(analysis.model, folder / MODEL, details)
+    if analysis.combined is not None:
+        save_model(analysis.combined, folder / COMBINED_FILE, analysis.details_of(COMBINED))
     write_analysis_report(analysis, folder / REPORTS[format], format)
 
 
@@ -105,7 +105,7 @@ def write_analysis_report(analysis: Analysis, path: Path, format: str | None = N
     table, settings, listener = analysis.data, analysis.settings, analysis.listener
     few = any(finding.kind == "small_class" for finding in analysis.findings)
     again = f"Run {listener.program} again"
-    found = ("unadjusted", "findings", "verdict", "stack_verdict", "confounding", "test")
+    found = ("unadjusted", "findings", "verdict", "confounding", "test")
     context = Context.of(
         table,
         data_name=None if settings.data is None else Path(owners_path(settings.data)).name,

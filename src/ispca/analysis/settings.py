@@ -198,12 +198,6 @@ GROUPS = {
             repeated=True,
         ),
         "test": Option("evaluate the model on the samples of this file, too", "FILE", form="file"),
-        "stack": Option(
-            "also fit the stack of all methods, for comparison",
-            "",
-            "Also fit a stack of all methods, for comparison",
-            form="flag",
-        ),
     },
 }
 OPTIONS = {name: option for group in GROUPS.values() for name, option in group.items()}
@@ -252,7 +246,6 @@ class Settings:
     device: str = "cpu"
     cv: int = 5
     test: Path | None = None
-    stack: bool = False
 
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():

@@ -123,18 +123,20 @@ def _digits(values: Any) -> list[float]:
 
 
 def training_record(
-    table: Table, chosen: Any = None, validation: Comparison | None = None
+    table: Table, chosen: Any = None, validation: Comparison | None = None, method: str | None = None
 ) -> dict[str, Any] | None:
     """Return what a model file says about its training samples: hashes of them, and their held-out predictions.
 
-    ``chosen`` are the columns of the table in the model, all by default. None if there are too many samples.
+    ``chosen`` are the columns of the table in the model, all by default, and ``method`` is what predicted, by
+    default the first one. None if there are too many samples.
     """
     covariates = np.arange(len(table.features)) >= table.n_features
     X, covariates = (table.X, covariates) if chosen is None else (table.X[:, chosen], covariates[chosen])
     hashes = hashed_samples(table.ids, X, covariates, table.offset)
     if hashes is None or validation is None:
         return hashes
-    return {**hashes, "held_out": held_out_columns(validation, validation.methods[0], table)}
+    method = method if method in validation.methods else validation.methods[0]
+    return {**hashes, "held_out": held_out_columns(validation, method, table)}
 
 
 class KnownSamples(NamedTuple):

@@ -23,8 +23,7 @@ RESULTS, STORE, PREDICTIONS = "results", "store", "predictions.csv"
 COMMANDS: dict[str, tuple[Mapping[str, Option], tuple[str, ...]]] = {
     "fit": (CHOICES, (f"--out={RESULTS}",)),
     "compare": (
-        {name: option for name, option in CHOICES.items() if name not in ("method", "cv", "stack")}
-        | {"splits": SPLITS},
+        {name: option for name, option in CHOICES.items() if name not in ("method", "cv")} | {"splits": SPLITS},
         (f"--out={RESULTS}", f"--resume={STORE}"),
     ),
     "predict": (

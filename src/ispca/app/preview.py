@@ -54,7 +54,7 @@ SYMBOL, MOST_LABELS = re.compile("symbol|name|hgnc|hugo", re.IGNORECASE), 200
 MOST_SHEETS = 10
 # Choices about where the samples are and what names them, and those that change nothing that a preview shows.
 OF_READING = ("id", "on", "sheet_name", "transpose")
-OF_MODEL = ("method", "components", "draws", "seed", "stack")
+OF_MODEL = ("method", "components", "draws", "seed")
 
 
 def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..analysis.settings import DEFAULTS, GROUPS, OPTIONS, Option, Settings
 from ..foundation.data_files import SHOWN
-from ..foundation.messages import InputError, SettingError
+from ..foundation.messages import PREDICTORS, InputError, SettingError
 
 
 def names_in(words: Iterable[str], known: Container[str] = ()) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class Arguments(NamedTuple):
             group = parser.add_argument_group(heading) if heading else parser
             for item in arguments:
                 name, keywords = (item, _keywords(item)) if isinstance(item, str) else item
-                flag = name if name in POSITIONAL else f"--{name.replace('_', '-')}"
+                flag = name if name in POSITIONAL or name.startswith("--") else f"--{name.replace('_', '-')}"
                 group.add_argument(flag, **keywords)
 
 
@@ -192,7 +192,15 @@ def _check_panel(args: argparse.Namespace) -> None:
             raise SettingError(f"{name!r} is given to --always and to --never. Leave out one of them.")
 
 
-MODEL = ("model", dict(metavar="MODEL", type=Path, help="folder or model.ispca, written by ispca fit"))
+MODEL = ("model", dict(metavar="MODEL", type=Path, help="folder or model file, written by ispca fit"))
+PREDICTOR = (
+    "--model",
+    dict(
+        dest="predictor",
+        choices=tuple(PREDICTORS),
+        help="what predicts: combined (default: kernels, lasso and components together) or components alone",
+    ),
+)
 JSON = ("json", dict(action="store_true", help="print the result as JSON"))
 QUIET = ("quiet", dict(action="store_true", help="print only errors (and --json output)"))
 FORCE = ("force", dict(action="store_true", help="overwrite existing results in DIR"))
@@ -325,6 +333,7 @@ it contains the target, the predictions are evaluated.""",
             ),
             *("samples", "on", "id", "sheet", "transpose", "memory"),
             ("missing", MISSING),
+            PREDICTOR,
         ),
         "output": (
             ("out", dict(metavar="FILE", type=Path, help="CSV file to write (default: standard output)")),

@@ -13,7 +13,6 @@ import numpy as np
 from ..analysis.analysis import Analysis
 from ..analysis.analyze import analyze_table, check_settings
 from ..analysis.feature_labels import class_order, show_all, shown_names
-from ..analysis.fitting import left_out_of_stack
 from ..analysis.predictions import RENAMED
 from ..analysis.result_files import COLUMNS, FILES, write_files, written_files
 from ..data_checks.small_class import reconciliation
@@ -66,8 +65,6 @@ def summary_values(analysis: Analysis, folder: Path, format: str, seconds: float
     strongest = analysis.features[analysis.features["leading"]][:N_STRONGEST]
     return {
         "verdict": analysis.verdict,
-        "stack_verdict": analysis.stack_verdict,
-        "stack_without": left_out_of_stack(table, analysis.settings),
         "samples": table.X.shape[0],
         "features": table.n_features,
         "features_left_out": int(np.count_nonzero(~reduction.feature_mask_[: table.n_features])),
@@ -185,13 +182,10 @@ def _verdict(values: dict[str, Any]) -> list[str]:
         names = dict.fromkeys(short_name(row["label"]) for row in values["strongest_features"])
         chance = ", which may be due to chance," if _by_chance(values) else ""
         parts += f"; leading feature{'s' * (len(names) > 1)}{chance} {', '.join(names)}"
-    stack, without = values["stack_verdict"], values["stack_without"]
-    which = f"without {' and '.join(without)}" if without else "of all methods"
-    price = [] if stack is None else [f"Stack {which}, for comparison: {stack['sentence']}"]
     cautions = [] if judgment is None else [f"Caution: {line}" for line in judgment["caveats"]]
     gain = (judgment or {}).get("covariate_gain")
     added = [f"Covariates: {gain['sentence']}"] if gain else []
-    return [f"Verdict: {sentence}", *added, *price, f"Model: {parts}.", *cautions, ""]
+    return [f"Verdict: {sentence}", *added, f"Model: {parts}.", *cautions, ""]
 
 
 def _by_chance(values: dict[str, Any]) -> bool:

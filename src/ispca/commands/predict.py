@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 def predict_samples(args: argparse.Namespace, console: Console) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return the columns of the output, sample names and predictions, and an evaluation if the target is known."""
     with console.silence():
-        path, settings = model_file(args.model), chosen_settings(args)
+        path, settings = model_file(args.model, args.predictor), chosen_settings(args)
         model, details = load_predictor(path, args.memory), load_details(path, args.memory)
         names = tuple(take_apart(model).feature_names_in())
         table = read_new(settings, names, describe_data(details, path), target_columns(details))

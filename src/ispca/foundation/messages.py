@@ -155,6 +155,8 @@ KIND_OF_TIMES, KIND_OF_COUNTS = "survival", "count"
 # What the command line lets a user choose, which it must know before it imports anything large.
 TREATMENTS = ("error", "mean", "columns", "rows")
 TRANSFORMS = ("none", "log1p", "log2", "cpm-log", "binary")
+# What may predict new samples, and its file: by default the first one.
+PREDICTORS = {"combined": "combined.ispca", "components": "model.ispca"}
 
 
 class InputError(ValueError):

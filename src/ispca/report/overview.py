@@ -11,7 +11,7 @@ from ..containers import ColumnSource
 from ..families.survival_curves import censoring_curve, kaplan_meier, median_times
 from ..foundation.messages import count, listing
 from ..targets.measures import measure_title
-from ..validation.baseline_comparison import MODEL
+from ..validation.baseline_comparison import COMBINED, MODEL
 from .formatting import capitalize, clean, number, percent, section, signed, table
 from .held_out_predictions import described_method
 from .leading_features import TITLE, chance_warning, directions, no_leading_text, rule_text
@@ -28,8 +28,12 @@ LISTED = 200
 def overview_section(inputs: Inputs) -> dict[str, Any]:
     """Return the summary of the whole report."""
     verdict, supervised = inputs.verdict, []
-    sentences = [clean(found["sentence"], 1000) for found in (verdict, inputs.context.stack_verdict) if found]
-    if sentences and inputs.comparison is not None and described_method(inputs.comparison) != MODEL:
+    sentences = [clean(verdict["sentence"], 1000)] if verdict else []
+    if (
+        sentences
+        and inputs.comparison is not None
+        and described_method(inputs.comparison) not in (MODEL, COMBINED)
+    ):
         sentences[0] = f"{clean(described_method(inputs.comparison))}: {sentences[0]}"
     gain = verdict.get("covariate_gain")
     sentences[1:1] = [clean(gain["sentence"], 1000)] if gain else []

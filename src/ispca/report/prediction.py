@@ -101,7 +101,7 @@ def _differences(comparison: Comparison, verdict: Mapping[str, Any]) -> list[str
 
     What is said about the base rate is the verdict of the summary, and about covariates in their section.
     """
-    if len(comparison.methods) > 6:
+    if len(comparison.methods) > 7:
         return []
     ours = described_method(comparison)
     said = (ours, COVARIATES) if verdict.get("covariate_gain") else (ours,)

@@ -65,9 +65,8 @@ class Context:
     sheet: Mapping[str, Any] | None = None
     # What the checks of the data found: objects with a kind, a sentence, rows and columns.
     findings: Sequence[Any] | None = None
-    # Held-out performance in one sentence and in numbers, of the model and of the stack of all methods.
+    # Held-out performance in one sentence and in numbers.
     verdict: Mapping[str, Any] | None = None
-    stack_verdict: Mapping[str, Any] | None = None
     # Evaluation on a table that had no part in the fit.
     test: Mapping[str, Any] | None = None
     # How the values were transformed before the fit, and the class to call positive.

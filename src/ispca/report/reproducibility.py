@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from ..foundation.messages import count, listing
-from ..validation.baseline_comparison import BASE_RATE, LASSO, MODEL
+from ..validation.baseline_comparison import BASE_RATE, COMPONENTS, COVARIATES, LASSO, MODEL
 from ..validation.comparison import Comparison
 from .formatting import clean, printable, section
 from .held_out_predictions import described_method
@@ -202,9 +202,10 @@ def _comparison_code(comparison: Comparison, given: list[str]) -> tuple[str, lis
     # The kinds that y and the methods do not show.
     kind = f"kind={comparison.kind!r}, " if comparison.target.named else ""
     options = f"{kind}cv={cv}{''.join(f', {name}={name}' for name in names)}, random_state={comparison.seed}"
-    with_baselines = comparison.methods in ([MODEL, LASSO, BASE_RATE], [MODEL, BASE_RATE])
-    if with_baselines and comparison.baseline == BASE_RATE:
-        function, call = "compare_with_baselines", f"compare_with_baselines(model, X, y, {options})"
+    combined = ", combine=True" if COMPONENTS in comparison.methods else ""
+    with_baselines = combined or comparison.methods in ([MODEL, LASSO, BASE_RATE], [MODEL, BASE_RATE])
+    if with_baselines and comparison.baseline == BASE_RATE and COVARIATES not in comparison.methods:
+        function, call = "compare_with_baselines", f"compare_with_baselines(model, X, y, {options}{combined})"
     else:
         methods = ", ".join(f"{name!r}: ..." for name in comparison.methods)
         function, call = "compare", f"compare({{{methods}}}, X, y, {options}, baseline={comparison.baseline!r})"

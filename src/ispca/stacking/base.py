@@ -36,7 +36,7 @@ from ..kernels.base import KernelMethod
 from ..models.base import Horseshoe
 from ..reduction.reuse import share_results
 from ..targets import Target
-from ..targets.mixture_weights import stacking_weights
+from ..targets.mixture_weights import concentrations, stacking_weights
 from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions, log_density
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, check_offset, check_weights
@@ -54,7 +54,8 @@ DOCS = {
         Number of folds, stratified by class or event, a scikit-learn splitter, or pairs of training and test
         indices.
     concentration : float, default=1.5
-        Parameter of the Dirichlet prior: 1 is maximum likelihood, larger values give more equal weights.
+        Parameter of the Dirichlet prior: 1 is maximum likelihood, larger values give more equal weights. That of a
+        candidate named "kernels" is 10: few samples tell hardly anything about the others.
     n_jobs : int or None, default=-1
         Worker processes. The result does not depend on it.
     resume : path, optional
@@ -186,12 +187,48 @@ class Stacked(Predictions, BaseEstimator):
         if not named:
             raise ValueError(f"Every candidate failed, so nothing can be stacked. {_first_error(outcomes)}")
         predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
-        densities = np.concatenate([np.column_stack([item.log_density for item in row]) for row in predictions])
-        weight = None if samples.sample_weight is None else samples.sample_weight[self._held_out]
-        self.weights_ = stacking_weights(densities, self.concentration, weight)
-        self.cv_table_ = _table(list(named), predictions, densities, self.weights_, weight)
+        self._weigh(list(named), samples, predictions)
         self.estimators_ = self._fit_finally(named, samples._replace(groups=groups), work.split_seed(len(splits)))
         return predictions
+
+    def _weigh(self, names: list[str], samples: Samples, predictions: list[list[Prediction]]) -> None:
+        """Set the weights that predictions of the held-out samples give, fold by fold."""
+        densities = np.concatenate(
+            [np.column_stack([np.asarray(item.log_density) for item in row]) for row in predictions]
+        )
+        weight = None if samples.sample_weight is None else samples.sample_weight[self._held_out]
+        self.weights_ = stacking_weights(densities, concentrations(names, self.concentration), weight)
+        self.cv_table_ = _table(names, predictions, densities, self.weights_, weight)
+
+    def combine(
+        self, fitted: dict[str, Any], samples: Samples, splits: list[Split], predictions: list[list[Prediction]]
+    ) -> Self:
+        """Mix fitted candidates, whose predictions of held-out samples are known for each split.
+
+        Parameters
+        ----------
+        fitted : dict of str to estimator
+            The candidates, fitted to all samples.
+        samples : Samples
+            All samples.
+        splits : list of Split
+            Splits that hold out every sample once.
+        predictions : list of list of Prediction
+            Predictions of the held-out samples, by split and candidate.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        X, y, target = self._read_target(samples.X, samples.y)
+        validate_data(self, X, skip_check_array=True)
+        self._held_out = np.concatenate([split.test for split in splits])
+        samples = samples._replace(X=X, y=y)
+        self._weigh(list(fitted), samples, predictions)
+        self.estimators_ = dict(fitted)
+        self._finish(samples, target, predictions)
+        return self
 
     def _kernels(self, named: dict[str, Any], samples: Samples, splits: list[Split]) -> dict[str, KernelMethod]:
         """Return the candidates whose predictions of all folds follow from one fit."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
@@ -16,10 +18,21 @@ LOG_INVERSE_TEMPERATURE_SD = 0.3
 LARGEST_LOG_INVERSE_TEMPERATURE = 1.5
 
 
-def stacking_weights(log_density: Floats, concentration: float, sample_weight: Floats | None = None) -> Floats:
-    """Return the posterior mode of the weights of a mixture under a symmetric Dirichlet prior.
+# The candidate that predicts well on almost all data sets, and the parameter of its prior.
+RELIABLE, RELIABLE_CONCENTRATION = "kernels", 10.0
 
-    Maximizes ``sum_i log sum_k w_k p_ik + (concentration - 1) sum_k log w_k``, which is concave, by EM. A row of
+
+def concentrations(names: Sequence[str], concentration: float) -> Floats:
+    """Return the parameter of the Dirichlet prior of each candidate: that of the reliable one is larger."""
+    return np.array([max(concentration, RELIABLE_CONCENTRATION * (name == RELIABLE)) for name in names])
+
+
+def stacking_weights(
+    log_density: Floats, concentration: float | Floats, sample_weight: Floats | None = None
+) -> Floats:
+    """Return the posterior mode of the weights of a mixture under a Dirichlet prior.
+
+    Maximizes ``sum_i log sum_k w_k p_ik + sum_k (concentration_k - 1) log w_k``, which is concave, by EM. A row of
     ``log_density`` has the log predictive density of one sample under every candidate, none of which was trained
     on it. A concentration of 1 is maximum likelihood, and 2 adds one pseudo-sample per candidate. A sample with a
     weight of 2 counts as two samples.

@@ -1,10 +1,11 @@
-"""Cross-validate one model against the lasso, the base rate and the covariates alone."""
+"""Cross-validate one model, kernels, the lasso, the base rate and the covariates alone, and their mixture."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone, is_regressor
@@ -16,13 +17,21 @@ from ..containers import ColumnSource, wrapped
 from ..containers.array_api import matches, on_host
 from ..foundation.arrays import Floats
 from ..foundation.messages import listing
+from ..kernels.base import MOST_SAMPLES
 from ..stacking.base import in_fold
 from ..stacking.candidates import default_candidates
+from ..stacking.combination import combined_predictions
 from ..targets import CLASSES, QUANTITY, find_target, target_form
+from ..targets.samples import Prediction
 from .comparison import Comparison, run_comparison
+from .failed_fits import fair_scores
 from .pooling import pool, pooled_difference
 
 MODEL, LASSO, COVARIATES, BASE_RATE = "this model", "lasso", "covariates only", "base rate"
+# With the mixture of all methods, the model is called after its components.
+COMBINED, COMPONENTS, KERNELS = "combined prediction", "components alone", "kernels"
+# What is mixed.
+CANDIDATES = (COMPONENTS, KERNELS, LASSO, BASE_RATE)
 
 
 def compare_with_baselines(
@@ -38,6 +47,7 @@ def compare_with_baselines(
     n_jobs: int | None = -1,
     random_state: int = 0,
     covariates: Sequence[int] = (),
+    combine: bool = False,
 ) -> Comparison:
     """Refit a model, the lasso and the base rate in every fold, and compare them on the held-out samples.
 
@@ -68,6 +78,10 @@ def compare_with_baselines(
     covariates : sequence of int, optional
         Columns of X that are covariates. A pipeline is then also compared with its last step on these alone, the
         method "covariates only"; see `covariate_gain`.
+    combine : bool, default=False
+        Whether to fit "kernels", too, and to add the "combined prediction", which mixes all methods. It comes
+        first, and the model is called "components alone". The weights of the mixture for each fold come from the
+        predictions of the other folds.
 
     Returns
     -------
@@ -92,7 +106,9 @@ def compare_with_baselines(
     given = {"sample_weight": sample_weight, "offset": offset}
     given = {name: values for name, values in given.items() if values is not None}
     lasso = candidates.get(LASSO)
-    methods = {MODEL: in_fold(model)}
+    methods = {COMPONENTS if combine else MODEL: in_fold(model)}
+    if combine and len(y) <= MOST_SAMPLES:
+        methods[KERNELS] = in_fold(with_covariates(candidates[KERNELS], covariates))
     if (
         lasso is not None
         and not isinstance(X, ColumnSource)
@@ -105,7 +121,48 @@ def compare_with_baselines(
     options: dict[str, Any] = {"sample_weight": sample_weight, "offset": offset, "random_state": random_state}
     options |= {"kind": kind, "cv": cv, "folds": True, "groups": groups}
     options |= {"n_jobs": n_jobs if on_device is None else 1, "on_device": on_device}
-    return run_comparison(methods, X, y, baseline=BASE_RATE, label="Cross-validating", **options)
+    found = run_comparison(methods, X, y, baseline=BASE_RATE, label="Cross-validating", **options)
+    return with_combination(found) if combine else found
+
+
+def with_covariates(method: Any, columns: Sequence[int]) -> Any:
+    """Return kernels that do not penalize some columns of X."""
+    if len(columns):
+        first = method[0] if isinstance(method, Pipeline) else method
+        first.set_params(adjust=list(columns))
+    return method
+
+
+def candidates_of(comparison: Comparison) -> list[str]:
+    """Return the methods that can be mixed: those with a predictive distribution in every split."""
+
+    def usable(column: int) -> bool:
+        parts = [row[column] for row in comparison.predictions]
+        return all(part is not None and part.log_density is not None for part in parts)
+
+    methods = comparison.methods
+    return [name for name in CANDIDATES if name in methods and usable(methods.index(name))]
+
+
+def predictions_of(comparison: Comparison, names: Sequence[str]) -> list[list[Prediction]]:
+    """Return the predictions of some methods by split."""
+    columns = [comparison.methods.index(name) for name in names]
+    return [[cast(Prediction, row[column]) for column in columns] for row in comparison.predictions]
+
+
+def with_combination(comparison: Comparison) -> Comparison:
+    """Return the comparison with the mixture of its methods as the first one, if there are several to mix."""
+    names = candidates_of(comparison)
+    if len(names) < 2 or len(comparison.splits) < 2:
+        return comparison
+    target = find_target(comparison.kind, times=comparison.observed[0].times)
+    weights = [part.weight for part in comparison.observed]
+    known = None if any(weight is None for weight in weights) else [np.asarray(weight) for weight in weights]
+    mixtures = combined_predictions(target, names, predictions_of(comparison, names), known)
+    predictions = [[mixed, *row] for mixed, row in zip(mixtures, comparison.predictions, strict=True)]
+    measures = {name: target.measures[name] for name in comparison.scores}
+    scores = fair_scores(predictions, comparison.observed, comparison.rates, measures)
+    return replace(comparison, methods=[COMBINED, *comparison.methods], scores=scores, predictions=predictions)
 
 
 def covariates_only(model: Pipeline, columns: Sequence[int]) -> Pipeline:

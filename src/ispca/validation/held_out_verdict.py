@@ -11,7 +11,7 @@ from ..targets.intervals import Estimate, estimate
 from ..targets.measures import COVERAGE
 from ..targets.samples import INTERVAL_PROBABILITY, HeldOut, Pooled, Prediction
 from ..targets.target import Judgment, interval_text, known
-from .baseline_comparison import BASE_RATE, COVARIATES, MODEL
+from .baseline_comparison import BASE_RATE, COMBINED, COMPONENTS, COVARIATES
 from .calibration import recalibrate, value_slope
 from .comparison import Comparison
 from .pooling import pool, pooled_difference
@@ -34,20 +34,21 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
     comparison : Comparison
         The result of `compare_with_baselines` or `compare`.
     method : str, optional
-        The method to judge; by default "this model", or the first one.
+        The method to judge; by default the first one.
 
     Returns
     -------
     verdict : dict
         ``sentence``, ``measure``, ``value``, ``low``, ``high``, ``baseline_value``, ``n_held_out``,
-        ``better_than_baseline``, ``better_method`` (name of a method that is clearly better, or None), ``caveats``
+        ``better_than_baseline``, ``better_method`` (name of a method that is clearly better, or None),
+        ``components`` (of a combined prediction: what the components alone reach, or None), ``caveats``
         (sentences on overconfident predictions), and for classes ``auc``, ``auc_low``, ``auc_high``.
         A method is better than the base rate if the interval of the measure lies above the value of the base
         rate. With fewer than 10 events or 20 pairs, survival times are not judged, and it is None. Another method
         is clearly better if the interval of the paired difference says so: in the main measure over the splits,
         `Comparison.difference`, or in the measure of the verdict over all held-out samples.
     """
-    method = method or (MODEL if MODEL in comparison.methods else comparison.methods[0])
+    method = method or comparison.methods[0]
     found = pool(comparison, method)
     if found is None:
         return _failure(comparison, method)
@@ -57,6 +58,9 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
     winner = better_method(comparison, method) if own.judged else None
     if winner is not None:
         sentences.append(_superior(comparison, method, winner, own))
+    alone = components_alone(comparison) if method == COMBINED else None
+    if alone is not None:
+        sentences.append(alone["sentence"])
     values = {name: known(value) for name, value in own.estimate._asdict().items()}
     return {
         "sentence": " ".join(sentences),
@@ -65,24 +69,50 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
         "baseline_value": own.baseline,
         "better_than_baseline": better,
         "better_method": winner,
+        "components": alone,
         "caveats": _overconfidence(found),
         "n_held_out": len(np.unique(found.samples)),
         **own.more,
     }
 
 
+def components_alone(comparison: Comparison) -> dict[str, Any] | None:
+    """Return what the interpretable components reach by themselves, and by how much the combined prediction gains.
+
+    ``measure``, ``value``, ``difference``, ``low`` and ``high`` (95% interval of the difference) and ``sentence``;
+    None if the components were not fitted.
+    """
+    if COMPONENTS not in comparison.methods:
+        return None
+    combined, own = pool(comparison, COMBINED), pool(comparison, COMPONENTS)
+    if combined is None or own is None:
+        return None
+    measure = comparison.target.judge(combined).measure
+    more = (own.base_rate,) if measure.of_base_rate else ()
+    value = measure.score(own.held_out, own.prediction, *more)
+    if value is None:
+        return None
+    difference = pooled_difference(measure, combined, own)
+    reached = f"{measure.phrase or measure.title} {measure.show(value)}"
+    clear = difference.low > 0 or difference.high < 0
+    verdict = "" if clear else ", which does not differ significantly"
+    found = {"measure": measure.name, "value": float(value), "difference": difference.value}
+    ends = {"low": known(difference.low), "high": known(difference.high)}
+    return found | ends | {"sentence": f"The interpretable components alone reach {reached}{verdict}."}
+
+
 def _failure(comparison: Comparison, method: str) -> dict[str, Any]:
     names = ("value", "low", "high", "baseline_value", "better_method")
     values = {"sentence": f"{_start(method)} could not be fitted in any split, so nothing is known about it."}
     nothing: dict[str, Any] = {"better_than_baseline": None, "caveats": [], "n_held_out": 0}
-    return values | {"measure": comparison.main_metric} | dict.fromkeys(names) | nothing
+    return values | {"measure": comparison.main_metric} | dict.fromkeys(names) | nothing | {"components": None}
 
 
 def better_method(comparison: Comparison, method: str) -> str | None:
     """Return the best of the methods that are clearly better than another one, apart from the base rate."""
     if not comparison.scores:
         return None
-    rivals = [name for name in comparison.methods if name not in (method, BASE_RATE, COVARIATES)]
+    rivals = [name for name in comparison.methods if name not in (method, BASE_RATE, COVARIATES, COMBINED)]
     clear = [name for name in rivals if paired_difference(comparison, name, method)[1].low > 0]
     return max(clear, key=lambda name: comparison.difference(name, method)[0], default=None)
 
