@@ -55,7 +55,7 @@ DOCS = {
         indices.
     concentration : float, default=1.5
         Parameter of the Dirichlet prior: 1 is maximum likelihood, larger values give more equal weights. That of a
-        candidate named "kernels" is 10: few samples tell hardly anything about the others.
+        candidate named "kernels" is 5: few samples tell hardly anything about the others.
     n_jobs : int or None, default=-1
         Worker processes. The result does not depend on it.
     resume : path, optional

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from ..foundation.arrays import Floats
 from ..targets import Target
-from ..targets.mixture_weights import concentrations, stacking_weights
-from ..targets.samples import Prediction
+from ..targets.mixture_weights import concentrations, fit_inverse_temperature, stacking_weights, tempered
+from ..targets.samples import SMALLEST_PROBABILITY, HeldOut, Prediction
 
 CONCENTRATION = 1.5
 
 
 def combined_predictions(
-    target: Target, names: list[str], predictions: list[list[Prediction]], sample_weight: list[Floats] | None
+    target: Target, names: list[str], predictions: Sequence[list[Prediction]], observed: Sequence[HeldOut]
 ) -> list[Prediction]:
     """Return the mixture of the candidates' predictions of each fold, with weights from all other folds.
 
     Parameters
     ----------
     target : Target
-        Kind of target.
+        Kind of target, with its evaluation times if there are some.
     names : list of str
         Names of the candidates.
-    predictions : list of list of Prediction
+    predictions : sequence of list of Prediction
         Predictions of the held-out samples, by fold and candidate, with log densities.
-    sample_weight : list of ndarray or None
-        Weights of the held-out samples of each fold.
+    observed : sequence of HeldOut
+        What was observed in each fold.
 
     Returns
     -------
@@ -38,7 +41,26 @@ def combined_predictions(
     mixtures = []
     for number, row in enumerate(predictions):
         others = [k for k in range(len(predictions)) if k != number]
-        weight = None if sample_weight is None else np.concatenate([sample_weight[k] for k in others])
+        weight = _weights([observed[k] for k in others])
         weights = stacking_weights(np.concatenate([densities[k] for k in others]), prior, weight)
-        mixtures.append(target.mix(row, weights))
+        mixed = target.mix(row, weights)
+        if target.has_classes:
+            known = [target.mix(predictions[k], weights).probabilities for k in others]
+            codes = np.concatenate([observed[k].observed for k in others])
+            pooled = np.concatenate([np.asarray(part) for part in known])
+            mixed = _sharpened(mixed, fit_inverse_temperature(pooled, codes, weight), observed[number].observed)
+        mixtures.append(mixed)
     return mixtures
+
+
+def _weights(parts: Sequence[HeldOut]) -> Floats | None:
+    if any(part.weight is None for part in parts):
+        return None
+    return np.concatenate([np.asarray(part.weight) for part in parts])
+
+
+def _sharpened(mixed: Prediction, inverse_temperature: float, observed: np.ndarray) -> Prediction:
+    """Return a mixture of classifiers with its probabilities to a power."""
+    probabilities = tempered(np.asarray(mixed.probabilities), inverse_temperature)
+    chosen = np.clip(probabilities[np.arange(len(observed)), observed], SMALLEST_PROBABILITY, 1.0)
+    return replace(mixed, probabilities=probabilities, log_density=np.log(chosen))

@@ -14,12 +14,12 @@ from .samples import SMALLEST_PROBABILITY
 ITERATIONS = 10_000
 TOLERANCE = 1e-10
 # Prior standard deviation of the log inverse temperature, and its largest absolute value.
-LOG_INVERSE_TEMPERATURE_SD = 0.3
+LOG_INVERSE_TEMPERATURE_SD = 0.2
 LARGEST_LOG_INVERSE_TEMPERATURE = 1.5
 
 
 # The candidate that predicts well on almost all data sets, and the parameter of its prior.
-RELIABLE, RELIABLE_CONCENTRATION = "kernels", 10.0
+RELIABLE, RELIABLE_CONCENTRATION = "kernels", 5.0
 
 
 def concentrations(names: Sequence[str], concentration: float) -> Floats:

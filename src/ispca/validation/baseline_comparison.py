@@ -156,9 +156,7 @@ def with_combination(comparison: Comparison) -> Comparison:
     if len(names) < 2 or len(comparison.splits) < 2:
         return comparison
     target = find_target(comparison.kind, times=comparison.observed[0].times)
-    weights = [part.weight for part in comparison.observed]
-    known = None if any(weight is None for weight in weights) else [np.asarray(weight) for weight in weights]
-    mixtures = combined_predictions(target, names, predictions_of(comparison, names), known)
+    mixtures = combined_predictions(target, names, predictions_of(comparison, names), comparison.observed)
     predictions = [[mixed, *row] for mixed, row in zip(mixtures, comparison.predictions, strict=True)]
     measures = {name: target.measures[name] for name in comparison.scores}
     scores = fair_scores(predictions, comparison.observed, comparison.rates, measures)

@@ -56,7 +56,7 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
     better = own.better
     sentences = [f"{own.sentence.removesuffix('.')}; {NOT_BETTER}" if better is False else own.sentence]
     winner = better_method(comparison, method) if own.judged else None
-    if winner is not None:
+    if winner not in (None, COMPONENTS):
         sentences.append(_superior(comparison, method, winner, own))
     alone = components_alone(comparison) if method == COMBINED else None
     if alone is not None:
@@ -94,11 +94,12 @@ def components_alone(comparison: Comparison) -> dict[str, Any] | None:
         return None
     difference = pooled_difference(measure, combined, own)
     reached = f"{measure.phrase or measure.title} {measure.show(value)}"
-    clear = difference.low > 0 or difference.high < 0
-    verdict = "" if clear else ", which does not differ significantly"
+    significance = "no significant difference"
+    if difference.low > 0 or difference.high < 0:
+        significance = f"significantly {'worse' if difference.low > 0 else 'better'}"
     found = {"measure": measure.name, "value": float(value), "difference": difference.value}
     ends = {"low": known(difference.low), "high": known(difference.high)}
-    return found | ends | {"sentence": f"The interpretable components alone reach {reached}{verdict}."}
+    return found | ends | {"sentence": f"Components alone: {reached} ({significance})."}
 
 
 def _failure(comparison: Comparison, method: str) -> dict[str, Any]:
