@@ -40,7 +40,7 @@ def workbook(path, **sheets):
 def test_packed_text(tmp_path, packed):
     path = tmp_path / f"data.csv.{packed}"
     if packed == "zip":
-        path = zipped(tmp_path / "data.zip", "data.csv", "__MACOSX/data.csv")
+        path = zipped(tmp_path / "data.zip", "data.csv", "__MACOSX/data.csv", "a/.DS_Store")
     else:
         pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[packed]
         # Two streams, one after the other.
@@ -75,12 +75,13 @@ def test_an_archive_of_several_files_is_refused(tmp_path):
         ("data.mat", "a MATLAB file"),
         ("-", "standard input"),
         ("https://example.org/data.csv", "https://example.org/data.csv is an address.*Download the file"),
-        (".", "folder.*Pass one of its files: data.csv"),
+        (".", "folder.*Pass one of its files: data.csv, two.zip"),
     ],
 )
 def test_what_cannot_be_read_says_what_to_do(tmp_path, monkeypatch, name, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.csv").write_text(TEXT)
+    zipped(tmp_path / "two.zip", "a.csv", "b.csv")
     if name.startswith("data"):
         (tmp_path / name).write_bytes(b"anything")
     with pytest.raises(TableError, match=said):

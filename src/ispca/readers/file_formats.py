@@ -72,7 +72,9 @@ def find_format(path: Path) -> FileFormat:
 def _files_in(folder: Path) -> str:
     """Return advice that names the tables in a folder."""
     with suppress(OSError):
-        tables = sorted(file.name for file in folder.iterdir() if data_suffix(Path(file.name)) in READABLE)
+        # A ZIP archive is opened only to read it.
+        files = [file.name for file in folder.iterdir()]
+        tables = sorted(name for name in files if name.endswith(".zip") or data_suffix(Path(name)) in READABLE)
         if tables:
             return f"Pass one of its files: {listing(tables)}."
     return "Pass a file."
