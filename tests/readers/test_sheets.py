@@ -176,7 +176,9 @@ def test_names_that_differ_slightly_match_if_that_is_clear(read, names, said, si
 
 
 def test_some_names_may_differ_slightly_beside_equal_ones(read):
-    table = read(in_rows(["S1", "S2", "S3", "S4", "s_5", "S-6"]), SHEET.replace("S6,", "s.6,").replace("S5,", "S_5,"))
+    table = read(
+        in_rows(["S1", "S2", "S3", "S4", "s_5", "S-6"]), SHEET.replace("S6,", "s.6,").replace("S5,", "S_5,")
+    )
     assert table.target.tolist() == TISSUE
     said = "Some sample names of the two files differ in case or separators, but match one to one: 's_5' is 'S_5'."
     assert said in table.notes

@@ -123,7 +123,8 @@ def only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
     files = [
         info
         for info in zip_members(archive, where)
-        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+        if not info.is_dir()
+        and not info.filename.startswith("__MACOSX/")
         # Such as .DS_Store of macOS.
         and not PurePosixPath(info.filename).name.startswith(".")
     ]

@@ -255,7 +255,9 @@ def one_to_one(names: Sequence[str], others: Sequence[str]) -> tuple[dict[str, i
     return None
 
 
-def with_near_names(names: Sequence[str], others: Sequence[str], place: dict[str, int]) -> tuple[dict[str, int], str]:
+def with_near_names(
+    names: Sequence[str], others: Sequence[str], place: dict[str, int]
+) -> tuple[dict[str, int], str]:
     """Add the places of names that differ in case, separators or a leading X, and return how, if that is clear.
 
     ``place`` has the places of equal names.

@@ -43,8 +43,8 @@ def leading_features_section(inputs: Inputs) -> dict[str, Any]:
         alone = "Correlations" if inputs.classes is None else "Means and differences"
         what = "effect" if inputs.has_effects else "loading"
         ranking += (
-            f" {alone} describe each feature alone, as it was measured; the {what} is its part in the model beside "
-            "all other features, so the two can disagree."
+            f" {alone} describe each feature alone, as it was measured; the {what} is its part in the model "
+            "beside all other features, so the two can disagree."
         )
     boxes = inputs.classes is not None and len(inputs.classes) <= MOST_BOX_CLASSES
     return section(
