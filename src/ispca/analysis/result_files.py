@@ -193,7 +193,10 @@ def feature_table(
     rows = rows[[name not in covariates for name in rows["feature"].tolist()]]
     columns: dict[str, Any] = {name: rows[name] for name in COLUMNS}
     columns["label"] = np.array([shown.get(name, name) for name in rows["feature"].tolist()], dtype=object)
-    leading, largest = np.zeros(len(rows), dtype=bool), np.unique(rows["feature"].astype(str), return_index=True)[1]
+    leading, largest = (
+        np.zeros(len(rows), dtype=bool),
+        np.unique(rows["feature"].astype(str), return_index=True)[1],
+    )
     if len(rows):
         leading[largest] = leading_mask(*(rows[name][largest] for name in ("per_sd", "q5", "q95")))
     return as_table(columns | {"leading": leading})
