@@ -121,6 +121,8 @@ def test_the_reader_may_leave_early(folders):
     [
         ("fit nowhere.csv --target y", 3),
         ("fit {here} --samples nowhere.csv --target y", 3),
+        ("fit https://example.org/data.csv --target y", 3),
+        ("fit - --target y", 3),
         ("fit {here} --cv 1", 2),
         ("fit {here} --target y --time t", 2),
         ("fit {here} --draws many", 2),

@@ -68,6 +68,7 @@ def test_spellings_are_merged_on_request(data, tmp_path, command, capsys):
     told = capsys.readouterr()
     assert "29 samples" in told.out
     assert "11 samples left out by name: p7, p10, p11, p12, p13 and 6 more." in told.err
+    assert "'p1?' (--exclude-samples) matches 10 samples" in told.err
     assert list(load_model(model)[-1].classes_) == ["ill", "well"]
     # The panel is searched in the same samples.
     assert main(["select", str(model), str(data), "--folds", "0", "--exclude-samples", "p7,p1?", "--json"]) == 0
@@ -76,14 +77,15 @@ def test_spellings_are_merged_on_request(data, tmp_path, command, capsys):
     assert read_details(tmp_path / "out" / "panel" / "panel.ispca")["n_samples"] == 29
 
 
-def test_no_verdict_without_a_fitted_fold(tmp_path, capsys):
-    rows = ["a,ill,1,2,3.5", "b,ill,1.5,2.2,3", "c,well,0.2,2.5,1", "d,well,0.3,2.9,1.2"]
+@pytest.mark.parametrize(("n_samples", "sizes"), [(4, "2 samples"), (5, "2 or 3 samples")])
+def test_no_verdict_without_a_fitted_fold(tmp_path, capsys, n_samples, sizes):
+    rows = ["a,ill,1,2,3.5", "b,ill,1.5,2.2,3", "c,well,0.2,2.5,1", "d,well,0.3,2.9,1.2", "e,well,0.1,2.8,1.3"]
     path = tmp_path / "four.csv"
-    path.write_text("\n".join(["sample,state,g1,g2,g3", *rows]) + "\n")
+    path.write_text("\n".join(["sample,state,g1,g2,g3", *rows[:n_samples]]) + "\n")
     command = ["fit", str(path), "--target", "state", "--draws", "60", "--out", str(tmp_path / "out")]
     assert main([*command, "--format", "markdown"]) == 0
     told = capsys.readouterr()
-    reason = "No fold could be fitted, because its training part has only 2 samples."
+    reason = f"No fold could be fitted, because the training parts have only {sizes}."
     assert told.out.startswith(f"Verdict: {reason} So nothing is known about predictions of new samples")
     assert "%" not in told.out.splitlines()[0]
     assert "held_out.csv" not in told.out

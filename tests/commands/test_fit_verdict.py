@@ -109,3 +109,19 @@ def test_the_stack_beside_the_model(data, tmp_path, capsys, monkeypatch):
     predict = ["predict", str(out / "stack.ispca"), str(data), "--out", str(tmp_path / "new.csv"), "--quiet"]
     assert main(predict) == 0
     assert len((tmp_path / "new.csv").read_text().splitlines()) == 41
+
+
+def test_features_lead_by_their_largest_effect_as_in_the_report(tmp_path, capsys):
+    rng, n = np.random.default_rng(0), 48
+    X = rng.normal(size=(n, 12))
+    X[np.arange(n), np.arange(n) % 4] += [9, 3, 3, 3] * (n // 4)
+    rows = [[f"s{i}", *map(repr, X[i].tolist()), f"class{i % 4}"] for i in range(n)]
+    header = ["id", *(f"g{j}" for j in range(12)), "state"]
+    (tmp_path / "four.csv").write_text("\n".join(map(",".join, [header, *rows])) + "\n")
+    command = ["fit", str(tmp_path / "four.csv"), "--target", "state", "--cv", "0", "--draws", "100"]
+    assert main([*command, "--format", "json", "--out", str(tmp_path / "out"), "--json", "--quiet"]) == 0
+    strongest = json.loads(capsys.readouterr().out)["strongest_features"]
+    report = json.loads((tmp_path / "out" / "report.json").read_text())["leading_features"]["tables"][0]["rows"]
+    assert [row["feature"] for row in strongest] == [row[1] for row in report[:5]]
+    assert [row["target_class"] for row in strongest] == [row[4] for row in report[:5]]
+    assert len(strongest) > 2

@@ -65,6 +65,7 @@ def test_mixed_samples(model, table_of, tmp_path, capsys):
     assert (
         "30 samples of new.csv have names of training samples but other values, and count as new: p7" in told.err
     )
+    assert "only rounded or processed in another way, remove them from the file" in told.err
 
 
 def test_nothing_is_left_to_evaluate(model, capsys):

@@ -175,6 +175,18 @@ def test_names_that_differ_slightly_match_if_that_is_clear(read, names, said, si
     assert f"Sample names of the two files differ {said}, but match one to one: {example}." in table.notes
 
 
+def test_some_names_may_differ_slightly_beside_equal_ones(read):
+    table = read(
+        in_rows(["S1", "S2", "S3", "S4", "s_5", "S-6"]), SHEET.replace("S6,", "s.6,").replace("S5,", "S_5,")
+    )
+    assert table.target.tolist() == TISSUE
+    said = "Some sample names of the two files differ in case or separators, but match one to one: 's_5' is 'S_5'."
+    assert said in table.notes
+    # Either of two names could be the sample, and an ending may tell replicates from it.
+    for ids in (["S1", "S2", "S3", "S4", "s-5", "s.5"], ["S1", "S2", "S3", "S4", "S7", "S5.1"]):
+        assert read(in_rows(ids), SHEET).ids.tolist() == ["S1", "S2", "S3", "S4"]
+
+
 def test_names_of_r_match_and_ambiguous_ones_do_not(read):
     sheet = SHEET.replace("\nS", "\n")
     assert read(in_columns([f"X{i}" for i in range(1, 7)]), sheet).target.tolist() == TISSUE

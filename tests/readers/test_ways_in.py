@@ -40,7 +40,7 @@ def workbook(path, **sheets):
 def test_packed_text(tmp_path, packed):
     path = tmp_path / f"data.csv.{packed}"
     if packed == "zip":
-        path = zipped(tmp_path / "data.zip", "data.csv", "__MACOSX/data.csv")
+        path = zipped(tmp_path / "data.zip", "data.csv", "__MACOSX/data.csv", "a/.DS_Store")
     else:
         pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[packed]
         # Two streams, one after the other.
@@ -75,12 +75,13 @@ def test_an_archive_of_several_files_is_refused(tmp_path):
         ("data.mat", "a MATLAB file"),
         ("-", "standard input"),
         ("https://example.org/data.csv", "https://example.org/data.csv is an address.*Download the file"),
-        (".", "folder.*Pass one of its files: data.csv"),
+        (".", "folder.*Pass one of its files: data.csv, two.zip"),
     ],
 )
 def test_what_cannot_be_read_says_what_to_do(tmp_path, monkeypatch, name, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.csv").write_text(TEXT)
+    zipped(tmp_path / "two.zip", "a.csv", "b.csv")
     if name.startswith("data"):
         (tmp_path / name).write_bytes(b"anything")
     with pytest.raises(TableError, match=said):
@@ -143,3 +144,14 @@ def test_genes_that_excel_turned_into_dates_are_flagged(tmp_path):
     assert any(
         note.startswith(f"{said}2001-12-01 00:00:00 (DELEC1).") for note in read_table(path, target="state").notes
     )
+
+
+def test_a_file_without_a_header_loses_no_sample(tmp_path):
+    rows = [f"s{i},{2.5 + 1.3 * (-1) ** i},{i + 0.25},{7.75 - i},{'ill' if i % 2 else 'well'}" for i in range(8)]
+    (tmp_path / "data.csv").write_text("\n".join(rows))
+    with pytest.raises(TableError, match=r"seems to have no header. Add a first row with the names"):
+        read_table(tmp_path / "data.csv", target="well")
+    # Wavelengths are ordered, codes of genes are integers, and a name that is a value alone proves nothing.
+    for header in ("id,1.5,2.5,3.5,well", "id,7157,1956,4609,well", "id,a,b,c,well"):
+        (tmp_path / "data.csv").write_text("\n".join([header, *rows]))
+        assert read_table(tmp_path / "data.csv", target="well").X.shape == (8, 3)

@@ -81,6 +81,15 @@ def test_survival_speaks_of_events(survival):
     assert "lassified correctly" not in text
 
 
+def test_leading_features_of_survival_explain_only_what_is_shown(survival):
+    model, X, y, _ = survival
+    shown = summarize(model, X, y)["leading_features"]
+    assert [column["label"] for column in shown["tables"][0]["columns"]] == ["Rank", "Feature", "Group", "Effect"]
+    assert not any("describe each feature alone" in text for text in shown["text"])
+    (heatmap,) = shown["charts"]
+    assert ("a letter on the right" in heatmap["caption"]) == bool(heatmap["groups"])
+
+
 def test_risk_groups_are_those_of_held_out_samples(survival):
     model, X, y, validation = survival
     scores = {name: values[:-1] for name, values in validation.scores.items()}

@@ -157,8 +157,9 @@ def find_unfitted(validation: Comparison | None) -> list[Finding]:
     """Return a finding if the model could not be fitted in any fold, which says nothing about predictions."""
     if validation is None or validation.n_failed(COMPONENTS) < len(validation.splits):
         return []
-    largest = max(len(split.train) for split in validation.splits)
-    tried = f"No fold could be fitted, because its training part has only {count(largest, 'sample')}"
+    sizes = sorted({len(split.train) for split in validation.splits})
+    samples = " or ".join([*map(str, sizes[:-1]), count(sizes[-1], "sample")])
+    tried = f"No fold could be fitted, because the training parts have only {samples}"
     return [Finding("small_class", f"{tried}. So nothing is known about predictions of new samples: add samples.")]
 
 

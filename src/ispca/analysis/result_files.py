@@ -185,12 +185,20 @@ def coefficient_table(model: Pipeline, table: Table, posterior: Any) -> ResultTa
 def feature_table(
     coefficients: ResultTable, n_intercepts: int, covariates: Collection[str], shown: Mapping[str, str]
 ) -> ResultTable:
-    """Return the coefficients of the features, how they are ``shown``, and which of them lead."""
+    """Return the coefficients of the features, how they are ``shown``, and which of them lead.
+
+    With several classes, a feature leads by its largest effect alone, as in the report.
+    """
     rows = coefficients[n_intercepts:]
     rows = rows[[name not in covariates for name in rows["feature"].tolist()]]
     columns: dict[str, Any] = {name: rows[name] for name in COLUMNS}
     columns["label"] = np.array([shown.get(name, name) for name in rows["feature"].tolist()], dtype=object)
-    leading = leading_mask(rows["per_sd"], rows["q5"], rows["q95"]) if len(rows) else np.zeros(0, dtype=bool)
+    leading, largest = (
+        np.zeros(len(rows), dtype=bool),
+        np.unique(rows["feature"].astype(str), return_index=True)[1],
+    )
+    if len(rows):
+        leading[largest] = leading_mask(*(rows[name][largest] for name in ("per_sd", "q5", "q95")))
     return as_table(columns | {"leading": leading})
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..analysis.settings import DEFAULTS, GROUPS, OPTIONS, Option, Settings
-from ..foundation.data_files import SHOWN
+from ..foundation.data_files import SHOWN, foreign_file
 from ..foundation.messages import PREDICTORS, InputError, SettingError
 
 
@@ -173,10 +173,15 @@ def _value(option: Option, value: Any, whole: set[str] | frozenset[str]) -> Any:
 
 
 def check_files(args: argparse.Namespace) -> None:
-    """Refuse files that do not exist; readers say more about addresses and standard input."""
+    """Refuse files that do not exist or that other programs wrote."""
     for name in FILES:
         path = getattr(args, name, None)
-        if path is not None and not path.exists() and str(path) != "-" and ":" not in str(path):
+        if path is None:
+            continue
+        foreign = "" if name == "model" else foreign_file(path)
+        if foreign:
+            raise InputError(foreign)
+        if not path.exists():
             raise InputError(f"There is no {'model file' if name == 'model' else 'file'} {path}.")
 
 

@@ -71,7 +71,7 @@ class Console(Listener):
     def note(self, text: str, category: type[Warning] | None = None) -> None:
         """Print a note."""
         if not self._quiet:
-            tell(f"ispca: {text}")
+            tell(f"ispca: {in_options(text)}")
 
     def warn(self, sentence: str, kind: str) -> None:
         """Print a warning."""

@@ -178,8 +178,7 @@ def _verdict(values: dict[str, Any]) -> list[str]:
     supervised, total = values["supervised_components"], values["components"]
     parts = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}"
     if values["strongest_features"]:
-        # A feature can have effects on several classes.
-        names = dict.fromkeys(short_name(row["label"]) for row in values["strongest_features"])
+        names = [short_name(row["label"]) for row in values["strongest_features"]]
         chance = ", which may be due to chance," if _by_chance(values) else ""
         parts += f"; leading feature{'s' * (len(names) > 1)}{chance} {', '.join(names)}"
     cautions = [] if judgment is None else [f"Caution: {line}" for line in judgment["caveats"]]

@@ -26,11 +26,13 @@ from ..report import write_report
 from ..report.panel import panel_features
 from ..report.report_inputs import Context
 from ..selection import ProjectionSelector
+from ..stacking.base import Stacked
+from ..validation.baseline_comparison import COMPONENTS
 from .console import finite
 
 PANEL, PATH, MODEL, REPORT = "panel.csv", "path.csv", "panel.ispca", "report.html"
 FILES = (PANEL, PATH, MODEL, REPORT)
-# What the report does not describe: models without a reduction, such as a stack.
+# What the report does not describe: models without a reduction, such as those fitted in Python.
 NO_REPORT = f"{REPORT} is not written: it describes only models on components, such as those of ispca fit."
 # Why a panel cannot transform counts itself.
 LIBRARY = "the columns of a panel do not give library sizes."
@@ -39,9 +41,15 @@ COLUMNS = ("order", "feature", "target_class", "mean", "q5", "q95", "p_sign", "f
 
 def written_files(model: Any) -> tuple[str, ...]:
     """Return the names of the files that a selection for this model writes."""
-    parts = take_apart(model)
+    parts = take_apart(described_model(model))
     described = parts.reduction is not None and not parts.between and hasattr(parts.model, "coef_")
     return FILES if described else (PANEL, PATH, MODEL)
+
+
+def described_model(reference: Any) -> Any:
+    """Return what the report describes beside the panel: of a combined prediction, the components."""
+    model = take_apart(reference).model
+    return model.estimators_.get(COMPONENTS, reference) if isinstance(model, Stacked) else reference
 
 
 def write_files(
@@ -103,7 +111,7 @@ def _write_report(folder: Path, selector: ProjectionSelector, size: int, table: 
         sheet=None,
     )
     options: dict[str, Any] = {"sample_names": table.ids, "context": context, "panel": selector}
-    write_report(selector.reference_, table.X, table.target, folder / REPORT, **options)
+    write_report(described_model(selector.reference_), table.X, table.target, folder / REPORT, **options)
 
 
 def _write(path: Path, header: Any, rows: Any) -> None:

@@ -114,7 +114,9 @@ def recognized_texts(found: Recognized, ids: Any, where: str, consequence: str) 
         have = "has the name of a training sample" if len(rows) == 1 else "have names of training samples"
         which = f"{count(len(rows), 'sample')} of {where} {have} but other values"
         namesakes = (
-            f"{which}, and {'counts' if len(rows) == 1 else 'count'} as new: {listing(ids[i] for i in rows)}."
+            f"{which}, and {'counts' if len(rows) == 1 else 'count'} as new: {listing(ids[i] for i in rows)}. "
+            "If their values were only rounded or processed in another way, remove them from the file: the model "
+            "was fitted to them and predicts them too well."
         )
     return copies, namesakes
 

@@ -6,9 +6,11 @@ valid file in ``fuzz/seeds.py``, which the tests read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -61,9 +63,40 @@ OPENABLE = tuple(suffix for suffix, each in BY_SUFFIX.items() if each.opener)
 # One extension of each format that can be read.
 SHOWN = tuple(each.suffixes[0] for each in FORMATS if each.reader and each.suffixes)
 TEN_X = FORMATS[-1]
+# What to do with files of other programs.
+ELSEWHERE = {
+    ".xls": "is in the old Excel format. Save it as .xlsx or .csv.",
+    ".ods": "is a table of LibreOffice. Save it as .xlsx or .csv.",
+    ".rds": "is an R file. Write the table in R: write.csv(as.matrix(x), 'data.csv').",
+    ".rdata": "is an R file. Write the table in R: write.csv(as.matrix(x), 'data.csv').",
+    ".rda": "is an R file. Write the table in R: write.csv(as.matrix(x), 'data.csv').",
+    ".mat": "is a MATLAB file. Write the table in MATLAB: writematrix(X, 'data.csv').",
+    ".pkl": "is a pickle of Python, which could run any code. Save the table as .csv, .parquet or .npz.",
+    ".sav": "is an SPSS file. Save it as .csv or .xlsx.",
+    ".tar": "is an archive. Unpack it first.",
+    ".loom": "is a loom file. Write it as .h5ad with anndata.",
+}
+_ADDRESS = re.compile(r"(https?|ftp|s3|gs):/", re.IGNORECASE)
 
 
 _names: ContextVar[Mapping[str, str]] = ContextVar("names", default=MappingProxyType({}))
+
+
+def foreign_file(path: Path) -> str:
+    """Return what to do with a file of another program, an address or standard input, judging by its name alone.
+
+    >>> foreign_file(Path("https://example.org/data.csv"))
+    'https://example.org/data.csv is an address, not a file. Download the file, and pass its name.'
+    """
+    if str(path) == "-":
+        return "Data cannot be read from standard input. Save them in a file, and pass its name."
+    if _ADDRESS.match(str(path)):
+        # A path has lost one of the two slashes.
+        address = str(path).replace(":/", "://", 1)
+        return f"{address} is an address, not a file. Download the file, and pass its name."
+    packed = path.suffix.lower() in PACKINGS
+    what = ELSEWHERE.get((Path(path.stem) if packed else path).suffix.lower())
+    return f"{path.name} {what}" if what and path.is_file() else ""
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +123,10 @@ def only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
     files = [
         info
         for info in zip_members(archive, where)
-        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+        if not info.is_dir()
+        and not info.filename.startswith("__MACOSX/")
+        # Such as .DS_Store of macOS.
+        and not PurePosixPath(info.filename).name.startswith(".")
     ]
     if len(files) != 1:
         found = listing(info.filename for info in files) or "none"

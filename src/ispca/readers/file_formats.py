@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from ..foundation.data_files import BY_SUFFIX, PACKINGS, READABLE, TEN_X, FileFormat
+from ..foundation.data_files import BY_SUFFIX, PACKINGS, READABLE, TEN_X, FileFormat, foreign_file
 from ..foundation.messages import listing
 from .file_access import data_suffix, packing
 from .kept_files import read_kept
 from .table import Raw, Request, TableError
 from .tenx import is_tenx_folder
-
-# What to do with files of other programs.
-ELSEWHERE = {
-    ".xls": "is in the old Excel format. Save it as .xlsx or .csv.",
-    ".ods": "is a table of LibreOffice. Save it as .xlsx or .csv.",
-    ".rds": "is an R file. Write the table in R: write.csv(as.matrix(x), 'data.csv').",
-    ".rdata": "is an R file. Write the table in R: write.csv(as.matrix(x), 'data.csv').",
-    ".rda": "is an R file. Write the table in R: write.csv(as.matrix(x), 'data.csv').",
-    ".mat": "is a MATLAB file. Write the table in MATLAB: writematrix(X, 'data.csv').",
-    ".pkl": "is a pickle of Python, which could run any code. Save the table as .csv, .parquet or .npz.",
-    ".sav": "is an SPSS file. Save it as .csv or .xlsx.",
-    ".tar": "is an archive. Unpack it first.",
-    ".loom": "is a loom file. Write it as .h5ad with anndata.",
-}
-_ADDRESS = re.compile(r"(https?|ftp|s3|gs):/", re.IGNORECASE)
 
 
 def read_file(path: Path, request: Request) -> Raw:
@@ -38,13 +22,9 @@ def read_file(path: Path, request: Request) -> Raw:
 
 def find_format(path: Path) -> FileFormat:
     """Return the format of a file or folder that can be read."""
-    if str(path) == "-":
-        raise TableError("Data cannot be read from standard input. Save them in a file, and pass its name.")
-    if _ADDRESS.match(str(path)):
-        # A path has lost one of the two slashes.
-        raise TableError(
-            f"{str(path).replace(':/', '://', 1)} is an address, not a file. Download the file, and pass its name."
-        )
+    foreign = foreign_file(path)
+    if foreign:
+        raise TableError(foreign)
     if path.is_dir():
         found = BY_SUFFIX.get(data_suffix(path))
         if found is not None and found.stored_as == "folder":
@@ -57,8 +37,6 @@ def find_format(path: Path) -> FileFormat:
     if not path.is_file():
         raise TableError(f"{path} is not a regular file. Save the data in a file.")
     suffix = data_suffix(path)
-    if suffix in ELSEWHERE:
-        raise TableError(f"{path.name} {ELSEWHERE[suffix]}")
     if suffix not in READABLE:
         packed = f"{', '.join(PACKINGS[:-1])} or {PACKINGS[-1]}"
         raise TableError(
@@ -72,7 +50,9 @@ def find_format(path: Path) -> FileFormat:
 def _files_in(folder: Path) -> str:
     """Return advice that names the tables in a folder."""
     with suppress(OSError):
-        tables = sorted(file.name for file in folder.iterdir() if data_suffix(Path(file.name)) in READABLE)
+        # A ZIP archive is opened only to read it.
+        files = [file.name for file in folder.iterdir()]
+        tables = sorted(name for name in files if name.endswith(".zip") or data_suffix(Path(name)) in READABLE)
         if tables:
             return f"Pass one of its files: {listing(tables)}."
     return "Pass a file."

@@ -13,7 +13,7 @@ from ..foundation.messages import clipped, count, listing, shortened
 from ..targets import SURVIVAL, find_target
 from .file_access import check_labels
 from .missing_value_treatment import treat_missing
-from .numbers_and_dates import excel_dates
+from .numbers_and_dates import excel_dates, number
 from .sample_columns import Categories, add_covariates, check_covariates_kept, groups_of, offset_of, weights_of
 from .sample_sheet import annotate, choose_label
 from .subsets_and_transforms import apply_transform, choose_features, choose_samples
@@ -23,6 +23,8 @@ from .target_cleaning import similar_classes, tidy_target, without_rare_classes
 
 # A file is refused if more columns that look numeric would be left out: this many and this fraction of them.
 FEWEST_LOST, LARGEST_LOST = 3, 0.05
+# Names of features that are compared with values.
+COMPARED_NAMES = 1000
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ def _target(
         )
     check_labels(raw.target, request.limit, "The target")
     name = str(raw.target_name)
+    _check_header(raw, name, list(raw.target), where)
     target, notes = tidy_target(raw.target, name)
     try:
         values, present, kind, note = classify(target, name, kind)
@@ -144,6 +147,24 @@ def _target(
         notes += similar_classes(target, values[used], name) if find_target(kind).unordered else []
     raw.notes += [*notes, note, *gone]
     return values, present, used, kind
+
+
+def _check_header(raw: Raw, name: str, values: list[Any], where: str) -> None:
+    """Refuse columns whose names are the values of a sample, which would be lost.
+
+    Names of features may be numbers, such as wavelengths or codes, but those are ordered or integers.
+    """
+    found = [number(str(feature)) for feature in raw.features[:COMPARED_NAMES]]
+    numbers = np.array([value for value in found if value is not None and np.isfinite(value)])
+    numbers = numbers[numbers != np.round(numbers)]
+    steps = np.diff(numbers)
+    of_features = 2 * len(numbers) > len(found) and (steps > 0).any() and (steps < 0).any()
+    if of_features and not raw.read_as.features_in_rows and (name in values or number(name) is not None):
+        shown = listing([name, *map(str, raw.features[:2])])
+        raise TableError(
+            f"The names of the columns look like the values of a sample ({shown}), so {where} seems to have no "
+            "header. Add a first row with the names of the columns."
+        )
 
 
 def _values(

@@ -255,6 +255,25 @@ def one_to_one(names: Sequence[str], others: Sequence[str]) -> tuple[dict[str, i
     return None
 
 
+def with_near_names(
+    names: Sequence[str], others: Sequence[str], place: dict[str, int]
+) -> tuple[dict[str, int], str]:
+    """Add the places of names that differ in case, separators or a leading X, and return how, if that is clear.
+
+    ``place`` has the places of equal names.
+
+    >>> with_near_names(["a.1", "a.2"], ["A-1", "a.2"], {"a.2": 1})
+    ({'a.1': 0, 'a.2': 1}, 'in case or separators')
+    """
+    names = list(dict.fromkeys(names))
+    # A suffix may tell a replicate from the sample itself.
+    for rule in ("in case or separators", "in separators or a leading X"):
+        found = _places(names, others, RULES[rule], RULES[rule])
+        if len(place) < len(found) == len(found | place):
+            return found | place, rule
+    return place, ""
+
+
 class _Longer(NamedTuple):
     """Adds a text before or after a folded name."""
 

@@ -14,7 +14,7 @@ from ..foundation.messages import count, listing, shortened, suggestion
 from .file_access import as_table_error, limit_for
 from .file_formats import find_format, read_file
 from .messy_cells import in_plain_notation
-from .sample_columns import nearest, one_to_one
+from .sample_columns import nearest, one_to_one, with_near_names
 from .table import Raw, Request, TableError, UnknownColumnError, unknown_column
 from .target import numbers_of
 
@@ -158,7 +158,6 @@ def _join(raw: Raw, sheet: dict[str, list[str]], ids: SheetIds, where: str) -> N
         return
     column, place, differ = ids.match(raw.ids)
     rows = sheet[column]
-    kept = [i for i, name in enumerate(raw.ids) if name in place]
     if not differ:
         _check_matched(raw, sheet, ids, where)
         repeated = [name for name, often in Counter(rows).items() if often > 1 and name in place]
@@ -167,6 +166,8 @@ def _join(raw: Raw, sheet: dict[str, list[str]], ids: SheetIds, where: str) -> N
                 f"Some samples have more than one row in {ids.where} (column {column!r}): {listing(repeated)}. "
                 "Keep one row per sample."
             )
+        place, differ = with_near_names(raw.ids, rows, place)
+    kept = [i for i, name in enumerate(raw.ids) if name in place]
     used = set(place.values())
     raw.notes.append(f"{count(len(place), 'sample')} of {where} matched with column {column!r} of {ids.where}.")
     absent = [name for name in raw.ids if name not in place]
@@ -178,9 +179,10 @@ def _join(raw: Raw, sheet: dict[str, list[str]], ids: SheetIds, where: str) -> N
         without = f"{count(len(unused), 'row')} of {ids.where} without a sample in {where}"
         raw.notes.append(f"{without}: {listing(unused)}.")
     if differ:
-        name = raw.ids[kept[0]]
-        example = f"{shortened(name)!r} is {shortened(rows[place[name]])!r}"
-        raw.notes.append(f"Sample names of the two files differ {differ}, but match one to one: {example}.")
+        others = [name for name in raw.ids if name in place and rows[place[name]] != name]
+        some = "Sample names" if len(others) == len(kept) else "Some sample names"
+        example = f"{shortened(others[0])!r} is {shortened(rows[place[others[0]]])!r}"
+        raw.notes.append(f"{some} of the two files differ {differ}, but match one to one: {example}.")
     raw.keep_samples(kept)
     raw.read_as = raw.read_as._replace(matched_on=column)
     _add_columns(raw, sheet, ids, [place[name] for name in raw.ids], column)

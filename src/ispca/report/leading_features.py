@@ -38,11 +38,14 @@ def leading_features_section(inputs: Inputs) -> dict[str, Any]:
     by = "their effect on the prediction per standard deviation" if inputs.has_effects else "their loadings"
     if inputs.has_effects and inputs.positive is not None:
         by += f" (positive: toward “{inputs.positive}”)"
-    ranking = (
-        f"The features are ranked by {by}. Those with {rule_text(inputs)} are left out. Means, differences and "
-        "correlations describe each feature alone, as it was measured; the weight is its part in the model beside "
-        "all other features, so the two can disagree."
-    )
+    ranking = f"The features are ranked by {by}. Those with {rule_text(inputs)} are left out."
+    if _statistics(inputs, ranked.values[:, :1]):
+        alone = "Correlations" if inputs.classes is None else "Means and differences"
+        what = "effect" if inputs.has_effects else "loading"
+        ranking += (
+            f" {alone} describe each feature alone, as it was measured; the {what} is its part in the model "
+            "beside all other features, so the two can disagree."
+        )
     boxes = inputs.classes is not None and len(inputs.classes) <= MOST_BOX_CLASSES
     return section(
         TITLE,
@@ -256,10 +259,12 @@ def _heatmap(inputs: Inputs, ranked: Ranked) -> dict[str, Any]:
     # The rows of the heatmap that each group of several features takes.
     letters, groups = group_letters(ranked), ranked.groups[columns]
     rows = {group: np.flatnonzero(groups == group) for group in dict.fromkeys(groups.tolist())}
+    together = "; features of one correlated group are together, and a letter on the right marks each group"
+    grouped = any(len(places) > 1 for places in rows.values())
     return {
         "kind": "heatmap",
-        "caption": f"{_first_text(len(columns), ranked)}, standardized. Samples{part} are {order}; "
-        "features of one correlated group are together, and a letter on the right marks each group.",
+        "caption": f"{_first_text(len(columns), ranked)}, standardized. Samples{part} are {order}"
+        f"{together if grouped else ''}.",
         "features": [inputs.features[int(ranked.columns[k])] for k in columns],
         "samples": [inputs.samples[i] for i in samples],
         "values": [numbers(row, 2) for row in values[samples].T],
