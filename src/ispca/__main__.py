@@ -1,4 +1,4 @@
-"""The ``ispca`` command, also as ``python -m ispca``: Ctrl-C ends it in one line while it is still being imported."""
+"""The ``ispca`` command, also as ``python -m ispca``: Ctrl-C ends it in one line while it is still imported."""
 
 import sys
 from importlib import import_module
