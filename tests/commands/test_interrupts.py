@@ -46,7 +46,9 @@ def interrupted_at(moment, arguments):
     return subprocess.run(start, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
-@pytest.mark.parametrize("module", ["ispca.cli", "numpy", "sklearn.base", "ispca.commands.fit"])
+@pytest.mark.parametrize(
+    "module", ["importlib.metadata", "ispca.cli", "numpy", "sklearn.base", "ispca.commands.fit"]
+)
 def test_ctrl_c_while_modules_are_imported(data, tmp_path, module):
     done = interrupted_at(f"import={module}", ["fit", str(data), "--target", "diagnosis", "--out", str(tmp_path)])
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "ispca: interrupted\n")
