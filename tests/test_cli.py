@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ispca import cli
+from ispca.__main__ import main as command
 from ispca.cli import main
 from ispca.datasets import list_datasets
 from ispca.datasets.arrays import Arrays, checksum, write_npz
@@ -149,4 +150,4 @@ def test_errors_do_not_wait_for_large_imports(line, code):
 
 def test_installed_as_a_command():
     (script,) = entry_points(group="console_scripts", name="ispca")
-    assert script.load() is main
+    assert script.load() is command

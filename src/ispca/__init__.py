@@ -1,10 +1,10 @@
 """Iterative supervised principal components for few samples and very many features."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from .analysis.analysis import Analysis, load
     from .analysis.analyze import analyze
     from .analysis.settings import Settings
@@ -50,7 +50,6 @@ PACKAGES = (
     *("anndata", "datasets", "kernels", "models", "penalized", "plots", "readers", "report", "selection"),
     "validation",
 )
-__version__ = version("ispca")
 __all__ = [
     "ISPCA",
     "SPCA",
@@ -87,6 +86,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version(__name__)
     if name in PACKAGES:
         return import_module(f".{name}", __name__)
     if name not in HOMES:

@@ -21,7 +21,7 @@ from .commands.arguments import ARGUMENTS, LISTS, Arguments, check_files, files_
 from .commands.console import in_options
 from .foundation.messages import InputError, SettingError
 from .foundation.output_folder import FullDiskError
-from .foundation.terminal import INTERRUPTED, leave_at_once, on_interrupt, set_handler, tell
+from .foundation.terminal import INTERRUPTED, on_interrupt, set_handler, tell
 from .foundation.thread_limit import limited_threads
 
 # Only the module of the command in use is imported.
@@ -121,7 +121,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _main(arguments)
-    set_handler(leave_at_once)
     code = _main(sys.argv[1:])
     if code == INTERRUPTED:
         for worker in multiprocessing.active_children():

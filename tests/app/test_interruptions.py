@@ -74,7 +74,7 @@ def test_a_run_is_cancelled_at_every_stage(tmp_path):
 
 def test_a_full_disk_ends_a_run_with_one_sentence(small_disk):
     with Server(small_disk, "--runs", "1") as server:
-        id = server.fit(table(60, 20), draws=4000)
+        id = server.fit(table(60, 20), draws=20_000)
         wait_for(lambda: "Sampling the posterior" in names_of(small_disk / "runs" / id))
         ballast, folder = fill(small_disk), small_disk / "runs" / id
         wait_for(lambda: not [pid for pid in children_of(server.process.pid) if works_in(pid, folder)])

@@ -59,6 +59,7 @@ def foreign_project(folder):
         "runs/trash/old.txt": "old",
         f"uploads/{ID}/data.csv": "a,b",
         "uploads/half/data.csv": "a",
+        "server.lock": "of another server",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)

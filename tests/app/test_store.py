@@ -6,6 +6,9 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -63,6 +66,22 @@ def test_many_threads_write_at_once(store):
     for thread in threads:
         thread.join()
     assert [run.state for run in store.runs()] == [CANCELLED] * 160
+
+
+def test_many_changes_of_a_locked_database_fail_together(store, tmp_path, monkeypatch):
+    """One after the other would take as long as all of them together."""
+    monkeypatch.setattr("ispca.app.store.SECONDS_TO_CHANGE", 0.5)
+    for connection in store._connections:
+        connection.execute("PRAGMA busy_timeout = 500")
+    with closing(sqlite3.connect(tmp_path / "x.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        before = time.monotonic()
+        with ThreadPoolExecutor(30) as pool:
+            failures = [pool.submit(store.add_run, "fit", "x", {}, {}).exception for _ in range(30)]
+            assert {type(failure()) for failure in failures} == {StoreError}
+        assert time.monotonic() - before < 7.5
+        other.execute("ROLLBACK")
+    assert store.add_run("fit", "x", {}, {}) in store.runs()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs kill -9")

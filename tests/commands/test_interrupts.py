@@ -30,7 +30,7 @@ INTERRUPTED = """
         if event == kind and re.search(name, str(arguments[0])):
             os.kill(os.getpid(), signal.SIGINT)
     sys.meta_path.insert(0, Finder()) if kind == "import" else sys.addaudithook(hear)
-    from ispca.cli import main
+    from ispca.__main__ import main
     sys.exit(main())
 """
 SMALL = ["--max-size", "2", "--folds", "8", "--draws", "40"]
@@ -46,7 +46,9 @@ def interrupted_at(moment, arguments):
     return subprocess.run(start, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
-@pytest.mark.parametrize("module", ["numpy", "sklearn.base", "ispca.commands.fit"])
+@pytest.mark.parametrize(
+    "module", ["importlib.metadata", "ispca.cli", "numpy", "sklearn.base", "ispca.commands.fit"]
+)
 def test_ctrl_c_while_modules_are_imported(data, tmp_path, module):
     done = interrupted_at(f"import={module}", ["fit", str(data), "--target", "diagnosis", "--out", str(tmp_path)])
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "ispca: interrupted\n")
@@ -182,6 +184,25 @@ def test_a_stopped_selection_continues(whole, tmp_path, kind):
     assert again.end()[0] == 0, again.end()
     assert {one.name: one.read_bytes() for one in (place / "out").glob("*.csv")} == expected
     assert entries(place) == ["out"]
+    assert again.processes() == []
+
+
+def test_an_interrupted_comparison_continues(data, tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    command = ["compare", str(data), "--target", "diagnosis", "--methods", "lasso", "ridge", "--splits", "40"]
+    command += ["--jobs", "2", "--resume", str(place / "fits"), "--out", str(place / "out")]
+    run = Run(command, tmp_path / "log")
+    code, said = run.stop(signal.SIGINT, place / "fits", 3)
+    assert (code, said.splitlines()[-1][:18]) == (130, "ispca: interrupted")
+    assert run.processes() == []
+    assert entries(place) == ["fits"]
+    before = {one.name: one.stat().st_mtime_ns for one in (place / "fits").iterdir()}
+    assert 3 <= len(before) < 80
+    assert all(name.endswith(".json") for name in before)
+    again = Run(command, tmp_path / "log")
+    assert again.end()[0] == 0, again.end()
+    assert before.items() <= {one.name: one.stat().st_mtime_ns for one in (place / "fits").iterdir()}.items()
     assert again.processes() == []
 
 

@@ -71,6 +71,21 @@ def test_errors_warnings_and_progress(monkeypatch, capsys):
     assert not (FORBIDDEN - {"\r"}) & {*sys.stderr.getvalue()}
 
 
+def test_no_line_is_longer_than_a_message(tmp_path, capsys):
+    """Neither a name that somebody types nor one in a file fills the screen; a path stays as it is."""
+    rows = [f"{'s' * 6000}{i // 2},{i}.5,{'ab'[i % 2]}" for i in range(20)]
+    (tmp_path / "data.csv").write_text("\n".join(["sample,gene,state", *rows]) + "\n")
+    command = ["fit", str(tmp_path / "data.csv"), "--target", "state", "--out", str(tmp_path / "out")]
+    assert main([*command, "--cv", "0", "--draws", "4"]) == 0
+    assert main(["compare", *command[1:-2], "--methods", "x" * 6000]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("..." in line for line in lines) >= 2
+    assert max(map(len, lines)) <= 1000
+    path = "/".join(["folder"] * 50)
+    tell(f"Wrote {path}.")
+    assert path in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "encoding", ["ascii", *(pytest.param(name, marks=pytest.mark.slow) for name in ("latin-1", "utf-8"))]
 )

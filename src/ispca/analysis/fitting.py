@@ -53,8 +53,6 @@ from .settings import METHODS, Settings
 from .table_checks import sample_options
 
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
-# Starting worker processes takes as long as several fits of a model that takes less than this.
-SECONDS_WORTH_WORKERS = 3.0
 
 
 def methods_for(table: Table, settings: Settings, seed: int | None) -> dict[str, Any]:
@@ -128,7 +126,7 @@ def cross_validate(
     if not settings.cv:
         return None, None
     options = sample_options(table)
-    n_jobs = -1 if seconds is None or seconds >= SECONDS_WORTH_WORKERS else 1
+    n_jobs = -1
     if table.in_blocks or X is not table.X:
         # Each process would use as much memory as all may, and none can use an array on a device.
         n_jobs = 1

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -42,6 +43,8 @@ from .store import Store, StoreError, in_thread
 STATIC = Path(__file__).parent / "static"
 LOCK, DATABASE = "server.lock", "ispca.sqlite"
 SECONDS_BETWEEN_TIDYING = 600.0
+# Most of them wait: for the disk, or for a database that another program has locked.
+THREADS = 64
 # Requests that are being answered when the server is stopped.
 SECONDS_TO_ANSWER = 2
 ERRORS = {
@@ -67,6 +70,7 @@ def make_app(settings: ServerSettings, store: Store, tokens: dict[str, Callable[
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
         _tidy(settings, store, rebuild)
         processes.recover()
         tidying = asyncio.ensure_future(_keep_tidy(settings, store))

@@ -24,6 +24,8 @@ CANCELLED, INTERRUPTED = "cancelled", "interrupted"
 ACTIVE = (QUEUED, RUNNING)
 STATES = (*ACTIVE, DONE, FAILED, CANCELLED, INTERRUPTED)
 VERSION = 1
+# For the changes before, which take as long if another program has locked the database.
+SECONDS_TO_CHANGE = 5.0
 TABLES = """
 CREATE TABLE uploads (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL, size INTEGER NOT NULL, created REAL NOT NULL
@@ -144,8 +146,14 @@ class Store:
             return self._connections[0].execute(query, values).fetchall()
 
     def _change(self, query: str, values: Sequence[Any] = ()) -> int:
-        with self._writing, _name_errors():
-            return self._connections[1].execute(query, values).rowcount
+        # Behind many others, each of which waits for a locked database, this would take minutes.
+        if not self._writing.acquire(timeout=SECONDS_TO_CHANGE):
+            raise StoreError("The list of runs cannot be changed (others have been waiting for long).")
+        try:
+            with _name_errors():
+                return self._connections[1].execute(query, values).rowcount
+        finally:
+            self._writing.release()
 
     @property
     def is_written(self) -> bool:

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import joblib
@@ -30,6 +31,8 @@ from .fit_store import FORMAT, Failure, Outcome, Store, estimator_fingerprint
 
 # Columns that tell data in a file from others of the same shape.
 IDENTIFYING_COLUMNS = 20
+# Starting worker processes takes about as long as fits of this length.
+SECONDS_WORTH_WORKERS = 3.0
 in_a_fit: ContextVar[bool] = ContextVar("in_a_fit", default=False)
 
 
@@ -88,12 +91,21 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
         X, others = work.samples.X, work._replace(samples=work.samples._replace(X=None))
         # Machines of a cluster may not see the directory: their results are stored here, as soon as they arrive.
         shared = (others, X, None if elsewhere else store)
-        results = run_parallel(_evaluate, shared, pieces, n_jobs, "generator_unordered")
+
+        def evaluate(chosen: list[dict[tuple[int, str], str]], n_jobs: int | None) -> None:
+            with closing(run_parallel(_evaluate, shared, chosen, n_jobs, "generator_unordered")) as results:
+                for key, outcome in chain.from_iterable(results):
+                    store.write(key, outcome)
+
         # Inside a fit of another comparison, only the outer one shows its progress.
         shown = 0 if in_a_fit.get() else len(places)
-        with progress(label, shown, lambda: store.finished(list(places))), closing(results):
-            for key, outcome in chain.from_iterable(results):
-                store.write(key, outcome)
+        with progress(label, shown, lambda: store.finished(list(places))):
+            if count_workers(n_jobs) > 1 and not elsewhere:
+                start = perf_counter()
+                evaluate(pieces[:1], 1)
+                pieces, seconds = pieces[1:], perf_counter() - start
+                n_jobs = n_jobs if seconds * len(pieces) > SECONDS_WORTH_WORKERS else 1
+            evaluate(pieces, n_jobs)
         return {place: store.read(key) for place, key in keys.items()}
 
 

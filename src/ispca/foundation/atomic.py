@@ -114,11 +114,16 @@ def lock(path: Path) -> Iterator[bool]:
         yield held
     finally:
         if handle is not None:
-            # The file may have been moved, and another one may have its name.
-            with suppress(OSError):
-                if os.path.samestat(os.stat(path), os.fstat(handle)):
-                    os.unlink(path)
+            _unlink_lock(path, handle)
             os.close(handle)
+
+
+def _unlink_lock(path: Path, handle: int) -> None:
+    """Remove a lock file, unless it was moved and another one has its name, or somebody has written to it."""
+    with suppress(OSError):
+        found = os.fstat(handle)
+        if found.st_size == 0 and os.path.samestat(os.stat(path), found):
+            os.unlink(path)
 
 
 def _open_locked(path: Path) -> int | None:
@@ -133,11 +138,12 @@ def _open_locked(path: Path) -> int | None:
             os.close(handle)
             raise LockedError from None
         except OSError as error:
+            unsupported = error.errno in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL)
+            if unsupported:
+                _unlink_lock(path, handle)
             os.close(handle)
-            if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL):
+            if not unsupported:
                 raise
-            with suppress(OSError):
-                os.unlink(path)
             return None
         # The previous holder removed the file after it was opened here.
         os.close(handle)

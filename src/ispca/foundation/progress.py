@@ -92,6 +92,16 @@ def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextM
     return _tell(listener, stage) if listener else _repeat(text)
 
 
+def announce(text: str) -> None:
+    """Say something while the rest goes on: to a listener, as a stage that is finished, and on terminals."""
+    listener = _listener.get()
+    if listener:
+        for ended in (False, True):
+            listener(Stage(text, 0.0, ended=ended))
+    elif shown():
+        tell(f"ispca: {text}")
+
+
 def waiting(what: str) -> AbstractContextManager[None]:
     """Show the elapsed time of a task of unknown length."""
     start, listener = time.monotonic(), _listener.get()

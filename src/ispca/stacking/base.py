@@ -13,6 +13,7 @@ import joblib
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -24,7 +25,7 @@ from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import checked_data, named_estimators, resumable_seed, target_is_classes
 from ..fitting.fit_and_predict import check_fit_parameters, clone_with_seed, fit_timed
 from ..fitting.fit_store import Failure
-from ..fitting.runner import Work, portions, run
+from ..fitting.runner import SECONDS_WORTH_WORKERS, Work, portions, run
 from ..foundation.arrays import Floats
 from ..foundation.messages import PathEndWarning, RankWarning, notify
 from ..foundation.parallel import cluster_client, count_workers, run_parallel
@@ -42,7 +43,7 @@ from ..targets.target import Predictions, log_density
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, check_offset, check_weights
 from .candidates import default_candidates
 
-# Weights do not need long chains: out-of-fold predictions are averages over the draws.
+# Mixtures do not need long chains: predictions are averages over the draws.
 FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
 
 
@@ -280,9 +281,12 @@ class Stacked(Predictions, BaseEstimator):
         """Fit the candidates to all samples; on this machine, neighbors in one worker share computations."""
         elsewhere = cluster_client(self.n_jobs) is not None
         pieces = portions([(0, name) for name in named], count_workers(self.n_jobs), elsewhere)
-        final = [[clone_with_seed(named[name], seed) for _, name in piece] for piece in pieces]
+        final = [[clone_with_seed(in_fold(named[name]), seed) for _, name in piece] for piece in pieces]
         shared = (samples._replace(X=None), samples.X, elsewhere)
-        fitted, messages = zip(*run_parallel(_fit_together, shared, final, self.n_jobs), strict=True)
+        worth = elsewhere or float(self.cv_table_["seconds"].sum()) > SECONDS_WORTH_WORKERS
+        fitted, messages = zip(
+            *run_parallel(_fit_together, shared, final, self.n_jobs if worth else 1), strict=True
+        )
         for message in {str(message): message for message in chain.from_iterable(messages)}.values():
             notify(message)
         return dict(zip(named, chain.from_iterable(fitted), strict=True))
@@ -338,7 +342,7 @@ def offset_option(offset: Floats | None) -> dict[str, Floats]:
 
 
 def in_fold(estimator: Any) -> Any:
-    """Return the candidate for the fits in the folds, with shorter chains and no second attempt."""
+    """Return a candidate with shorter chains and no second attempt."""
     estimator = clone(estimator)
     for step in [estimator, *estimator.get_params(deep=True).values()]:
         if isinstance(step, Horseshoe):
@@ -358,9 +362,9 @@ def _fit_together(
     recorded = warnings.catch_warnings(record=True)
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"), recorded as caught:
         warnings.simplefilter("always")
-        # For candidates, n_components is an upper limit, and a penalty at the end of its path lowers their weight:
-        # neither needs a warning.
-        for category in (RankWarning, PathEndWarning):
+        # For candidates, n_components is an upper limit, and what a penalty at the end of its path or a short
+        # chain costs lowers their weight: none needs a warning.
+        for category in (RankWarning, PathEndWarning, ConvergenceWarning):
             warnings.filterwarnings("ignore", category=category)
         with share_results(samples.X):
             for estimator in estimators:

@@ -31,10 +31,10 @@ def default_candidates(kind: str, n_classes: int = 2) -> list[tuple[str, Any]]:
     model = MODELS[kind]()
     # Named, because more than a few integers would be taken as a quantity.
     options: dict[str, Any] = {"whiten": True, "family": (target.family or class_family(n_classes)).name}
-    reductions = [
-        ("SPCA", reduced(SPCA(count, **options), model)),
-        ("ISPCA-cross-fitted", reduced(ISPCA(count, **options, **HONEST), model)),
-    ]
+    reductions = [("ISPCA-cross-fitted", reduced(ISPCA(count, **options, **HONEST), model))]
+    if not target.unordered or n_classes == 2:
+        # With more classes it takes long, and adds nothing (docs/predictions.md).
+        reductions.insert(0, ("SPCA", reduced(SPCA(count, **options), model)))
     linear = PENALIZED.get(kind)
     penalized = [] if linear is None else [("lasso", linear(penalty="lasso", choice="best"))]
     return [("kernels", kernel_method(kind)), *penalized, *reductions, ("base rate", target.base_rate())]
