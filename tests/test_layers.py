@@ -19,7 +19,7 @@ LAYERS = (
     {"inputs"},
     {"transformers"},
     {"fitted_parts"},
-    {"models", "penalized"},
+    {"kernels", "models", "penalized"},
     {"fitting"},
     {"stacking"},
     {"plots"},

@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, Self
 
-import joblib
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from ..containers import ColumnSource
 from ..families.survival_target import refuse_survival
 from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import checked_data, named_estimators, resumable_seed, target_is_classes
-from ..fitting.fit_and_predict import check_fit_parameters, clone_with_seed, fit_timed
+from ..fitting.fit_and_predict import check_fit_parameters, clone_with_seed
 from ..fitting.fit_store import Failure
 from ..fitting.runner import SECONDS_WORTH_WORKERS, Work, portions, run
 from ..foundation.arrays import Floats
-from ..foundation.messages import PathEndWarning, RankWarning, notify
+from ..foundation.messages import notify
 from ..foundation.parallel import cluster_client, count_workers, run_parallel
 from ..foundation.parameters import fit_context, share_docs
 from ..foundation.result_tables import ResultTable, as_table
 from ..foundation.splits import Split, check_groups, make_fold_splits
 from ..inputs.checks import check_container, check_training_data
 from ..kernels.base import KernelMethod
-from ..models.base import Horseshoe
-from ..reduction.reuse import share_results
 from ..targets import Target
 from ..targets.mixture_weights import concentrations, stacking_weights
 from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions, log_density
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, check_offset, check_weights
+from .candidate_fits import fit_together, in_fold
 from .candidates import default_candidates
-
-# Mixtures do not need long chains: predictions are averages over the draws.
-FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}
-
 
 # What the docstrings of all stacks say.
 DOCS = {
@@ -285,7 +276,7 @@ class Stacked(Predictions, BaseEstimator):
         shared = (samples._replace(X=None), samples.X, elsewhere)
         worth = elsewhere or float(self.cv_table_["seconds"].sum()) > SECONDS_WORTH_WORKERS
         fitted, messages = zip(
-            *run_parallel(_fit_together, shared, final, self.n_jobs if worth else 1), strict=True
+            *run_parallel(fit_together, shared, final, self.n_jobs if worth else 1), strict=True
         )
         for message in {str(message): message for message in chain.from_iterable(messages)}.values():
             notify(message)
@@ -339,37 +330,6 @@ class Stacked(Predictions, BaseEstimator):
 def offset_option(offset: Floats | None) -> dict[str, Floats]:
     """Return the offset as a parameter; candidates that take none need not take zeros."""
     return {} if offset is None else {"offset": offset}
-
-
-def in_fold(estimator: Any) -> Any:
-    """Return a candidate with shorter chains and no second attempt."""
-    estimator = clone(estimator)
-    for step in [estimator, *estimator.get_params(deep=True).values()]:
-        if isinstance(step, Horseshoe):
-            shorter = {name: min(most, getattr(step, name)) for name, most in FOLD_DRAWS.items()}
-            step.set_params(retry=False, **shorter)
-    return estimator
-
-
-def _fit_together(
-    samples: Samples, X: Any, elsewhere: bool, estimators: list[Any]
-) -> tuple[list[Any], list[Warning]]:
-    """Return the fitted candidates and their warnings, which a worker process would print itself."""
-    samples = samples._replace(X=X).read_only()
-    if elsewhere:
-        # Arrays from the network may be unaligned in memory, and are then summed in another order.
-        samples = samples.copy().read_only()
-    recorded = warnings.catch_warnings(record=True)
-    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), recorded as caught:
-        warnings.simplefilter("always")
-        # For candidates, n_components is an upper limit, and what a penalty at the end of its path or a short
-        # chain costs lowers their weight: none needs a warning.
-        for category in (RankWarning, PathEndWarning, ConvergenceWarning):
-            warnings.filterwarnings("ignore", category=category)
-        with share_results(samples.X):
-            for estimator in estimators:
-                fit_timed(estimator, samples)
-    return estimators, [warning.message for warning in caught if isinstance(warning.message, Warning)]
 
 
 def _first_error(outcomes: dict[Any, Any]) -> str:

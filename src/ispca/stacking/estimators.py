@@ -27,9 +27,9 @@ from .base import DOCS, FIT_DOCS, Stacked, offset_option
 
 @share_docs(
     **DOCS,
-    candidates="""The candidates. By default PCA, SPCA, ISPCA (50 components each, 20 for more than two classes)
-        and ISPCA with supervised components only, both with the residual test and cross-fitted, each with the
-        horseshoe model; lasso and ridge on the original features; and the base rate.""",
+    candidates="""The candidates. By default kernels (KernelClassifier), the lasso, SPCA (for two classes only) and
+        ISPCA (50 components each, 20 for more than two classes), with the residual test and cross-fitted, each
+        with the horseshoe model; and the base rate.""",
 )
 class StackedClassifier(ClassPredictions, Stacked):
     """Mix the predictions of several methods, with weights from held-out samples.
@@ -104,9 +104,9 @@ class StackedClassifier(ClassPredictions, Stacked):
 
 @share_docs(
     **DOCS,
-    candidates="""The candidates; each must have ``predict_proba``. By default PCA, SPCA, ISPCA (50 components
-        each) and ISPCA with supervised components only, both with the residual test and cross-fitted, each with
-        HorseshoeOrdinal; and the base rate.""",
+    candidates="""The candidates; each must have ``predict_proba``. By default kernels (KernelScores), SPCA and
+        ISPCA (50 components each), with the residual test and cross-fitted, each with HorseshoeOrdinal; and the
+        base rate.""",
 )
 class StackedOrdinal(StackedClassifier):
     """Mix the predictions of several methods for ordered classes, with weights from held-out samples.
@@ -225,9 +225,9 @@ class StackedRegressor(QuantityIntervals, Stacked):
 
 @share_docs(
     **DOCS,
-    candidates="""The candidates; each must have ``log_predictive_density``. By default PCA, SPCA, ISPCA (50
-        components each) and ISPCA with supervised components only, both with the residual test and cross-fitted,
-        each with HorseshoeCounts; lasso and ridge on the original features; and the mean rate.""",
+    candidates="""The candidates; each must have ``log_predictive_density``. By default kernels
+        (KernelScores), the lasso, SPCA and ISPCA (50 components each), with the residual test and cross-fitted,
+        each with HorseshoeCounts; and the mean rate.""",
 )
 class StackedCounts(CountPredictions, Stacked):
     """Mix the predictive distributions of several models of counts, with weights from held-out samples.
@@ -292,9 +292,8 @@ class StackedCounts(CountPredictions, Stacked):
 @share_docs(
     **DOCS,
     candidates="""The candidates; each must have ``predict_survival_function`` and ``log_predictive_density``. By
-        default PCA, SPCA, ISPCA (50 components each) and ISPCA with supervised components only, both with the
-        residual test and cross-fitted, each with HorseshoeSurvival; lasso and ridge on the original features;
-        and the Kaplan-Meier curve.""",
+        default kernels (KernelScores), the lasso, SPCA and ISPCA (50 components each), with the residual test and
+        cross-fitted, each with HorseshoeSurvival; and the Kaplan-Meier curve.""",
 )
 class StackedSurvival(SurvivalPredictions, Stacked):
     """Mix the predicted survival of several methods, with weights from held-out samples.
