@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +20,7 @@ from ..containers import ColumnSource
 from ..containers.array_api import exact
 from ..containers.derived import SelfFilledSource
 from ..foundation.arrays import Floats, Indices
+from ..foundation.splits import Split, make_fold_splits
 from ..inputs.checks import columns_of, training_samples
 from ..inputs.input_encoding import InputColumns
 from ..reduction.design import Design, make_design, total_weights
@@ -40,8 +43,9 @@ DOCS = {
     "parameters": """kernels : sequence of {"linear", "cosine", "rbf"}, default=("linear", "cosine", "rbf")
         Kernels of the standardized features: their inner product, the cosine of the angle between samples, and
         ``exp(-squared distance / its median)``.
-    cv : list of ndarray of int, optional
-        Samples that are left out together. By default every sample, or every group, alone.
+    cv : int, splitter or iterable, optional
+        Samples that are left out together: number of folds, a scikit-learn splitter, or pairs of training and test
+        indices, whose test parts contain every sample once. By default every sample, or every group, alone.
     concentration : float, default=1.5
         Parameter of the Dirichlet prior of the weights of the kernels: 1 is maximum likelihood, larger values give
         more equal weights.
@@ -62,12 +66,24 @@ DOCS = {
         Weights of the kernels in the mixture.
     penalty_weights_ : ndarray of shape (n_kernels, n_penalties)
         Weights of the penalties of each kernel, proportional to the likelihood of its left-out values.
+    penalties_ : ndarray of shape (n_kernels, n_penalties)
+        The penalties.
+    member_weights_ : ndarray of shape (n_members,)
+        Weights of the members of the mixture: the kernels with penalties that have one.
+    member_kernels_, member_penalties_ : ndarray of shape (n_members,)
+        Numbers of their kernels and penalties.
     dual_coef_ : ndarray of shape (n_members, n_samples, n_outputs)
-        Coefficients of the kernels between new and training samples, for each kernel and penalty with a weight.
-    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients of the kernels between new and training samples, for each member.
+    unpenalized_coef_ : ndarray of shape (n_members, 1 + n_covariates, n_outputs)
+        Intercepts and coefficients of the covariates, which are centered at ``mean_``.
+    coef_ : ndarray of shape (n_outputs, n_encoded_features)
         Coefficients of the linear kernel in the units of X, averaged over its penalties; only with that kernel.
-    training_ : array of shape (n_samples, n_features)
+    training_ : array of shape (n_samples, n_encoded_features)
         The training samples, which predictions need: a model file contains them.
+    mean_, weight_ : ndarray of shape (n_encoded_features,)
+        The kernels see ``(X - mean_) * weight_``; the weight of a column that takes no part is 0.
+    width_ : float
+        Median squared distance between training samples.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.""",
 }
@@ -88,6 +104,7 @@ class Training:
     design: Design
     decompositions: list[KernelDecomposition]
     folds: list[Indices]
+    dropped: Any  # samples of weight 0
 
     @property
     def weights(self) -> Floats:
@@ -95,13 +112,23 @@ class Training:
         given = self.samples.sample_weight
         return np.ones(self.design.shape[0]) if given is None else given
 
+    def completed(self, left_out: Floats, predict: Callable[[Any], Floats]) -> Floats:
+        """Return left-out values of all samples: those of weight 0 are left out of the fit itself."""
+        kept = self.samples.kept
+        if kept is None:
+            return left_out
+        values = np.empty((len(kept) + self.dropped.shape[0], *left_out.shape[1:]))
+        others = np.setdiff1d(np.arange(len(values)), kept)
+        values[kept], values[others] = left_out, predict(self.dropped)
+        return values
+
 
 class KernelMethod(InputColumns, Predictions, BaseEstimator):
     """Base class of the kernel methods; a member of their mixture is a kernel with a penalty."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "kernels": ["array-like"],
-        "cv": [list, None],
+        "cv": ["cv_object"],
         "concentration": [Interval(Real, 1, None, closed="left")],
         "scale": ["boolean"],
         "adjust": ["array-like", str, Integral, None],
@@ -158,13 +185,16 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
             X = X.arranged(self.memory_budget)
         samples = training_samples(X, y, sample_weight, offset, groups)
         X = self._filled_training_data(X, samples)
-        samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
+        n_samples, kept, dropped = X.shape[0], samples.kept, None
+        if kept is not None:
+            dropped = X[np.setdiff1d(np.arange(n_samples), kept)]
+        samples = samples._replace(X=X if kept is None else X[kept])
         covariates, excluded = self.adjusted_, self._excluded_columns()
         rows = total_weights(samples.sample_weight, None)
         data = TrainingData(samples.X, None, rows, covariates, excluded, samples.groups)
         with exact(X), workers() as threads:
             options = {"center": True, "scale": self.scale, "rows": rows, "memory_budget": self.memory_budget}
-            key = ("design", True, self.scale, (self.missing, *self.categories_), *data.weight_key(samples.kept))
+            key = ("design", True, self.scale, (self.missing, *self.categories_), *data.weight_key(kept))
             whole = find_or_make(reuse, given, key, partial(make_design, samples.X, threads, **options))
             if isinstance(X, SelfFilledSource):
                 X.learn()
@@ -176,21 +206,30 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
             gram = design.sample_gram(threads)
         roots = np.ones(len(gram)) if rows is None else rows.roots
         found = self._store_samples(design, gram / np.outer(roots, roots), samples)
-        columns = self._unpenalized_columns(samples.X)
+        columns = self._unpenalized_columns(samples.X) / self._units(design)
 
         def make(name: str) -> KernelDecomposition:
             return decompose(KERNELS[name](found, self.width_), columns, roots)
 
         known = ("kernel", usable.tobytes(), covariates.tobytes())
         parts = [find_or_make(reuse, whole, (*known, name), partial(make, name)) for name in self.kernels]
-        groups = grouped_copies(found.distances, found.rows, samples.groups)
-        return Training(samples, design, parts, left_out_folds(len(gram), groups) if self.cv is None else self.cv)
+        self.penalties_ = np.array([part.penalties for part in parts])
+        if self.cv is None:
+            folds = left_out_folds(len(gram), grouped_copies(found.distances, found.rows, samples.groups))
+        else:
+            splits = make_fold_splits(self.cv, np.zeros((n_samples, 1)), y, groups, is_classifier(self), 0)
+            folds = _check_folds(splits, kept, n_samples)
+        if len(folds) < 2:
+            raise ValueError(
+                "groups contains a single group, so no group can be held out. Pass at least two groups."
+            )
+        return Training(samples, design, parts, folds, dropped)
 
     def _store_samples(self, design: Design, gram: Floats, samples: Samples) -> InnerProducts:
         lengths = np.diag(gram).copy()
         found = InnerProducts(gram, lengths, lengths)
         self.mean_, self.weight_, self.lengths_ = design.moments.mean, design.weight, lengths
-        self.width_, self.training_ = median_distance(found), samples.X
+        self.width_, self.training_ = median_distance(found, samples.sample_weight), _own(samples.X)
         return found
 
     def _unpenalized_columns(self, X: Any) -> Floats:
@@ -199,15 +238,21 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         constant = np.ones((X.shape[0], 1))
         if given is None:
             return constant
-        # A reduction may have looked at the covariates with other weights, so they are centered here.
         centered = given - self.mean_[self.adjusted_]
         return np.column_stack([constant, centered])
 
-    def _mix(self, fits: list[KernelRidge], densities: Floats, weights: Floats) -> Floats:
+    def _units(self, design: Design) -> Floats:
+        """Return the standard deviations of the covariates, after 1 for the constant."""
+        deviation = design.moments.deviation[self.adjusted_]
+        # What a constant column differs from its mean by is rounding, which has no effect in infinite units.
+        return np.append(1.0, np.where(deviation > 0, deviation, np.inf))
+
+    def _mix(self, training: Training, fits: list[KernelRidge], densities: Floats) -> Floats:
         """Set the members and their weights from left-out log densities (kernel x penalty x sample).
 
         Returns the weights of all kernels and penalties.
         """
+        weights = training.weights
         likelihood = densities @ weights
         self.penalty_weights_ = np.exp(likelihood - logsumexp(likelihood, axis=1, keepdims=True))
         with np.errstate(divide="ignore"):
@@ -215,10 +260,11 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         self.kernel_weights_ = stacking_weights(of_kernels.T, self.concentration, weights)
         all_weights = self.kernel_weights_[:, None] * self.penalty_weights_
         kept = all_weights > LEAST_WEIGHT * all_weights.max()
-        self._member_kernels, self._member_penalties = np.nonzero(kept)
+        self.member_kernels_, self.member_penalties_ = np.nonzero(kept)
         self.member_weights_ = all_weights[kept] / all_weights[kept].sum()
         self.dual_coef_ = np.stack([fit.dual for fit in fits])[kept]
-        self.unpenalized_coef_ = np.stack([fit.unpenalized for fit in fits])[kept]
+        units = self._units(training.design)[:, None]
+        self.unpenalized_coef_ = np.stack([fit.unpenalized for fit in fits])[kept] / units
         return np.where(kept, all_weights, 0.0) / all_weights[kept].sum()
 
     def _store_coefficients(self, training: Training, slopes: Floats) -> None:
@@ -226,7 +272,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         self.__dict__.pop("coef_", None)
         if "linear" not in list(self.kernels):
             return
-        members = self._member_kernels == list(self.kernels).index("linear")
+        members = self.member_kernels_ == list(self.kernels).index("linear")
         weights = self.member_weights_[members] * slopes[members]
         total = max(self.member_weights_[members].sum(), np.finfo(np.float64).tiny)
         dual = np.tensordot(weights / total, self.dual_coef_[members], 1)
@@ -244,7 +290,9 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
     def left_out_predictions(self, samples: Samples, folds: list[Indices]) -> list[Prediction]:
         """Return the predictions of each fold by a fit without it, from one decomposition."""
         start = perf_counter()
-        found = clone(self).set_params(cv=folds)._fit(samples.X, samples.y, None, samples.sample_weight)
+        every = np.arange(len(samples.y))
+        pairs = [(np.setdiff1d(every, fold), fold) for fold in folds]
+        found = clone(self).set_params(cv=pairs)._fit(samples.X, samples.y, None, samples.sample_weight)
         found = replace(found, seconds_model=(perf_counter() - start) / len(folds))
         return [found.part(fold) for fold in folds]
 
@@ -256,14 +304,28 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         """Return what each member predicts (members x samples x outputs)."""
         found = inner_products(Z, self.training_, self.mean_, self.weight_, self.lengths_)
         columns = self._unpenalized_columns(Z)
-        kernels = {int(k): KERNELS[self.kernels[k]](found, self.width_) for k in set(self._member_kernels)}
-        values = [
-            kernels[int(kernel)] @ dual + columns @ unpenalized
-            for kernel, dual, unpenalized in zip(
-                self._member_kernels, self.dual_coef_, self.unpenalized_coef_, strict=True
-            )
-        ]
-        return np.stack(values)
+        values = columns @ self.unpenalized_coef_
+        for number in np.unique(self.member_kernels_):
+            members = self.member_kernels_ == number
+            values[members] += KERNELS[self.kernels[number]](found, self.width_) @ self.dual_coef_[members]
+        return values
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "member_weights_")
+
+
+def _own(X: Any) -> Any:
+    """Return training samples that nobody else changes; what is stored or on a device is not copied."""
+    values = X.data if sp.issparse(X) else X
+    return X.copy() if isinstance(values, np.ndarray) and values.flags.writeable else X
+
+
+def _check_folds(splits: list[Split], kept: Indices | None, n_samples: int) -> list[Indices]:
+    """Return the test parts by the numbers of the samples that count, or refuse those that are no partition."""
+    held_out = np.sort(np.concatenate([split.test for split in splits]))
+    if not np.array_equal(held_out, np.arange(n_samples)):
+        raise ValueError("The test parts of cv must contain every sample once. Pass folds, not random splits.")
+    if kept is None:
+        return [split.test for split in splits]
+    folds = [np.searchsorted(kept, np.intersect1d(split.test, kept)) for split in splits]
+    return [fold for fold in folds if len(fold)]

@@ -44,6 +44,8 @@ class KernelClassifier(ClassPredictions, KernelMethod):
         Probabilities predicted for each training sample without it, its group and its copies.
     inverse_temperature_ : float
         Exponent of the mixed probabilities; values above 1 make them more extreme.
+    slopes_, intercepts_ : ndarray of shape (n_members,), (n_members, n_classes)
+        a and b of each member of the mixture.
     $attributes
 
     Examples
@@ -85,22 +87,18 @@ class KernelClassifier(ClassPredictions, KernelMethod):
         observed = np.eye(len(classes))[codes]
         weights = training.weights
         fits = [part.fit(observed, training.folds) for part in training.decompositions]
-        found = [[calibrate_classes(values, observed, weights) for values in fit.left_out] for fit in fits]
-        logs = np.array(
-            [
-                [one.log_probabilities(values) for one, values in zip(row, fit.left_out, strict=True)]
-                for row, fit in zip(found, fits, strict=True)
-            ]
-        )
+        found = [calibrate_classes(fit.left_out, observed, weights) for fit in fits]
+        logs = np.stack([one.log_probabilities(fit.left_out) for one, fit in zip(found, fits, strict=True)])
         rows = np.arange(len(codes))
-        members = self._mix(fits, logs[:, :, rows, codes], weights)
+        members = self._mix(training, fits, logs[:, :, rows, codes])
         self.classes_ = classes
-        kept = list(zip(self._member_kernels, self._member_penalties, strict=True))
-        self.slopes_ = np.array([found[k][p].slope for k, p in kept])
-        self.intercepts_ = np.array([found[k][p].intercepts for k, p in kept])
+        kept = self.member_kernels_, self.member_penalties_
+        self.slopes_ = np.stack([one.slopes for one in found])[kept]
+        self.intercepts_ = np.stack([one.intercepts for one in found])[kept]
         pooled = np.tensordot(members, np.exp(logs), 2)
         self.inverse_temperature_ = fit_inverse_temperature(pooled, codes, weights)
-        self.leave_one_out_ = left_out = tempered(pooled, self.inverse_temperature_)
+        left_out = tempered(pooled, self.inverse_temperature_)
+        self.leave_one_out_ = training.completed(left_out, self._probabilities)
         self._store_coefficients(training, self.slopes_)
         density = np.log(np.clip(left_out[rows, codes], SMALLEST_PROBABILITY, 1.0))
         return Prediction(left_out.argmax(axis=1), left_out, log_density=density)
@@ -175,16 +173,19 @@ class KernelRegressor(QuantityIntervals, KernelMethod):
         fits = [part.fit(target[:, None], training.folds) for part in training.decompositions]
         values = np.stack([fit.left_out[:, :, 0] for fit in fits])
         spread = np.sqrt(np.average((target - values) ** 2, axis=2, weights=weights))
-        spread = np.maximum(spread, LEAST_DEVIATION * target.std())
+        center = np.average(target, weights=weights)
+        spread = np.maximum(spread, LEAST_DEVIATION * np.sqrt(np.average((target - center) ** 2, weights=weights)))
         densities = norm.logpdf(target, values, spread[:, :, None])
-        self._mix(fits, densities, weights)
-        kept, shares = (self._member_kernels, self._member_penalties), self.member_weights_
+        self._mix(training, fits, densities)
+        kept, shares = (self.member_kernels_, self.member_penalties_), self.member_weights_
         self.deviations_ = spread[kept]
-        self.leave_one_out_, self.leave_one_out_deviation_ = _moments(shares, values[kept], self.deviations_)
+        mean, deviation = _moments(shares, values[kept], self.deviations_)
+        self.leave_one_out_ = training.completed(mean, self._mean)
+        self.leave_one_out_deviation_ = training.completed(deviation, lambda Z: self._mean_and_deviation(Z)[1])
         self._store_coefficients(training, np.ones(len(self.deviations_)))
         density = logsumexp(densities[kept], axis=0, b=shares[:, None])
         interval = self._mixture_quantiles(values[kept], interval_tails(INTERVAL_PROBABILITY))
-        return Prediction(self.leave_one_out_, log_density=density, interval=interval)
+        return Prediction(mean, log_density=density, interval=interval)
 
     def _mean(self, Z: Any) -> Floats:
         return self._mean_and_deviation(Z)[0]

@@ -9,6 +9,9 @@ import numpy as np
 
 from ..foundation.arrays import Floats
 
+# Samples at this fraction of their squared length, or less, from each other are copies.
+COPY_TOLERANCE = 1e-9
+
 
 class InnerProducts(NamedTuple):
     """Inner products of samples (rows) with the training samples (columns), and the squared lengths of both."""
@@ -46,8 +49,21 @@ def gaussian(found: InnerProducts, width: float) -> Floats:
 KERNELS: dict[str, Kernel] = {"linear": linear, "cosine": cosine, "rbf": gaussian}
 
 
-def median_distance(found: InnerProducts) -> float:
+def median_distance(found: InnerProducts, sample_weight: Floats | None) -> float:
     """Return the median squared distance between training samples that are not copies of each other."""
-    distances = found.distances[np.triu_indices(len(found.rows), 1)]
-    different = distances[distances > 1e-9 * found.rows.max(initial=0.0)]
-    return float(np.median(different)) if len(different) else 1.0
+    first, second = np.triu_indices(len(found.rows), 1)
+    distances = found.distances[first, second]
+    different = distances > COPY_TOLERANCE * found.rows.max(initial=0.0)
+    if not different.any():
+        return 1.0
+    if sample_weight is None:
+        return float(np.median(distances[different]))
+    # A sample of weight 2 is in twice as many pairs.
+    distances, pairs = distances[different], (sample_weight[first] * sample_weight[second])[different]
+    order = np.argsort(distances)
+    below = np.cumsum(pairs[order])
+    middle = (
+        np.searchsorted(below * (1 + 1e-12), below[-1] / 2, side="left"),
+        np.searchsorted(below * (1 - 1e-12), below[-1] / 2, side="right"),
+    )
+    return float(distances[order[list(middle)]].mean())

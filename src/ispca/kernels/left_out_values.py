@@ -9,6 +9,9 @@ With Q0 an orthonormal basis of W^1/2 C and the eigendecomposition P S P^T of W^
 ``Q = W^1/2 P (S + penalty)^-1 P^T W^1/2``. A fit without the samples of a fold B would predict for them
 
     F_B = Y_B - (Q_BB)^-1 (Q Y)_B.
+
+Q_BB is singular where the other samples do not determine the coefficients of C, such as that of a batch that lies in
+the fold as a whole. Such a fit is computed.
 """
 
 from __future__ import annotations
@@ -17,13 +20,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ..foundation.arrays import Floats, Indices
+from .kernel_functions import COPY_TOLERANCE
 
 # Penalties relative to the mean eigenvalue, which is the mean squared distance of the samples from their center.
 PENALTIES = np.geomspace(1e-3, 30, 24)
-# Below this fraction of the largest possible value, the other samples say nothing about the unpenalized columns.
-UNIDENTIFIED = 1e-9
+# Below this fraction of the largest, a singular value is rounding.
+RANK_TOLERANCE = 1e-10
+# Values in the largest array of what a fold needs for several penalties at once.
+BLOCK_VALUES = 2**22
 
 
 class KernelRidge(NamedTuple):
@@ -43,9 +51,11 @@ class KernelDecomposition:
     kernel : ndarray of shape (n, n)
         Kernels between the training samples.
     columns : ndarray of shape (n, q)
-        Unpenalized columns, the constant first.
+        Unpenalized columns of similar size, the constant first.
     roots : ndarray of shape (n,)
         Square roots of the sample weights.
+    basis : ndarray of shape (n, rank of the columns)
+        Q0.
     vectors, values : ndarray of shape (n, n - rank of the columns), ndarray
         P and the diagonal of S.
     """
@@ -53,29 +63,48 @@ class KernelDecomposition:
     kernel: Floats
     columns: Floats
     roots: Floats
+    basis: Floats
     vectors: Floats
     values: Floats
 
     @property
     def penalties(self) -> Floats:
         """The penalties of the fits."""
-        return PENALTIES * max(float(self.values.mean()), np.finfo(np.float64).tiny)
+        weights = self.roots**2
+        # Where the covariates explain all features, what is left is rounding.
+        rounding = RANK_TOLERANCE * float(weights @ np.diag(self.kernel))
+        return PENALTIES * (max(float(self.values.sum()), rounding) / float(weights.sum()) or 1.0)
 
     def fit(self, target: Floats, folds: list[Indices]) -> KernelRidge:
         """Fit the target (samples x outputs) with every penalty, and leave out every fold."""
-        shrinkage = 1 / (self.values + self.penalties[:, None])
-        dual = self._dual(target, shrinkage)
-        # The fit plus penalty times dual over weight equals the target, which gives the unpenalized part.
-        rest = target - self.kernel @ dual - (self.penalties[:, None] / self.roots**2)[:, :, None] * dual
-        left_out = self._left_out(target, dual, shrinkage, folds)
-        return KernelRidge(dual, np.linalg.pinv(self.columns) @ rest, left_out)
+        dual, unpenalized = self._coefficients(target, self.penalties)
+        left_out = self._left_out(target, dual, self._shrinkage(self.penalties), folds)
+        for fold in filter(self._loses_a_column, folds):
+            left_out[:, fold] = self._without(target, fold, self.penalties)
+        return KernelRidge(dual, unpenalized, left_out)
 
     def fit_unpenalized(self, target: Floats, folds: list[Indices]) -> tuple[Floats, Floats]:
         """Fit the unpenalized columns alone: the limit of large penalties; return coefficients and left-out values."""
         shrinkage = np.ones((1, len(self.values)))
         dual = self._dual(target, shrinkage)
         fitted = target - dual[0] / (self.roots**2)[:, None]
-        return np.linalg.pinv(self.columns) @ fitted, self._left_out(target, dual, shrinkage, folds)[0]
+        left_out = self._left_out(target, dual, shrinkage, folds)
+        for fold in filter(self._loses_a_column, folds):
+            rest, columns = self._rest(fold)
+            weighted = self.roots[rest, None] * columns[rest]
+            coef = np.linalg.pinv(weighted, RANK_TOLERANCE) @ (self.roots[rest, None] * target[rest])
+            left_out[:, fold] = columns[fold] @ coef
+        return np.linalg.pinv(self.columns, RANK_TOLERANCE) @ fitted, left_out[0]
+
+    def _shrinkage(self, penalties: Floats) -> Floats:
+        return 1 / (self.values + penalties[:, None])
+
+    def _coefficients(self, target: Floats, penalties: Floats) -> tuple[Floats, Floats]:
+        """Return the coefficients of the kernels and of the unpenalized columns."""
+        dual = self._dual(target, self._shrinkage(penalties))
+        # The fit plus penalty times dual over weight equals the target, which gives the unpenalized part.
+        rest = target - self.kernel @ dual - (penalties[:, None] / self.roots**2)[:, :, None] * dual
+        return dual, np.linalg.pinv(self.columns, RANK_TOLERANCE) @ rest
 
     def _dual(self, target: Floats, shrinkage: Floats) -> Floats:
         """Return Q Y for every penalty."""
@@ -84,35 +113,52 @@ class KernelDecomposition:
         return dual
 
     def _left_out(self, target: Floats, dual: Floats, shrinkage: Floats, folds: list[Indices]) -> Floats:
-        """Return ``Y_B - (Q_BB)^-1 (Q Y)_B`` of all folds.
-
-        Where the other samples do not determine an unpenalized column, the left-out value is the mean.
-        """
+        """Return ``Y_B - (Q_BB)^-1 (Q Y)_B`` of all folds that lose no column; of others, anything."""
         weighted = self.roots[:, None] * self.vectors
-        mean = np.average(target, axis=0, weights=self.roots**2)
-        largest = shrinkage.max(axis=1)
         if all(len(fold) == 1 for fold in folds):
             diagonal = shrinkage @ (weighted**2).T
-            known = diagonal > UNIDENTIFIED * largest[:, None] * self.roots**2
+            known = diagonal > 0
             ratio = dual / np.where(known, diagonal, 1.0)[:, :, None]
-            return np.where(known[:, :, None], target - ratio, mean)
+            return target - ratio
         left_out = np.empty_like(dual)
         for fold in folds:
-            blocks = (weighted[fold] * shrinkage[:, None, :]) @ weighted[fold].T
-            values, vectors = np.linalg.eigh(blocks)
-            least = UNIDENTIFIED * largest * float(self.roots[fold].max()) ** 2
-            known = values[:, 0] > least
-            inverse = 1 / np.where(known[:, None], values, 1.0)
-            solved = vectors @ (inverse[:, :, None] * (vectors.transpose(0, 2, 1) @ dual[:, fold]))
-            left_out[:, fold] = np.where(known[:, None, None], target[fold] - solved, mean)
+            if self._loses_a_column(fold):
+                continue
+            rows = weighted[fold]
+            step = max(1, BLOCK_VALUES // rows.size)
+            for start in range(0, len(shrinkage), step):
+                part = slice(start, start + step)
+                blocks = (rows * shrinkage[part, None, :]) @ rows.T
+                left_out[part, fold] = target[fold] - np.linalg.solve(blocks, dual[part][:, fold])
         return left_out
+
+    def _loses_a_column(self, fold: Indices) -> bool:
+        """Return whether the other samples do not determine the coefficients of the unpenalized columns."""
+        rows = self.basis[fold]
+        leverage = float(rows[0] @ rows[0]) if len(rows) == 1 else float(np.linalg.norm(rows, 2)) ** 2
+        return leverage > 1 - RANK_TOLERANCE
+
+    def _without(self, target: Floats, fold: Indices, penalties: Floats) -> Floats:
+        """Return what fits without a fold predict for it; a column that is constant without it has no effect."""
+        rest, columns = self._rest(fold)
+        part = decompose(self.kernel[np.ix_(rest, rest)], columns[rest], self.roots[rest])
+        dual, unpenalized = part._coefficients(target[rest], penalties)
+        values: Floats = self.kernel[np.ix_(fold, rest)] @ dual + columns[fold] @ unpenalized
+        return values
+
+    def _rest(self, fold: Indices) -> tuple[Indices, Floats]:
+        """Return the other samples, and the unpenalized columns centered there."""
+        rest = np.setdiff1d(np.arange(len(self.roots)), fold)
+        columns = self.columns.copy()
+        columns[:, 1:] -= np.average(columns[rest, 1:], axis=0, weights=self.roots[rest] ** 2)
+        return rest, columns
 
 
 def decompose(kernel: Floats, columns: Floats, roots: Floats) -> KernelDecomposition:
     """Decompose a kernel matrix off the unpenalized columns."""
     weighted = roots[:, None] * columns
     left, lengths, _ = np.linalg.svd(weighted, full_matrices=False)
-    basis = left[:, lengths > 1e-10 * lengths[0]]
+    basis = left[:, lengths > RANK_TOLERANCE * lengths[0]]
     scaled = kernel * roots * roots[:, None]
     scaled = scaled - basis @ (basis.T @ scaled)
     scaled = scaled - (scaled @ basis) @ basis.T
@@ -120,7 +166,7 @@ def decompose(kernel: Floats, columns: Floats, roots: Floats) -> KernelDecomposi
     above = 2 * float(np.trace(scaled)) + 1.0
     values, vectors = np.linalg.eigh((scaled + scaled.T) / 2 + above * (basis @ basis.T))
     count = len(roots) - basis.shape[1]
-    return KernelDecomposition(kernel, columns, roots, vectors[:, :count], np.maximum(values[:count], 0.0))
+    return KernelDecomposition(kernel, columns, roots, basis, vectors[:, :count], np.maximum(values[:count], 0.0))
 
 
 def left_out_folds(n_samples: int, groups: Indices | None) -> list[Indices]:
@@ -136,11 +182,13 @@ def grouped_copies(distances: Floats, lengths: Floats, groups: Indices | None) -
 
     ``distances`` are squared, as are ``lengths``: a copy that stays in the fit would give the left-out value away.
     """
-    copies = distances <= 1e-9 * np.maximum(lengths[:, None], lengths)
-    np.fill_diagonal(copies, False)
+    copies = np.triu(distances <= COPY_TOLERANCE * np.maximum(lengths[:, None], lengths), 1)
     if groups is None and not copies.any():
         return None
-    codes = np.arange(len(lengths)) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
-    for i, j in np.argwhere(np.triu(copies)):
-        codes[codes == codes[j]] = codes[i]
-    return codes
+    first, second = np.nonzero(copies)
+    codes = np.arange(len(lengths))
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1].ravel()
+    links = coo_array((np.ones(len(first)), (codes[first], codes[second])), shape=2 * (len(lengths),))
+    found: Indices = connected_components(links, directed=False)[1][codes]
+    return found

@@ -124,7 +124,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_outputs)
-            Scores; 0 for samples of weight 0.
+            Scores; those of samples of weight 0 are not part of the fit.
         """
         self._fit(X, y, groups, sample_weight, offset)
         return self.training_scores_
@@ -142,7 +142,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         values = np.stack([fit.left_out for fit in fits])
         spread = np.sqrt(np.average((target - values) ** 2, axis=2, weights=weights))[:, :, None]
         densities = norm.logpdf(target, values, np.maximum(spread, np.finfo(np.float64).eps)).sum(axis=3)
-        members = self._mix(fits, densities, weights)
+        members = self._mix(training, fits, densities)
         # What all samples have in common is not part of the score: of a left-out sample, it contains its outcome.
         self.unpenalized_coef_ = self.unpenalized_coef_ - null
         scores = np.tensordot(members, values - left_out_null, 2)
@@ -150,12 +150,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         useful = (weights @ (scores * target) > 0).astype(np.float64)
         scores, self.dual_coef_ = scores * useful, self.dual_coef_ * useful
         self.unpenalized_coef_ = self.unpenalized_coef_ * useful
-        kept = training.samples.kept
-        if kept is not None:
-            every = np.zeros((np.shape(sample_weight)[0], scores.shape[1]))
-            every[kept] = scores
-            scores = every
-        self.training_scores_ = scores
+        self.training_scores_ = training.completed(scores, self._scores)
         self._store_coefficients(training, np.ones(len(self.member_weights_)))
 
     def _residuals(self, training: Training, labels: bool) -> Floats:
@@ -182,8 +177,11 @@ class KernelScores(TransformerMixin, KernelMethod):
         Z : ndarray of shape (n_samples, n_outputs)
             Scores.
         """
-        mean: Floats = np.tensordot(self.member_weights_, self._member_values(self._check_new(X)), 1)
-        return mean
+        return self._scores(self._check_new(X))
+
+    def _scores(self, Z: Any) -> Floats:
+        scores: Floats = np.tensordot(self.member_weights_, self._member_values(Z), 1)
+        return scores
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return ``kernel_score_1``, ...
