@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
@@ -170,7 +170,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> Training:
         """Read the samples, and decompose their kernels."""
-        unknown = [name for name in self.kernels if name not in KERNELS]
+        unknown = [name for name in self.kernels if not (isinstance(name, str) and name in KERNELS)]
         if unknown or not len(self.kernels):
             wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
             raise ValueError(f"kernels {wrong}. Choose from {', '.join(KERNELS)}.")
@@ -178,8 +178,8 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         X, y = self._read_training_data(X, y, True)
         if X.shape[0] > MOST_SAMPLES:
             raise ValueError(
-                f"X has {X.shape[0]:,} samples, but {type(self).__name__} decomposes a matrix of samples x samples "
-                f"and takes at most {MOST_SAMPLES:,}. Use a penalized model, or a reduction with a model."
+                f"X has {X.shape[0]:,} samples, but {type(self).__name__} takes at most {MOST_SAMPLES:,}: it "
+                "decomposes a matrix of samples x samples. Use a penalized model, or a reduction with a model."
             )
         if isinstance(X, ColumnSource):
             X = X.arranged(self.memory_budget)
@@ -193,7 +193,8 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         rows = total_weights(samples.sample_weight, None)
         data = TrainingData(samples.X, None, rows, covariates, excluded, samples.groups)
         with exact(X), workers() as threads:
-            options = {"center": True, "scale": self.scale, "rows": rows, "memory_budget": self.memory_budget}
+            options: dict[str, Any] = {"center": True, "scale": self.scale, "rows": rows}
+            options["memory_budget"] = self.memory_budget
             key = ("design", True, self.scale, (self.missing, *self.categories_), *data.weight_key(kept))
             whole = find_or_make(reuse, given, key, partial(make_design, samples.X, threads, **options))
             if isinstance(X, SelfFilledSource):

@@ -33,9 +33,10 @@ def log_softmax(predictors: Floats) -> Floats:
 
 
 def calibrate_classes(values: Floats, observed: Floats, weights: Floats) -> Calibration:
-    """Fit slopes and intercepts to predicted (fits x samples x classes) and observed indicators (samples x classes).
+    """Fit slopes and intercepts to predicted indicators (fits x samples x classes).
 
-    The intercepts have a standard normal prior, so that a class that is never confused has finite ones.
+    ``observed`` are indicators, too (samples x classes). The intercepts have a standard normal prior, so that a
+    class that is never confused has finite ones.
     """
     n_fits, _, n_classes = values.shape
     found = Calibration(np.full(n_fits, TYPICAL_SLOPE), np.zeros((n_fits, n_classes)))

@@ -1,4 +1,4 @@
-"""KernelClassifier and KernelRegressor: kernel ridge regression whose predictive distribution is left-out checked."""
+"""KernelClassifier and KernelRegressor: kernel ridge regression with distributions from left-out values."""
 
 from __future__ import annotations
 

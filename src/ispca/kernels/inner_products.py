@@ -20,7 +20,7 @@ BLOCK_VALUES = 2**21
 def inner_products(X: Any, training: Any, mean: Floats, weight: Floats, lengths: Floats) -> InnerProducts:
     """Return the inner products of new samples with the training samples, whose squared lengths are known.
 
-    Both are encoded; ``(X - mean) * weight`` standardizes them, and the weight of a column that takes no part is 0.
+    Both are encoded; ``(X - mean) * weight`` standardizes them. The weight of a column that takes no part is 0.
     """
     if sp.issparse(X) and sp.issparse(training):
         return InnerProducts(*_sparse_products(X, training, mean, weight), lengths)

@@ -36,7 +36,7 @@ def linear(found: InnerProducts, width: float) -> Floats:
 
 
 def cosine(found: InnerProducts, width: float) -> Floats:
-    """Return the cosines of the angles between samples, which do not depend on how far a sample is from the mean."""
+    """Return the cosines of the angles between samples: how far they are from the mean does not matter."""
     lengths = np.sqrt(np.outer(found.rows, found.columns))
     return np.divide(found.products, lengths, out=np.zeros_like(found.products), where=lengths > 0)
 

@@ -1,4 +1,4 @@
-"""Kernel ridge regression with exact left-out values: one eigendecomposition serves all penalties, folds and targets.
+"""Kernel ridge regression with exact left-out values: one decomposition for all penalties, folds and targets.
 
 For the kernel matrix K of the training samples, sample weights W, unpenalized columns C (the constant and the
 covariates) and a penalty, the dual coefficients of the target Y are Q Y with
@@ -10,8 +10,8 @@ With Q0 an orthonormal basis of W^1/2 C and the eigendecomposition P S P^T of W^
 
     F_B = Y_B - (Q_BB)^-1 (Q Y)_B.
 
-Q_BB is singular where the other samples do not determine the coefficients of C, such as that of a batch that lies in
-the fold as a whole. Such a fit is computed.
+Q_BB is singular where the other samples do not determine the coefficients of C, such as that of a batch of which
+all samples lie in the fold. Such a fit is computed.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class KernelDecomposition:
         return KernelRidge(dual, unpenalized, left_out)
 
     def fit_unpenalized(self, target: Floats, folds: list[Indices]) -> tuple[Floats, Floats]:
-        """Fit the unpenalized columns alone: the limit of large penalties; return coefficients and left-out values."""
+        """Fit the unpenalized columns alone, the limit of large penalties: coefficients and left-out values."""
         shrinkage = np.ones((1, len(self.values)))
         dual = self._dual(target, shrinkage)
         fitted = target - dual[0] / (self.roots**2)[:, None]

@@ -102,7 +102,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         self : estimator
             The fitted estimator.
         """
-        self._fit(X, y, groups, sample_weight, offset)
+        self._fit_scores(X, y, groups, sample_weight, offset)
         return self
 
     @share_docs(**FIT_DOCS)
@@ -126,11 +126,11 @@ class KernelScores(TransformerMixin, KernelMethod):
         Z : ndarray of shape (n_samples, n_outputs)
             Scores; those of samples of weight 0 are not part of the fit.
         """
-        self._fit(X, y, groups, sample_weight, offset)
+        self._fit_scores(X, y, groups, sample_weight, offset)
         return self.training_scores_
 
     @fit_context(skip_nested=True)
-    def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any, offset: Any) -> None:
+    def _fit_scores(self, X: Any, y: Any, groups: Any, sample_weight: Any, offset: Any) -> None:
         labels, y = is_category(y), target_array(y, self.family)
         training = self._prepare(X, y, sample_weight, offset, groups)
         target = self._residuals(training, labels)
@@ -146,7 +146,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         # What all samples have in common is not part of the score: of a left-out sample, it contains its outcome.
         self.unpenalized_coef_ = self.unpenalized_coef_ - null
         scores = np.tensordot(members, values - left_out_null, 2)
-        # Where nothing can be predicted, left-out values go against their targets; a model must not learn from that.
+        # Where nothing can be predicted, left-out values go against their targets, which a model must not learn.
         useful = (weights @ (scores * target) > 0).astype(np.float64)
         scores, self.dual_coef_ = scores * useful, self.dual_coef_ * useful
         self.unpenalized_coef_ = self.unpenalized_coef_ * useful
