@@ -30,6 +30,8 @@ from .kernel_functions import COPY_TOLERANCE
 PENALTIES = np.geomspace(1e-3, 30, 24)
 # Below this fraction of the largest, a singular value is rounding.
 RANK_TOLERANCE = 1e-10
+# Where the covariates explain all but this fraction of the features, what is left is rounding.
+LEAST_UNEXPLAINED = 1e-6
 # Values in the largest array of what a fold needs for several penalties at once.
 BLOCK_VALUES = 2**22
 
@@ -71,9 +73,8 @@ class KernelDecomposition:
     def penalties(self) -> Floats:
         """The penalties of the fits."""
         weights = self.roots**2
-        # Where the covariates explain all features, what is left is rounding.
-        rounding = RANK_TOLERANCE * float(weights @ np.diag(self.kernel))
-        return PENALTIES * (max(float(self.values.sum()), rounding) / float(weights.sum()) or 1.0)
+        least = LEAST_UNEXPLAINED * float(weights @ np.diag(self.kernel))
+        return PENALTIES * (max(float(self.values.sum()), least) / float(weights.sum()) or 1.0)
 
     def fit(self, target: Floats, folds: list[Indices]) -> KernelRidge:
         """Fit the target (samples x outputs) with every penalty, and leave out every fold."""

@@ -15,8 +15,8 @@ from ..fitted_parts import take_apart
 from ..foundation.arrays import Floats, Indices
 from ..models.posterior_predictor import PosteriorModel
 from ..stacking.base import Stacked
-from ..targets import Target
 from ..targets.mixture_weights import tempered
+from ..targets import Target
 from ..targets.samples import Samples
 
 # Of samples whose observation ends before the first event: they tell nothing.

@@ -36,11 +36,11 @@ from ..kernels.base import KernelMethod
 from ..models.base import Horseshoe
 from ..reduction.reuse import share_results
 from ..targets import Target
-from ..targets.mixture_weights import stacking_weights
 from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions, log_density
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, check_offset, check_weights
 from .candidates import default_candidates
+from ..targets.mixture_weights import stacking_weights
 
 # Weights do not need long chains: out-of-fold predictions are averages over the draws.
 FOLD_DRAWS = {"n_chains": 2, "n_warmup": 400, "n_draws": 400}

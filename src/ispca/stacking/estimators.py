@@ -17,13 +17,13 @@ from ..foundation.parameters import fit_context, share_docs
 from ..targets import ORDERED_CLASSES, Target
 from ..targets.classes import ClassPredictions, class_probabilities
 from ..targets.counts import CountPredictions
-from ..targets.mixture_weights import fit_inverse_temperature, tempered
 from ..targets.normal_mixtures import mixture_quantile
 from ..targets.quantity import QuantityIntervals
 from ..targets.samples import INTERVAL_PROBABILITY, SMALLEST_PROBABILITY, Prediction, Samples
 from ..targets.survival import SurvivalPredictions, survival_at
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, n_rows, possible_counts, possible_values
 from .base import DOCS, FIT_DOCS, Stacked, offset_option
+from ..targets.mixture_weights import fit_inverse_temperature, tempered
 
 
 @share_docs(
