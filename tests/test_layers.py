@@ -19,7 +19,7 @@ LAYERS = (
     {"inputs"},
     {"transformers"},
     {"fitted_parts"},
-    {"models", "penalized"},
+    {"models", "penalized", "kernels"},
     {"fitting"},
     {"stacking"},
     {"plots"},
