@@ -170,10 +170,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> Training:
         """Read the samples, and decompose their kernels."""
-        unknown = [name for name in self.kernels if not (isinstance(name, str) and name in KERNELS)]
-        if unknown or not len(self.kernels):
-            wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
-            raise ValueError(f"kernels {wrong}. Choose from {', '.join(KERNELS)}.")
+        _check_kernels(self.kernels)
         given, reuse = X, find_reuse(X)
         X, y = self._read_training_data(X, y, True)
         if X.shape[0] > MOST_SAMPLES:
@@ -215,16 +212,21 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         known = ("kernel", usable.tobytes(), covariates.tobytes())
         parts = [find_or_make(reuse, whole, (*known, name), partial(make, name)) for name in self.kernels]
         self.penalties_ = np.array([part.penalties for part in parts])
+        return Training(samples, design, parts, self._folds(found, samples, y, groups, n_samples), dropped)
+
+    def _folds(self, found: InnerProducts, samples: Samples, y: Any, groups: Any, n_samples: int) -> list[Indices]:
+        """Return which of the samples that count are left out together; y and groups are those of all samples."""
         if self.cv is None:
-            folds = left_out_folds(len(gram), grouped_copies(found.distances, found.rows, samples.groups))
+            chosen = grouped_copies(found.distances, found.rows, samples.groups)
+            folds = left_out_folds(len(found.rows), chosen)
         else:
             splits = make_fold_splits(self.cv, np.zeros((n_samples, 1)), y, groups, is_classifier(self), 0)
-            folds = _check_folds(splits, kept, n_samples)
+            folds = _check_folds(splits, samples.kept, n_samples)
         if len(folds) < 2:
             raise ValueError(
                 "groups contains a single group, so no group can be held out. Pass at least two groups."
             )
-        return Training(samples, design, parts, folds, dropped)
+        return folds
 
     def _store_samples(self, design: Design, gram: Floats, samples: Samples) -> InnerProducts:
         lengths = np.diag(gram).copy()
@@ -313,6 +315,14 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "member_weights_")
+
+
+def _check_kernels(kernels: Any) -> None:
+    """Refuse kernels that do not exist."""
+    unknown = [name for name in kernels if not (isinstance(name, str) and name in KERNELS)]
+    if unknown or not len(kernels):
+        wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
+        raise ValueError(f"kernels {wrong}. Choose from {', '.join(KERNELS)}.")
 
 
 def _own(X: Any) -> Any:
