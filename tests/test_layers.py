@@ -19,7 +19,7 @@ LAYERS = (
     {"inputs"},
     {"transformers"},
     {"fitted_parts"},
-    {"kernels", "models", "penalized"},
+    {"models", "penalized", "kernels"},
     {"fitting"},
     {"stacking"},
     {"plots"},

@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier
 from ispca.stacking.candidate_fits import in_fold
 from ispca.stacking.candidates import default_candidates
-from ispca.targets.mixture_weights import stacking_weights
 from ispca.targets.base_rates import BaseRateRegressor
+from ispca.targets.mixture_weights import stacking_weights
 from ispca.transformers import base as _transformer_base
 from ispca.validation import compare
 from odd_methods import GroupsNoted, Noted

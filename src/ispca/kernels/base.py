@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from time import perf_counter
@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..containers import ColumnSource
 from ..containers.array_api import exact
 from ..containers.derived import SelfFilledSource
-from ..foundation.arrays import Floats, Indices
+from ..foundation.arrays import Floats, Indices, Mask
+from ..foundation.splits import make_fold_splits
 from ..inputs.checks import columns_of, training_samples
 from ..inputs.input_encoding import InputColumns
 from ..reduction.design import Design, make_design, total_weights
@@ -28,7 +29,7 @@ from ..targets.mixture_weights import stacking_weights
 from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions
 from .inner_products import inner_products
-from .kernel_functions import KERNELS, SCREENED, InnerProducts, median_distance
+from .kernel_functions import DEFAULT, KERNELS, SCREENED, InnerProducts, median_distance
 from .left_out_values import (
     KernelDecomposition,
     KernelRidge,
@@ -37,11 +38,11 @@ from .left_out_values import (
     grouped_copies,
     left_out_folds,
 )
-from .screened_kernel import best_features, fit_screened
+from .screened_kernel import Parts, fit_screened, ranked_features
+from .training_samples import Training, numbered_folds, own_samples
 
 MOST_SAMPLES = 5000
-DEFAULT = ("linear", "cosine", "quadratic", "screened_10", "screened_2")
-# Features are screened again in so many folds, on which kernels are also compared with each other.
+# Features are screened again in so many folds, on which all kernels are compared with each other.
 N_FOLDS = 10
 # Members with less than this fraction of the largest weight are dropped.
 LEAST_WEIGHT = 1e-3
@@ -53,9 +54,10 @@ DOCS = {
         the cosine of the angle between samples; "quadratic", ``(1 + inner product / typical squared length)^2``;
         "rbf", ``exp(-squared distance / its median)``; "screened_10" and "screened_2", the linear kernel of the
         10% and 2% of the features with the largest scores, which are screened again in every fold.
-    cv : list of ndarray of int, optional
-        Samples that are left out together. By default every sample or group alone, and ten folds for kernels of
-        screened features.
+    cv : int, splitter or iterable, optional
+        Samples that are left out together: number of folds, a scikit-learn splitter, or pairs of training and test
+        indices, whose test parts contain every sample once. By default every sample, or every group, alone, and
+        ten folds for kernels of screened features.
     concentration : float, default=2.0
         Parameter of the Dirichlet prior of the weights of the kernels: 1 is maximum likelihood, larger values give
         more equal weights.
@@ -76,12 +78,26 @@ DOCS = {
         Weights of the kernels in the mixture.
     penalty_weights_ : ndarray of shape (n_kernels, n_penalties)
         Weights of the penalties of each kernel, proportional to the likelihood of its left-out values.
+    penalties_ : ndarray of shape (n_kernels, n_penalties)
+        The penalties.
+    member_weights_ : ndarray of shape (n_members,)
+        Weights of the members of the mixture: the kernels with penalties that have one.
+    member_kernels_, member_penalties_ : ndarray of shape (n_members,)
+        Numbers of their kernels and penalties.
     dual_coef_ : ndarray of shape (n_members, n_samples, n_outputs)
-        Coefficients of the kernels between new and training samples, for each kernel and penalty with a weight.
-    coef_ : ndarray of shape (n_outputs, n_features)
+        Coefficients of the kernels between new and training samples, for each member.
+    unpenalized_coef_ : ndarray of shape (n_members, 1 + n_covariates, n_outputs)
+        Intercepts and coefficients of the covariates, which are centered at ``mean_``.
+    coef_ : ndarray of shape (n_outputs, n_encoded_features)
         Coefficients of the linear kernel in the units of X, averaged over its penalties; only with that kernel.
-    training_ : array of shape (n_samples, n_features)
+    training_ : array of shape (n_samples, n_encoded_features)
         The training samples, which predictions need: a model file contains them.
+    mean_, weight_ : ndarray of shape (n_encoded_features,)
+        The kernels see ``(X - mean_) * weight_``; the weight of a column that takes no part is 0.
+    kernel_features_ : ndarray of bool of shape (n_kernels, n_encoded_features)
+        Features of each kernel.
+    width_ : float
+        Median squared distance between training samples.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.""",
 }
@@ -94,33 +110,12 @@ FIT_DOCS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Training:
-    """Training samples, the decompositions of their kernels, and what is left out together.
-
-    Kernels of all features leave out single samples or groups, others the samples of a fold.
-    """
-
-    samples: Samples
-    design: Design
-    columns: Floats  # unpenalized
-    roots: Floats  # square roots of the sample weights
-    decompositions: dict[str, KernelDecomposition]
-    groups: Indices | None  # of samples that are left out together
-
-    @property
-    def weights(self) -> Floats:
-        """Weight of each sample."""
-        given = self.samples.sample_weight
-        return np.ones(self.design.shape[0]) if given is None else given
-
-
 class KernelMethod(InputColumns, Predictions, BaseEstimator):
     """Base class of the kernel methods; a member of their mixture is a kernel with a penalty."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "kernels": ["array-like"],
-        "cv": [list, None],
+        "cv": ["cv_object"],
         "concentration": [Interval(Real, 1, None, closed="left")],
         "scale": ["boolean"],
         "adjust": ["array-like", str, Integral, None],
@@ -162,34 +157,30 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> Training:
         """Read the samples, and decompose their kernels."""
-        unknown = [name for name in self.kernels if name not in (*KERNELS, *SCREENED)]
-        if unknown or not len(self.kernels):
-            wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
-            raise ValueError(f"kernels {wrong}. Choose from {', '.join((*KERNELS, *SCREENED))}.")
+        _check_kernels(self.kernels)
         given, reuse = X, find_reuse(X)
         X, y = self._read_training_data(X, y, True)
         if X.shape[0] > MOST_SAMPLES:
             raise ValueError(
-                f"X has {X.shape[0]:,} samples, but {type(self).__name__} decomposes a matrix of samples x "
-                f"samples and takes at most {MOST_SAMPLES:,}. Use a penalized model, or a reduction with a model."
+                f"X has {X.shape[0]:,} samples, but {type(self).__name__} takes at most {MOST_SAMPLES:,}: it "
+                "decomposes a matrix of samples x samples. Use a penalized model, or a reduction with a model."
             )
         if isinstance(X, ColumnSource):
             X = X.arranged(self.memory_budget)
         samples = training_samples(X, y, sample_weight, offset, groups)
         X = self._filled_training_data(X, samples)
-        samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
+        n_samples, kept, dropped = X.shape[0], samples.kept, None
+        if kept is not None:
+            dropped = X[np.setdiff1d(np.arange(n_samples), kept)]
+        samples = samples._replace(X=X if kept is None else X[kept])
         covariates, excluded = self.adjusted_, self._excluded_columns()
         rows = total_weights(samples.sample_weight, None)
         data = TrainingData(samples.X, None, rows, covariates, excluded, samples.groups)
         with exact(X), workers() as threads:
-            options: dict[str, Any] = {"rows": rows, "memory_budget": self.memory_budget}
-            key = ("design", True, self.scale, (self.missing, *self.categories_), *data.weight_key(samples.kept))
-            whole = find_or_make(
-                reuse,
-                given,
-                key,
-                partial(make_design, samples.X, threads, center=True, scale=self.scale, **options),
-            )
+            options: dict[str, Any] = {"center": True, "scale": self.scale, "rows": rows}
+            options["memory_budget"] = self.memory_budget
+            key = ("design", True, self.scale, (self.missing, *self.categories_), *data.weight_key(kept))
+            whole = find_or_make(reuse, given, key, partial(make_design, samples.X, threads, **options))
             if isinstance(X, SelfFilledSource):
                 X.learn()
                 self._store_fill_values(X.n_missing, X.values)
@@ -200,52 +191,65 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
             gram = design.sample_gram(threads)
         roots = np.ones(len(gram)) if rows is None else rows.roots
         found = self._store_samples(design, gram / np.outer(roots, roots), samples)
-        columns = self._unpenalized_columns(samples.X)
+        columns = self._unpenalized_columns(samples.X) / self._units(design)
 
         def make(name: str) -> KernelDecomposition:
             return decompose(KERNELS[name](found, self.width_), columns, roots)
 
         known = ("kernel", usable.tobytes(), covariates.tobytes())
-        names = [name for name in (*self.kernels, "linear") if name in KERNELS]
+        # Without any other, the linear one serves the fit of the unpenalized columns alone.
+        names = [name for name in self.kernels if name in KERNELS] or ["linear"]
         parts = {name: find_or_make(reuse, whole, (*known, name), partial(make, name)) for name in names}
-        groups = grouped_copies(found.distances, found.rows, samples.groups)
-        return Training(samples, design, columns, roots, parts, groups)
+        together = grouped_copies(found.distances, found.rows, samples.groups)
+        folds = self._folds(together, samples, y, groups, n_samples)
+        return Training(samples, design, columns, roots, parts, folds, together, dropped)
+
+    def _folds(
+        self, together: Indices | None, samples: Samples, y: Any, groups: Any, n_samples: int
+    ) -> list[Indices]:
+        """Return which of the samples that count are left out together; y and groups are those of all samples."""
+        if self.cv is None:
+            folds = left_out_folds(samples.X.shape[0], together)
+        else:
+            splits = make_fold_splits(self.cv, np.zeros((n_samples, 1)), y, groups, is_classifier(self), 0)
+            folds = numbered_folds(splits, samples.kept, n_samples)
+        if len(folds) < 2:
+            raise ValueError(
+                "groups contains a single group, so no group can be held out. Pass at least two groups."
+            )
+        return folds
 
     def _fit_kernels(self, training: Training, target: Floats) -> list[KernelRidge]:
         """Fit all kernels and penalties to the target (samples x outputs)."""
-        alone = folds = self.cv
-        if self.cv is None:
-            alone = folds = left_out_folds(len(target), training.groups)
-            if any(name in SCREENED for name in self.kernels):
-                # The first output of classes says which samples are of the first class, and so on.
-                strata = target @ np.arange(1, target.shape[1] + 1)
-                folds = dealt_folds(strata, training.groups, N_FOLDS)
-        columns, roots = training.columns, training.roots
-        fits, self.screened_features_ = [], {}
+        folds, screened = training.folds, any(name in SCREENED for name in self.kernels)
+        if screened and self.cv is None:
+            # Of indicators of the classes, the strata are the numbers of the classes.
+            folds = dealt_folds(target @ np.arange(1, target.shape[1] + 1), training.groups, N_FOLDS)
+        design, parts = training.design, Parts(training.columns, training.roots, folds)
+        fits, penalties, features = [], [], []
         with exact(training.samples.X), workers() as threads:
-            if folds is not alone or any(name in SCREENED for name in self.kernels):
-                every = np.arange(len(target))
-                parts = [every, *(np.setdiff1d(every, fold) for fold in folds)]
-                ranked = best_features(training.design, columns, roots, target, parts, threads)
+            ranked = ranked_features(design, parts, target, threads) if screened else []
             for name in self.kernels:
+                chosen = design.usable
                 if name in SCREENED:
-                    fit, chosen = fit_screened(
-                        training.design, columns, roots, target, ranked, SCREENED[name], folds, threads
-                    )
-                    self.screened_features_[name] = chosen
+                    fit, places, found = fit_screened(design, parts, target, ranked, SCREENED[name], threads)
+                    chosen = np.isin(np.arange(len(chosen)), places)
                 else:
                     part = training.decompositions[name]
-                    left_out = part.leave_out(target, alone)
-                    in_folds = left_out if folds is alone else part.leave_out(target, folds)
+                    left_out, found = part.leave_out(target, training.folds), part.penalties
+                    in_folds = left_out if folds is training.folds else part.leave_out(target, folds)
                     fit = KernelRidge(*part.fit(target), left_out, in_folds)
                 fits.append(fit)
+                penalties.append(found)
+                features.append(chosen)
+        self.penalties_, self.kernel_features_ = np.array(penalties), np.array(features)
         return fits
 
     def _store_samples(self, design: Design, gram: Floats, samples: Samples) -> InnerProducts:
         lengths = np.diag(gram).copy()
         found = InnerProducts(gram, lengths, lengths)
         self.mean_, self.weight_, self.lengths_ = design.moments.mean, design.weight, lengths
-        self.width_, self.training_ = median_distance(found), samples.X
+        self.width_, self.training_ = median_distance(found, samples.sample_weight), own_samples(samples.X)
         return found
 
     def _unpenalized_columns(self, X: Any) -> Floats:
@@ -254,26 +258,32 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         constant = np.ones((X.shape[0], 1))
         if given is None:
             return constant
-        # A reduction may have looked at the covariates with other weights, so they are centered here.
         centered = given - self.mean_[self.adjusted_]
         return np.column_stack([constant, centered])
 
-    def _mix(self, fits: list[KernelRidge], densities: Floats, in_folds: Floats, weights: Floats) -> Floats:
+    def _units(self, design: Design) -> Floats:
+        """Return the standard deviations of the covariates, after 1 for the constant."""
+        deviation = design.moments.deviation[self.adjusted_]
+        # What a constant column differs from its mean by is rounding, which has no effect in infinite units.
+        return np.append(1.0, np.where(deviation > 0, deviation, np.inf))
+
+    def _mix(self, training: Training, fits: list[KernelRidge], densities: Floats, in_folds: Floats) -> Floats:
         """Set the members and their weights from log densities of left-out samples (kernel x penalty x sample).
 
         Penalties are weighted by the first, and kernels by those in folds, which are the same for all kernels.
         Returns the weights of all kernels and penalties.
         """
-        self.penalty_weights_ = _proportional(densities @ weights)
-        shares = _proportional(in_folds @ weights)
+        weights = training.weights
+        self.penalty_weights_, shares = (_proportional(part @ weights) for part in (densities, in_folds))
         of_kernels = logsumexp(in_folds, axis=1, b=shares[:, :, None])
         self.kernel_weights_ = stacking_weights(of_kernels.T, self.concentration, weights)
         all_weights = self.kernel_weights_[:, None] * self.penalty_weights_
         kept = all_weights > LEAST_WEIGHT * all_weights.max()
-        self._member_kernels, self._member_penalties = np.nonzero(kept)
+        self.member_kernels_, self.member_penalties_ = np.nonzero(kept)
         self.member_weights_ = all_weights[kept] / all_weights[kept].sum()
         self.dual_coef_ = np.stack([fit.dual for fit in fits])[kept]
-        self.unpenalized_coef_ = np.stack([fit.unpenalized for fit in fits])[kept]
+        units = self._units(training.design)[:, None]
+        self.unpenalized_coef_ = np.stack([fit.unpenalized for fit in fits])[kept] / units
         return np.where(kept, all_weights, 0.0) / all_weights[kept].sum()
 
     def _store_coefficients(self, training: Training, slopes: Floats) -> None:
@@ -281,7 +291,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         self.__dict__.pop("coef_", None)
         if "linear" not in list(self.kernels):
             return
-        members = self._member_kernels == list(self.kernels).index("linear")
+        members = self.member_kernels_ == list(self.kernels).index("linear")
         weights = self.member_weights_[members] * slopes[members]
         total = max(self.member_weights_[members].sum(), np.finfo(np.float64).tiny)
         dual = np.tensordot(weights / total, self.dual_coef_[members], 1)
@@ -298,7 +308,9 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
     def left_out_predictions(self, samples: Samples, folds: list[Indices]) -> list[Prediction]:
         """Return the predictions of each fold by a fit without it, from one decomposition."""
         start = perf_counter()
-        found = clone(self).set_params(cv=folds)._fit(samples.X, samples.y, None, samples.sample_weight)
+        every = np.arange(len(samples.y))
+        pairs = [(np.setdiff1d(every, fold), fold) for fold in folds]
+        found = clone(self).set_params(cv=pairs)._fit(samples.X, samples.y, None, samples.sample_weight)
         found = replace(found, seconds_model=(perf_counter() - start) / len(folds))
         return [found.part(fold) for fold in folds]
 
@@ -308,25 +320,31 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def _member_values(self, Z: Any) -> Floats:
         """Return what each member predicts (members x samples x outputs)."""
-        columns, values = self._unpenalized_columns(Z), []
-        for number in np.unique(self._member_kernels):
-            members = self._member_kernels == number
-            kernel = self._new_kernel(self.kernels[number], Z)
-            values.append(kernel @ self.dual_coef_[members] + columns @ self.unpenalized_coef_[members])
-        return np.concatenate(values)
+        values = self._unpenalized_columns(Z) @ self.unpenalized_coef_
+        whole = None
+        for number in np.unique(self.member_kernels_):
+            members, name = self.member_kernels_ == number, self.kernels[number]
+            if name in SCREENED:
+                kernel = self._inner_products(Z, self.kernel_features_[number]).products
+            else:
+                whole = whole or self._inner_products(Z, np.ones(len(self.weight_), dtype=bool))
+                kernel = KERNELS[name](whole, self.width_)
+            values[members] += kernel @ self.dual_coef_[members]
+        return values
 
-    def _new_kernel(self, name: str, Z: Any) -> Floats:
-        """Return a kernel between new and training samples."""
-        if name not in SCREENED:
-            found = inner_products(Z, self.training_, self.mean_, self.weight_, self.lengths_)
-            return KERNELS[name](found, self.width_)
-        weight = np.zeros_like(self.weight_)
-        chosen = self.screened_features_[name]
-        weight[chosen] = self.weight_[chosen]
-        return inner_products(Z, self.training_, self.mean_, weight, self.lengths_).products
+    def _inner_products(self, Z: Any, features: Mask) -> InnerProducts:
+        return inner_products(Z, self.training_, self.mean_, self.weight_ * features, self.lengths_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "member_weights_")
+
+
+def _check_kernels(kernels: Any) -> None:
+    """Refuse kernels that do not exist."""
+    unknown = [name for name in kernels if not (isinstance(name, str) and name in (*KERNELS, *SCREENED))]
+    if unknown or not len(kernels):
+        wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
+        raise ValueError(f"kernels {wrong}. Choose from {', '.join((*KERNELS, *SCREENED))}.")
 
 
 def _proportional(log_likelihood: Floats) -> Floats:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ..foundation.arrays import Floats
 
@@ -16,47 +15,61 @@ STEPS, TOLERANCE = 50, 1e-8
 
 
 class Calibration(NamedTuple):
-    """Slope and intercepts, and the log likelihood of the left-out values."""
+    """Slopes and intercepts of several fits (fits; fits x classes)."""
 
-    slope: float
+    slopes: Floats
     intercepts: Floats
-    log_likelihood: float
 
     def log_probabilities(self, values: Floats) -> Floats:
-        """Return the log probabilities of the classes for predicted indicators (samples x classes)."""
-        return log_softmax(self.slope * values + self.intercepts)
+        """Return the log probabilities of the classes for predicted indicators (fits x samples x classes)."""
+        return log_softmax(self.slopes[:, None, None] * values + self.intercepts[:, None, :])
 
 
 def log_softmax(predictors: Floats) -> Floats:
     """Return log probabilities, with the classes in the last axis."""
-    logs: Floats = predictors - logsumexp(predictors, axis=-1, keepdims=True)
+    shifted = predictors - predictors.max(axis=-1, keepdims=True)
+    logs: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     return logs
 
 
 def calibrate_classes(values: Floats, observed: Floats, weights: Floats) -> Calibration:
-    """Fit the slope and the intercepts to predicted and observed indicators (samples x classes).
+    """Fit slopes and intercepts to predicted indicators (fits x samples x classes).
 
-    The intercepts have a standard normal prior, so that a class that is never confused has finite ones.
+    ``observed`` are indicators, too (samples x classes). The intercepts have a standard normal prior, so that a
+    class that is never confused has finite ones.
     """
-    slope, intercepts = TYPICAL_SLOPE, np.zeros(values.shape[1])
-    weighted = weights[:, None]
+    n_fits, _, n_classes = values.shape
+    found = Calibration(np.full(n_fits, TYPICAL_SLOPE), np.zeros((n_fits, n_classes)))
+    active = np.arange(n_fits)
     for _ in range(STEPS):
-        probabilities = np.exp(log_softmax(slope * values + intercepts))
-        residual = weighted * (probabilities - observed)
-        each = probabilities * values
-        log_slope = np.log(slope / TYPICAL_SLOPE) / (LOG_SLOPE_SD**2 * slope)
-        gradient = np.append((residual * values).sum() + log_slope, residual.sum(axis=0) + intercepts)
-        mean = each.sum(axis=1, keepdims=True)
-        cross = (weighted * (each - mean * probabilities)).sum(axis=0)
-        curvature = np.empty((len(gradient), len(gradient)))
-        curvature[0, 0] = (weighted * (each * values - mean * each)).sum() + 1 / (LOG_SLOPE_SD * slope) ** 2
-        curvature[0, 1:] = curvature[1:, 0] = cross
-        curvature[1:, 1:] = np.diag((weighted * probabilities).sum(axis=0) + 1.0)
-        curvature[1:, 1:] -= (weighted * probabilities).T @ probabilities
-        step = np.linalg.solve(curvature, gradient)
-        slope = max(slope - float(np.clip(step[0], -slope / 2, slope)), LEAST_SLOPE)
-        intercepts = intercepts - np.clip(step[1:], -1.0, 1.0)
-        if np.abs(step).max() < TOLERANCE * slope:
+        part = Calibration(*(item[active] for item in found))
+        step = np.linalg.solve(*_newton_system(part, values[active], observed, weights)[::-1])[..., 0]
+        slopes = np.maximum(part.slopes - np.clip(step[:, 0], -part.slopes / 2, part.slopes), LEAST_SLOPE)
+        found.slopes[active] = slopes
+        found.intercepts[active] = part.intercepts - np.clip(step[:, 1:], -1.0, 1.0)
+        active = active[np.abs(step).max(axis=1) >= TOLERANCE * slopes]
+        if not len(active):
             break
-    logs = log_softmax(slope * values + intercepts)
-    return Calibration(slope, intercepts, float((weighted * observed * logs).sum()))
+    return found
+
+
+def _newton_system(found: Calibration, values: Floats, observed: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return gradients (fits x parameters x 1) and curvatures of minus the log posterior."""
+    n_fits, _, n_classes = values.shape
+    slopes, intercepts = found
+    probabilities = np.exp(found.log_probabilities(values))
+    weighted = weights[:, None] * probabilities
+    residual = weighted - weights[:, None] * observed
+    each = weighted * values
+    mean = (probabilities * values).sum(axis=2, keepdims=True)
+    gradient = np.empty((n_fits, n_classes + 1, 1))
+    gradient[:, 0, 0] = (residual * values).sum(axis=(1, 2))
+    gradient[:, 0, 0] += np.log(slopes / TYPICAL_SLOPE) / (LOG_SLOPE_SD**2 * slopes)
+    gradient[:, 1:, 0] = residual.sum(axis=1) + intercepts
+    curvature = np.empty((n_fits, n_classes + 1, n_classes + 1))
+    curvature[:, 0, 0] = (each * (values - mean)).sum(axis=(1, 2)) + 1 / (LOG_SLOPE_SD * slopes) ** 2
+    curvature[:, 0, 1:] = curvature[:, 1:, 0] = (each - mean * weighted).sum(axis=1)
+    curvature[:, 1:, 1:] = -(weighted.transpose(0, 2, 1) @ probabilities)
+    diagonal = np.arange(1, n_classes + 1)
+    curvature[:, diagonal, diagonal] += weighted.sum(axis=1) + 1.0
+    return gradient, curvature

@@ -1,4 +1,4 @@
-"""KernelClassifier and KernelRegressor: kernel ridge regression with calibrated predictive distributions."""
+"""KernelClassifier and KernelRegressor: kernel ridge regression with distributions from left-out values."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ class KernelClassifier(ClassPredictions, KernelMethod):
         Class labels.
     leave_one_out_ : ndarray of shape (n_samples, n_classes)
         Probabilities predicted for each training sample without it, its group and its copies.
+    slopes_, intercepts_ : ndarray of shape (n_members,), (n_members, n_classes)
+        a and b of each member of the mixture.
     $attributes
 
     Examples
@@ -86,12 +88,13 @@ class KernelClassifier(ClassPredictions, KernelMethod):
         in_folds = logs
         if any(fit.in_folds is not fit.left_out for fit in fits):
             in_folds = _calibrate([fit.in_folds for fit in fits], observed, weights)[1]
-        members = self._mix(fits, logs[:, :, rows, codes], in_folds[:, :, rows, codes], weights)
+        members = self._mix(training, fits, logs[:, :, rows, codes], in_folds[:, :, rows, codes])
         self.classes_ = classes
-        kept = list(zip(self._member_kernels, self._member_penalties, strict=True))
-        self.slopes_ = np.array([found[k][p].slope for k, p in kept])
-        self.intercepts_ = np.array([found[k][p].intercepts for k, p in kept])
-        self.leave_one_out_ = left_out = np.tensordot(members, np.exp(logs), 2)
+        kept = self.member_kernels_, self.member_penalties_
+        self.slopes_ = np.stack([one.slopes for one in found])[kept]
+        self.intercepts_ = np.stack([one.intercepts for one in found])[kept]
+        left_out = np.tensordot(members, np.exp(logs), 2)
+        self.leave_one_out_ = training.completed(left_out, self._probabilities)
         self._store_coefficients(training, self.slopes_)
         density = np.log(np.clip(left_out[rows, codes], SMALLEST_PROBABILITY, 1.0))
         return Prediction(left_out.argmax(axis=1), left_out, log_density=density)
@@ -164,16 +167,18 @@ class KernelRegressor(QuantityIntervals, KernelMethod):
         training = self._prepare(X, y, sample_weight, None, groups)
         target, weights = numeric_target(training.samples.y), training.weights
         fits = self._fit_kernels(training, target[:, None])
-        values, in_folds = (np.stack(part)[:, :, :, 0] for part in zip(*(fit[2:] for fit in fits), strict=True))
+        values, in_folds = (np.stack(part)[..., 0] for part in zip(*(fit[2:] for fit in fits), strict=True))
         spread, densities = _normal_densities(values, target, weights)
-        self._mix(fits, densities, _normal_densities(in_folds, target, weights)[1], weights)
-        kept, shares = (self._member_kernels, self._member_penalties), self.member_weights_
+        self._mix(training, fits, densities, _normal_densities(in_folds, target, weights)[1])
+        kept, shares = (self.member_kernels_, self.member_penalties_), self.member_weights_
         self.deviations_ = spread[kept]
-        self.leave_one_out_, self.leave_one_out_deviation_ = _moments(shares, values[kept], self.deviations_)
+        mean, deviation = _moments(shares, values[kept], self.deviations_)
+        self.leave_one_out_ = training.completed(mean, self._mean)
+        self.leave_one_out_deviation_ = training.completed(deviation, lambda Z: self._mean_and_deviation(Z)[1])
         self._store_coefficients(training, np.ones(len(self.deviations_)))
         density = logsumexp(densities[kept], axis=0, b=shares[:, None])
         interval = self._mixture_quantiles(values[kept], interval_tails(INTERVAL_PROBABILITY))
-        return Prediction(self.leave_one_out_, log_density=density, interval=interval)
+        return Prediction(mean, log_density=density, interval=interval)
 
     def _mean(self, Z: Any) -> Floats:
         return self._mean_and_deviation(Z)[0]
@@ -199,18 +204,16 @@ def _moments(weights: Floats, means: Floats, deviations: Floats) -> tuple[Floats
     return center, np.sqrt(weights @ (deviations[:, None] ** 2 + (means - center) ** 2))
 
 
-def _calibrate(values: list[Floats], observed: Floats, weights: Floats) -> tuple[list[list[Calibration]], Floats]:
-    """Calibrate the values of all kernels and penalties; return also log probabilities."""
-    found = [[calibrate_classes(part, observed, weights) for part in parts] for parts in values]
-    logs = [
-        [one.log_probabilities(part) for one, part in zip(row, parts, strict=True)]
-        for row, parts in zip(found, values, strict=True)
-    ]
-    return found, np.array(logs)
+def _calibrate(values: list[Floats], observed: Floats, weights: Floats) -> tuple[list[Calibration], Floats]:
+    """Calibrate the left-out values of all kernels; return also log probabilities."""
+    found = [calibrate_classes(part, observed, weights) for part in values]
+    return found, np.stack([one.log_probabilities(part) for one, part in zip(found, values, strict=True)])
 
 
 def _normal_densities(values: Floats, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the standard deviations of left-out residuals, and log densities (kernel x penalty x sample)."""
     spread = np.sqrt(np.average((target - values) ** 2, axis=2, weights=weights))
-    spread = np.maximum(spread, LEAST_DEVIATION * target.std())
+    center = np.average(target, weights=weights)
+    least = LEAST_DEVIATION * np.sqrt(np.average((target - center) ** 2, weights=weights))
+    spread = np.maximum(spread, least)
     return spread, norm.logpdf(target, values, spread[:, :, None])

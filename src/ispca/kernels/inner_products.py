@@ -22,6 +22,8 @@ def inner_products(X: Any, training: Any, mean: Floats, weight: Floats, lengths:
 
     Both are encoded; ``(X - mean) * weight`` standardizes them. The weight of a column that takes no part is 0.
     """
+    if sp.issparse(X) and sp.issparse(training):
+        return InnerProducts(*_sparse_products(X, training, mean, weight), lengths)
     X, training = _by_column(X), _by_column(training)
     products, squares = np.zeros((X.shape[0], training.shape[0])), np.zeros(X.shape[0])
     with exact(X), exact(training):
@@ -34,6 +36,16 @@ def inner_products(X: Any, training: Any, mean: Floats, weight: Floats, lengths:
             products += on_host(rows @ columns.T)
             squares += on_host(namespace(rows).sum(rows * rows, axis=1))
     return InnerProducts(products, squares, lengths)
+
+
+def _sparse_products(X: Any, training: Any, mean: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the products and squared lengths of sparse samples, of which only the entries are multiplied."""
+    X, training = (sp.csr_array(part, dtype=np.float64).multiply(weight).tocsr() for part in (X, training))
+    shift = mean * weight
+    constant, of_rows = float(shift @ shift), X @ shift
+    products = (X @ training.T).toarray() - of_rows[:, None] - training @ shift + constant
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() - 2 * of_rows + constant
+    return products, squares
 
 
 def _by_column(X: Any) -> Any:

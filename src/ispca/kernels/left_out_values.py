@@ -1,4 +1,4 @@
-"""Kernel ridge regression with exact left-out values: one eigendecomposition for all penalties, folds and targets.
+"""Kernel ridge regression with exact left-out values: one decomposition for all penalties, folds and targets.
 
 For the kernel matrix K of the training samples, sample weights W, unpenalized columns C (the constant and the
 covariates) and a penalty, the dual coefficients of the target Y are Q Y with
@@ -9,6 +9,9 @@ With Q0 an orthonormal basis of W^1/2 C and the eigendecomposition P S P^T of W^
 ``Q = W^1/2 P (S + penalty)^-1 P^T W^1/2``. A fit without the samples of a fold B would predict for them
 
     F_B = Y_B - (Q_BB)^-1 (Q Y)_B.
+
+Q_BB is singular where the other samples do not determine the coefficients of C, such as that of a batch of which
+all samples lie in the fold. Such a fit is computed.
 """
 
 from __future__ import annotations
@@ -17,13 +20,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ..foundation.arrays import Floats, Indices
+from .kernel_functions import COPY_TOLERANCE
 
 # Penalties relative to the mean eigenvalue, which is the mean squared distance of the samples from their center.
 PENALTIES = np.geomspace(1e-3, 30, 24)
-# Below this fraction of the largest possible value, the other samples say nothing about the unpenalized columns.
-UNIDENTIFIED = 1e-9
+# Below this fraction of the largest, a singular value is rounding.
+RANK_TOLERANCE = 1e-10
+# Where the covariates explain all but this fraction of the features, what is left is rounding.
+LEAST_UNEXPLAINED = 1e-6
+# Values in the largest array of what a fold needs for several penalties at once.
+BLOCK_VALUES = 2**22
 
 
 class KernelRidge(NamedTuple):
@@ -44,9 +54,11 @@ class KernelDecomposition:
     kernel : ndarray of shape (n, n)
         Kernels between the training samples.
     columns : ndarray of shape (n, q)
-        Unpenalized columns, the constant first.
+        Unpenalized columns of similar size, the constant first.
     roots : ndarray of shape (n,)
         Square roots of the sample weights.
+    basis : ndarray of shape (n, rank of the columns)
+        Q0.
     vectors, values : ndarray of shape (n, n - rank of the columns), ndarray
         P and the diagonal of S.
     """
@@ -54,35 +66,51 @@ class KernelDecomposition:
     kernel: Floats
     columns: Floats
     roots: Floats
+    basis: Floats
     vectors: Floats
     values: Floats
 
     @property
     def penalties(self) -> Floats:
         """The penalties of the fits."""
-        return PENALTIES * max(float(self.values.mean()), np.finfo(np.float64).tiny)
+        weights = self.roots**2
+        least = LEAST_UNEXPLAINED * float(weights @ np.diag(self.kernel))
+        return PENALTIES * (max(float(self.values.sum()), least) / float(weights.sum()) or 1.0)
 
     def fit(self, target: Floats) -> tuple[Floats, Floats]:
-        """Fit the target (samples x outputs) with every penalty; return dual and unpenalized coefficients."""
-        dual = self._dual(target, self._shrinkage)
-        # The fit plus penalty times dual over weight equals the target, which gives the unpenalized part.
-        rest = target - self.kernel @ dual - (self.penalties[:, None] / self.roots**2)[:, :, None] * dual
-        return dual, np.linalg.pinv(self.columns) @ rest
+        """Fit the target (samples x outputs) with every penalty: dual and unpenalized coefficients."""
+        return self._coefficients(target, self.penalties)
 
     def leave_out(self, target: Floats, folds: list[Indices]) -> Floats:
         """Return what fits without each fold predict for it (penalties x samples x outputs)."""
-        return self._left_out(target, self._shrinkage, folds)
+        shrinkage = self._shrinkage(self.penalties)
+        left_out = self._left_out(target, self._dual(target, shrinkage), shrinkage, folds)
+        for fold in filter(self._loses_a_column, folds):
+            left_out[:, fold] = self._without(target, fold, self.penalties)
+        return left_out
 
-    def leave_out_unpenalized(self, target: Floats, folds: list[Indices]) -> tuple[Floats, Floats]:
-        """Fit the unpenalized columns alone, the limit of large penalties; return coefficients and predictions."""
+    def fit_unpenalized(self, target: Floats, folds: list[Indices]) -> tuple[Floats, Floats]:
+        """Fit the unpenalized columns alone, the limit of large penalties: coefficients and left-out values."""
         shrinkage = np.ones((1, len(self.values)))
-        fitted = target - self._dual(target, shrinkage)[0] / (self.roots**2)[:, None]
-        return np.linalg.pinv(self.columns) @ fitted, self._left_out(target, shrinkage, folds)[0]
+        dual = self._dual(target, shrinkage)
+        fitted = target - dual[0] / (self.roots**2)[:, None]
+        left_out = self._left_out(target, dual, shrinkage, folds)
+        for fold in filter(self._loses_a_column, folds):
+            rest, columns = self._rest(fold)
+            weighted = self.roots[rest, None] * columns[rest]
+            coef = np.linalg.pinv(weighted, RANK_TOLERANCE) @ (self.roots[rest, None] * target[rest])
+            left_out[:, fold] = columns[fold] @ coef
+        return np.linalg.pinv(self.columns, RANK_TOLERANCE) @ fitted, left_out[0]
 
-    @property
-    def _shrinkage(self) -> Floats:
-        shrinkage: Floats = 1 / (self.values + self.penalties[:, None])
-        return shrinkage
+    def _shrinkage(self, penalties: Floats) -> Floats:
+        return 1 / (self.values + penalties[:, None])
+
+    def _coefficients(self, target: Floats, penalties: Floats) -> tuple[Floats, Floats]:
+        """Return the coefficients of the kernels and of the unpenalized columns."""
+        dual = self._dual(target, self._shrinkage(penalties))
+        # The fit plus penalty times dual over weight equals the target, which gives the unpenalized part.
+        rest = target - self.kernel @ dual - (penalties[:, None] / self.roots**2)[:, :, None] * dual
+        return dual, np.linalg.pinv(self.columns, RANK_TOLERANCE) @ rest
 
     def _dual(self, target: Floats, shrinkage: Floats) -> Floats:
         """Return Q Y for every penalty."""
@@ -90,37 +118,53 @@ class KernelDecomposition:
         dual: Floats = self.roots[:, None] * (self.vectors @ (shrinkage[:, :, None] * rotated))
         return dual
 
-    def _left_out(self, target: Floats, shrinkage: Floats, folds: list[Indices]) -> Floats:
-        """Return ``Y_B - (Q_BB)^-1 (Q Y)_B`` of all folds.
-
-        Where the other samples do not determine an unpenalized column, the left-out value is the mean.
-        """
-        dual = self._dual(target, shrinkage)
+    def _left_out(self, target: Floats, dual: Floats, shrinkage: Floats, folds: list[Indices]) -> Floats:
+        """Return ``Y_B - (Q_BB)^-1 (Q Y)_B`` of all folds that lose no column; of others, anything."""
         weighted = self.roots[:, None] * self.vectors
-        mean = np.average(target, axis=0, weights=self.roots**2)
-        largest = shrinkage.max(axis=1)
         if all(len(fold) == 1 for fold in folds):
             diagonal = shrinkage @ (weighted**2).T
-            known = diagonal > UNIDENTIFIED * largest[:, None] * self.roots**2
+            known = diagonal > 0
             ratio = dual / np.where(known, diagonal, 1.0)[:, :, None]
-            return np.where(known[:, :, None], target - ratio, mean)
+            return target - ratio
         left_out = np.empty_like(dual)
         for fold in folds:
-            blocks = (weighted[fold] * shrinkage[:, None, :]) @ weighted[fold].T
-            values, vectors = np.linalg.eigh(blocks)
-            least = UNIDENTIFIED * largest * float(self.roots[fold].max()) ** 2
-            known = values[:, 0] > least
-            inverse = 1 / np.where(known[:, None], values, 1.0)
-            solved = vectors @ (inverse[:, :, None] * (vectors.transpose(0, 2, 1) @ dual[:, fold]))
-            left_out[:, fold] = np.where(known[:, None, None], target[fold] - solved, mean)
+            if self._loses_a_column(fold):
+                continue
+            rows = weighted[fold]
+            step = max(1, BLOCK_VALUES // rows.size)
+            for start in range(0, len(shrinkage), step):
+                part = slice(start, start + step)
+                blocks = (rows * shrinkage[part, None, :]) @ rows.T
+                left_out[part, fold] = target[fold] - np.linalg.solve(blocks, dual[part][:, fold])
         return left_out
+
+    def _loses_a_column(self, fold: Indices) -> bool:
+        """Return whether the other samples do not determine the coefficients of the unpenalized columns."""
+        rows = self.basis[fold]
+        leverage = float(rows[0] @ rows[0]) if len(rows) == 1 else float(np.linalg.norm(rows, 2)) ** 2
+        return leverage > 1 - RANK_TOLERANCE
+
+    def _without(self, target: Floats, fold: Indices, penalties: Floats) -> Floats:
+        """Return what fits without a fold predict for it; a column that is constant without it has no effect."""
+        rest, columns = self._rest(fold)
+        part = decompose(self.kernel[np.ix_(rest, rest)], columns[rest], self.roots[rest])
+        dual, unpenalized = part._coefficients(target[rest], penalties)
+        values: Floats = self.kernel[np.ix_(fold, rest)] @ dual + columns[fold] @ unpenalized
+        return values
+
+    def _rest(self, fold: Indices) -> tuple[Indices, Floats]:
+        """Return the other samples, and the unpenalized columns centered there."""
+        rest = np.setdiff1d(np.arange(len(self.roots)), fold)
+        columns = self.columns.copy()
+        columns[:, 1:] -= np.average(columns[rest, 1:], axis=0, weights=self.roots[rest] ** 2)
+        return rest, columns
 
 
 def decompose(kernel: Floats, columns: Floats, roots: Floats) -> KernelDecomposition:
     """Decompose a kernel matrix off the unpenalized columns."""
     weighted = roots[:, None] * columns
     left, lengths, _ = np.linalg.svd(weighted, full_matrices=False)
-    basis = left[:, lengths > 1e-10 * lengths[0]]
+    basis = left[:, lengths > RANK_TOLERANCE * lengths[0]]
     scaled = kernel * roots * roots[:, None]
     scaled = scaled - basis @ (basis.T @ scaled)
     scaled = scaled - (scaled @ basis) @ basis.T
@@ -128,7 +172,7 @@ def decompose(kernel: Floats, columns: Floats, roots: Floats) -> KernelDecomposi
     above = 2 * float(np.trace(scaled)) + 1.0
     values, vectors = np.linalg.eigh((scaled + scaled.T) / 2 + above * (basis @ basis.T))
     count = len(roots) - basis.shape[1]
-    return KernelDecomposition(kernel, columns, roots, vectors[:, :count], np.maximum(values[:count], 0.0))
+    return KernelDecomposition(kernel, columns, roots, basis, vectors[:, :count], np.maximum(values[:count], 0.0))
 
 
 def left_out_folds(n_samples: int, groups: Indices | None) -> list[Indices]:
@@ -143,9 +187,8 @@ def dealt_folds(strata: Floats, groups: Indices | None, count: int) -> list[Indi
     """Return at most so many folds: samples, or groups, in the order of their strata are dealt out like cards."""
     units = np.arange(len(strata)) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
     first = np.unique(units, return_index=True)[1]
-    order = np.argsort(strata[first], kind="stable")
     fold = np.empty(len(first), np.intp)
-    fold[order] = np.arange(len(first)) % count
+    fold[np.argsort(strata[first], kind="stable")] = np.arange(len(first)) % count
     return [part for part in (np.flatnonzero(fold[units] == k) for k in range(count)) if len(part)]
 
 
@@ -154,11 +197,13 @@ def grouped_copies(distances: Floats, lengths: Floats, groups: Indices | None) -
 
     ``distances`` are squared, as are ``lengths``: a copy that stays in the fit would give the left-out value away.
     """
-    copies = distances <= 1e-9 * np.maximum(lengths[:, None], lengths)
-    np.fill_diagonal(copies, False)
+    copies = np.triu(distances <= COPY_TOLERANCE * np.maximum(lengths[:, None], lengths), 1)
     if groups is None and not copies.any():
         return None
-    codes = np.arange(len(lengths)) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
-    for i, j in np.argwhere(np.triu(copies)):
-        codes[codes == codes[j]] = codes[i]
-    return codes
+    first, second = np.nonzero(copies)
+    codes = np.arange(len(lengths))
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1].ravel()
+    links = coo_array((np.ones(len(first)), (codes[first], codes[second])), shape=2 * (len(lengths),))
+    found: Indices = connected_components(links, directed=False)[1][codes]
+    return found

@@ -14,8 +14,9 @@ from ..foundation.parameters import fit_context, share_docs
 from ..inputs.checks import columns_of, target_array
 from ..reduction.response import FAMILY_CHOICES, AdjustedTarget, find_family
 from ..targets import is_category
-from .base import DEFAULT, DOCS, FIT_DOCS, KernelMethod, Training
-from .left_out_values import left_out_folds
+from .base import DOCS, FIT_DOCS, KernelMethod
+from .kernel_functions import DEFAULT
+from .training_samples import Training
 
 
 @share_docs(**DOCS)
@@ -103,7 +104,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         self : estimator
             The fitted estimator.
         """
-        self._learn(X, y, groups, sample_weight, offset)
+        self._fit_scores(X, y, groups, sample_weight, offset)
         return self
 
     @share_docs(**FIT_DOCS)
@@ -125,24 +126,25 @@ class KernelScores(TransformerMixin, KernelMethod):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_outputs)
-            Scores; 0 for samples of weight 0.
+            Scores; those of samples of weight 0 are not part of the fit.
         """
-        self._learn(X, y, groups, sample_weight, offset)
+        self._fit_scores(X, y, groups, sample_weight, offset)
         return self.training_scores_
 
     @fit_context(skip_nested=True)
-    def _learn(self, X: Any, y: Any, groups: Any, sample_weight: Any, offset: Any) -> None:
+    def _fit_scores(self, X: Any, y: Any, groups: Any, sample_weight: Any, offset: Any) -> None:
         labels, y = is_category(y), target_array(y, self.family)
         training = self._prepare(X, y, sample_weight, offset, groups)
         target = self._residuals(training, labels)
         weights = training.weights
-        target = target / np.sqrt(np.average(target**2, axis=0, weights=weights))
+        deviation = np.sqrt(np.average(target**2, axis=0, weights=weights))
+        target = target / deviation
         fits = self._fit_kernels(training, target)
         values, in_folds = (np.stack(part) for part in zip(*(fit[2:] for fit in fits), strict=True))
         densities, compared = (_densities(part, target, weights) for part in (values, in_folds))
-        members = self._mix(fits, densities, compared, weights)
-        alone = left_out_folds(len(target), training.groups) if self.cv is None else self.cv
-        null, left_out_null = next(iter(training.decompositions.values())).leave_out_unpenalized(target, alone)
+        members = self._mix(training, fits, densities, compared)
+        part = next(iter(training.decompositions.values()))
+        null, left_out_null = part.fit_unpenalized(target, training.folds)
         # What all samples have in common is not part of the score: of a left-out sample, it contains its outcome.
         self.unpenalized_coef_ = self.unpenalized_coef_ - null
         scores = np.tensordot(members, values - left_out_null, 2)
@@ -150,12 +152,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         useful = (weights @ (scores * target) > 0).astype(np.float64)
         scores, self.dual_coef_ = scores * useful, self.dual_coef_ * useful
         self.unpenalized_coef_ = self.unpenalized_coef_ * useful
-        kept = training.samples.kept
-        if kept is not None:
-            every = np.zeros((np.shape(sample_weight)[0], scores.shape[1]))
-            every[kept] = scores
-            scores = every
-        self.training_scores_ = scores
+        self.training_scores_ = training.completed(scores, self._scores)
         self._store_coefficients(training, np.ones(len(self.member_weights_)))
 
     def _residuals(self, training: Training, labels: bool) -> Floats:
@@ -182,8 +179,11 @@ class KernelScores(TransformerMixin, KernelMethod):
         Z : ndarray of shape (n_samples, n_outputs)
             Scores.
         """
-        mean: Floats = np.tensordot(self.member_weights_, self._member_values(self._check_new(X)), 1)
-        return mean
+        return self._scores(self._check_new(X))
+
+    def _scores(self, Z: Any) -> Floats:
+        scores: Floats = np.tensordot(self.member_weights_, self._member_values(Z), 1)
+        return scores
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return ``kernel_score_1``, ...

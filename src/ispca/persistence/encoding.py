@@ -9,13 +9,16 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..containers import ColumnSource
 from ..containers.array_api import on_host
 from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import take_apart
 from ..foundation.result_tables import as_table
+from ..inputs.checks import check_sparse_structure
 from ..models.diagnostics import Diagnostics
 from ..models.posterior import Posterior
 from ..models.survival import CumulativeHazard
@@ -60,6 +63,10 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
         return {"slice": [encode(item, arrays) for item in (value.start, value.stop, value.step)]}
     if isinstance(value, list | tuple):
         return {type(value).__name__: [encode(item, arrays) for item in value]}
+    if isinstance(value, sp.csr_array):
+        return {
+            "sparse": [encode(item, arrays) for item in (value.shape, value.data, value.indices, value.indptr)]
+        }
     name = type(value).__name__
     if RECORDS.get(name) is type(value):
         return {"record": name, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
@@ -99,13 +106,20 @@ def _encode_model(value: Any, arrays: list[np.ndarray], blank: bool = False) -> 
     if blank:
         return {"blank": name, "parameters": _encode_parameters(value, arrays)}
     check_is_fitted(value)
-    # NumPy arrays take the place of those of other libraries.
+    # Arrays in memory take the place of stored ones and those of other libraries.
     value = copy(value)
-    vars(value).update({key: on_host(item) for key, item in vars(value).items()})
+    vars(value).update({key: _in_memory(item) for key, item in vars(value).items()})
     _check_storable(value, check_estimator)
     parameters = _encode_parameters(value, arrays)
     fitted = {key: encode(item, arrays) for key, item in vars(value).items() if FITTED.fullmatch(key)}
     return {"estimator": name, "parameters": parameters, "fitted": fitted}
+
+
+def _in_memory(value: Any) -> Any:
+    """Return what is kept of the data as an array; anything else unchanged."""
+    if isinstance(value, ColumnSource):
+        value = value.take(slice(None))
+    return sp.csr_array(value) if sp.issparse(value) else on_host(value)
 
 
 def _is_step(value: Any) -> bool:
@@ -263,6 +277,13 @@ def _estimator(content: Content, name: Any, parameters: Any, fitted: Any) -> Any
     return estimator
 
 
+def _sparse(content: Content, items: Any) -> sp.csr_array:
+    shape, data, indices, indptr = _list(content, items)
+    matrix = check_sparse_structure(sp.csr_array((data, indices, indptr), shape=shape))
+    matrix.check_format()
+    return matrix
+
+
 def _dtype(content: Content, name: Any) -> Any:
     if name not in ("float32", "float64"):
         raise ContentError("its description contains an unknown type of numbers")
@@ -279,6 +300,7 @@ _DECODERS: dict[tuple[str, ...], Callable[..., Any]] = {
     ("tuple",): lambda content, items: tuple(_list(content, items)),
     ("dict",): _dict,
     ("table",): _table,
+    ("sparse",): _sparse,
     ("dtype",): _dtype,
     ("function",): lambda content, name: _look_up(functions(), name),
     ("record", "fields"): _record,

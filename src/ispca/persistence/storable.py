@@ -17,6 +17,8 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from ..families import class_family
 from ..fitted_parts import linear_columns, take_apart
+from ..kernels import KERNEL_METHODS, KernelScores
+from ..kernels.base import KernelMethod
 from ..models import MODELS
 from ..models.classifiers import PosteriorClassifier, PosteriorOrdinal
 from ..models.posterior_predictor import PosteriorModel
@@ -34,6 +36,7 @@ from ..transformers.base import SupervisedComponents
 from ..transformers.ispca_transformer import ISPCA
 from ..transformers.spca_transformer import SPCA
 from .archive import ContentError, check_memory
+from .kernel_method_checks import KERNEL_SHAPES, check_kernels
 from .shapes import ROUNDING, WIDTH, Sizes, check_shapes
 
 MOST_CANDIDATES = 1000
@@ -43,14 +46,15 @@ BYTES_PER_FEATURE = 64
 # Classes of this package that a model file may contain; `preprocessing` has those of scikit-learn.
 OWN = (
     *(ISPCA, SPCA, FeaturePanel, BaseRateRegressor, BaseRateCounts, BaseRateSurvival),
-    *(*MODELS.values(), *PENALIZED.values(), *STACKS.values(), *SUBMODELS.values()),
+    *(*MODELS.values(), *PENALIZED.values(), *STACKS.values(), *SUBMODELS.values(), *KERNEL_METHODS.values()),
+    KernelScores,
 )
 CLASSIFIER = {"coef_": "finite outputs n_features_in_", "intercept_": "finite outputs"}
 REGRESSOR = {"coef_": "finite n_features_in_", "intercept_": "finite"}
 TIMES = {"unique_times_": "ascending *"}
 # What predictions use, by class; an estimator has the attributes of all its classes. Axes without an attribute are
 # outputs (one per class if there are more than two), encoded (features of a reduction, in which indicators replace
-# categories), averaged (penalties of an average) and curves.
+# categories), averaged (penalties of an average), curves, and the axes of kernel methods.
 SHAPES: dict[type, dict[str, str]] = {
     SupervisedComponents: {
         "n_components_ n_supervised_": "size",
@@ -90,6 +94,7 @@ SHAPES: dict[type, dict[str, str]] = {
     MinMaxScaler: {"min_": "finite n_features_in_", "scale_": "positive n_features_in_"},
     MaxAbsScaler: {"scale_": "positive n_features_in_"},
     FunctionTransformer: {},
+    **KERNEL_SHAPES,
 }
 EXTRAS = {
     "sigma": "finite chains draws",
@@ -155,6 +160,9 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
     _check_classes(estimator, sizes)
     if isinstance(estimator, SupervisedComponents):
         _check_reduction(estimator, sizes)
+    if isinstance(estimator, KernelMethod):
+        _check_categories(estimator, sizes)
+        check_kernels(estimator, sizes)
     if isinstance(estimator, Stacked):
         _check_candidates(estimator, sizes)
     weights = given.get("weights_")
@@ -205,6 +213,8 @@ def _output_width(step: Any) -> int | None:
     """Return the number of features that a step returns, None for a model."""
     if isinstance(step, SupervisedComponents):
         return int(step.n_components_) + len(step.kept_columns_)
+    if isinstance(step, KernelScores):
+        return int(step.dual_coef_.shape[2])
     columns = linear_columns(step)
     if columns is not None:
         return len(columns.source)
@@ -228,18 +238,24 @@ def _check_classes(estimator: Any, sizes: Sizes) -> None:
         )
 
 
-def _check_reduction(estimator: Any, sizes: Sizes) -> None:
-    """Refuse categories of unknown columns and steps with unknown features; note the number of features."""
-    found, steps = vars(estimator).get("categories_"), vars(estimator).get("steps_")
+def _check_categories(estimator: Any, sizes: Sizes) -> None:
+    """Refuse categories of unknown columns, and note the number of features."""
+    found = vars(estimator).get("categories_")
     if not isinstance(found, dict) or not set(found) <= set(vars(estimator).get("feature_names_in_", ())):
         raise ContentError("its categories_ do not belong to its columns")
     for kinds in found.values():
         texts = isinstance(kinds, list) and all(isinstance(text, str) for text in kinds)
         if not texts or not 0 < len(set(kinds)) == len(kinds):
             raise ContentError("its categories_ are not lists of distinct categories")
+    sizes["encoded"] = len(estimator.source_columns_)
+
+
+def _check_reduction(estimator: Any, sizes: Sizes) -> None:
+    """Refuse categories of unknown columns and steps with unknown features; note the number of features."""
+    _check_categories(estimator, sizes)
+    steps = vars(estimator).get("steps_")
     if not isinstance(steps, list) or not all(isinstance(step, Step) for step in steps):
         raise ContentError("its steps_ is not a list of Step")
-    sizes["encoded"] = len(estimator.source_columns_)
     for step in steps:
         check_shapes(step, {"features": "indices encoded"}, dict(sizes))
 
@@ -313,7 +329,7 @@ def _try_out(estimator: Any, width: int) -> None:
     """Use an estimator on one sample: what is forged, or from another version of scikit-learn, may not work."""
     # Categories come from a data frame, and reading a file must not need pandas.
     parts = getattr(estimator, "estimators_", {"": estimator}).values()
-    if any(take_apart(part).encodes_categories for part in parts):
+    if any(getattr(step, "categories_", None) for part in parts for step in take_apart(part).steps):
         return
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
