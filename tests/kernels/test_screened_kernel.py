@@ -52,7 +52,8 @@ def test_left_out_values(data, weighted, fraction):
     for fold in folds:
         expected = refitted(A, Y, roots**2, columns, fold, fraction)
         np.testing.assert_allclose(fit.left_out[:, fold], expected, atol=1e-8)
-    assert len(chosen) == max(20, round(fraction * D)) and 5 in chosen
+    assert len(chosen) == max(20, round(fraction * D))
+    assert 5 in chosen
 
 
 def test_a_fold_has_no_part_in_its_screening(data):
@@ -63,4 +64,5 @@ def test_a_fold_has_no_part_in_its_screening(data):
         design = make_design(X, threads, center=True, scale=True)
         parts = Parts(np.ones((N, 1)), np.ones(N), folds)
         first, again = (ranked_features(design, parts, target, threads) for target in (Y, changed))
-    assert (first[1] == again[1]).all() and (first[2] != again[2]).any()
+    assert (first[1] == again[1]).all()
+    assert (first[2] != again[2]).any()
