@@ -115,11 +115,11 @@ def _library(array: Any) -> str:
 
 def compiled(array: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of arrays as the library of an array runs it best; its keyword arguments are constants."""
-    return _jitted(function) if _library(array).startswith("jax") else function
+    return _jit(function) if _library(array).startswith("jax") else function
 
 
 @cache
-def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
     names = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
     compiled: Callable[..., Any] = load_extra("Using JAX arrays", "jax").jit(function, static_argnames=names)
     return compiled

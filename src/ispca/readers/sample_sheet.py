@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..foundation.messages import count, listing, shortened, suggestion
+from ..foundation.messages import count, listing, shorten, suggestion
 from .file_access import as_table_error, limit_for
 from .file_formats import find_format, read_file
 from .messy_cells import in_plain_notation
@@ -179,7 +179,7 @@ def _join(raw: Raw, sheet: dict[str, list[str]], ids: SheetIds, where: str) -> N
         raw.notes.append(f"{without}: {listing(unused)}.")
     if differ:
         name = raw.ids[kept[0]]
-        example = f"{shortened(name)!r} is {shortened(rows[place[name]])!r}"
+        example = f"{shorten(name)!r} is {shorten(rows[place[name]])!r}"
         raw.notes.append(f"Sample names of the two files differ {differ}, but match one to one: {example}.")
     raw.keep_samples(kept)
     raw.read_as = raw.read_as._replace(matched_on=column)
