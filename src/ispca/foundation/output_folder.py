@@ -40,9 +40,6 @@ class FullDiskError(OSError):
 def default_output(data: Path) -> Path:
     """Return the folder for the results of a data file: its name without extensions and "-results".
 
-    Examples
-    --------
-    >>> from ispca.foundation.output_folder import default_output
     >>> str(default_output(Path("data/expression.csv.gz")))
     'expression-results'
     """

@@ -37,8 +37,6 @@ def clustered(values: Floats, linkage: str) -> Clustering:
 def brackets(clustering: Clustering) -> Floats:
     """Return the corners of each merge, shape (merge, 4, 2): place among the leaves, and height.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from ispca.plots.heatmap import brackets, clustered
     >>> brackets(clustered(np.array([[0.0], [5.0], [1.0]]), "single"))[:, 1, 1].tolist()

@@ -27,9 +27,6 @@ SAMPLES_PER_GROUP = 20
 def risk_groups(risk: Any, event: Any) -> np.ndarray:
     """Return "low", "middle" or "high" for each sample: thirds by risk, or halves if there are few events.
 
-    Examples
-    --------
-    >>> from ispca.plots.predicted_groups import risk_groups
     >>> risk_groups([0.3, -1.2, 0.9, 0.1], [True, False, True, True]).tolist()
     ['high', 'low', 'high', 'low']
     """
