@@ -80,7 +80,8 @@ def like(array: Any, values: Any) -> Any:
     if isinstance(values, np.ndarray) and min(values.strides, default=0) < 0:
         # PyTorch cannot take it, and to NumPy a single row that runs backwards is contiguous.
         values = values.copy()
-    return namespace(array).asarray(values, device=_device(array))
+    compat = load_extra("Using arrays of other libraries", "array_api_compat")
+    return namespace(array).asarray(values, device=compat.device(array))
 
 
 def matching(array: Any, values: Any) -> Any:
@@ -123,11 +124,6 @@ def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
     names = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
     compiled: Callable[..., Any] = load_extra("Using JAX arrays", "jax").jit(function, static_argnames=names)
     return compiled
-
-
-def _device(array: Any) -> Any:
-    compat = load_extra("Using arrays of other libraries", "array_api_compat")
-    return compat.device(array)
 
 
 class DeviceArray(ColumnSource):
