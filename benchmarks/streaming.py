@@ -20,7 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ispca import ISPCA
-from ispca.containers import wrapped
+from ispca.containers import wrap_container
 
 SAMPLES, FEATURES, PERMUTATIONS = 1_000, 5_000_000, 1_000
 # Features that follow the factor of the target.
@@ -46,7 +46,7 @@ def write(path: Path, n_features: int) -> np.ndarray:
 def read_seconds(path: Path) -> float:
     """Return how long one pass over the file takes, from the disk as far as this can be arranged."""
     forget(path)
-    source = wrapped(np.load(path, mmap_mode="r"))
+    source = wrap_container(np.load(path, mmap_mode="r"))
     start = time.perf_counter()
     for first in range(0, source.shape[1], BLOCK):
         source.read(slice(first, min(first + BLOCK, source.shape[1])))

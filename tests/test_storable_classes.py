@@ -105,14 +105,12 @@ def test_penalized_models(problem, tmp_path, n_classes, penalty, choice):
     assert np.array_equal(loaded.weights_, model.weights_)
 
 
-@pytest.mark.parametrize("name", ["weights_", "averaged_coef_", "averaged_intercept_"])
+@pytest.mark.parametrize("name", ["averaged_coef_", "averaged_intercept_"])
 def test_an_average_without_all_its_parts_is_refused(problem, tmp_path, name):
     X, y = problem
     model = PenalizedRegressor(penalty="ridge", choice="average", random_state=0).fit(X, y)
     setattr(model, name, None)
-    with pytest.raises(
-        ValueError, match=r"cannot be stored: its (averaged_\w+_ is not|PenalizedRegressor does not work)"
-    ):
+    with pytest.raises(ValueError, match="cannot be stored: its PenalizedRegressor does not work"):
         save_model(model, tmp_path / "model")
 
 
@@ -217,7 +215,8 @@ STACK_FORGERIES = {
     "no candidates": (lambda m, a: m["fitted"].update(estimators_={"dict": {}}), "not 1 to 1000 named candidates"),
     "candidates are a list": (lambda m, a: m["fitted"].update(estimators_={"list": []}), "not 1 to 1000 named"),
     "candidate is a number": (lambda m, a: m["fitted"]["estimators_"]["dict"].update(lasso=1), "not an estimator"),
-    "weights": (lambda m, a: put(a, m["fitted"]["weights_"], [0.5, 0.5, 0.5]), "form a distribution"),
+    "weights": (lambda m, a: put(a, m["fitted"]["weights_"], [0.5, 0.5, 0.5]), "add up to one"),
+    "too few weights": (lambda m, a: put(a, m["fitted"]["weights_"], [0.5, 0.5]), "does not work"),
     "another width": (
         lambda m, a: (m["fitted"].pop("feature_names_in_"), m["fitted"].update(n_features_in_=3)),
         "features",
@@ -246,7 +245,7 @@ STACK_FORGERIES = {
         lambda m, a: put(
             a, m["fitted"]["estimators_"]["dict"]["base rate"]["fitted"]["class_prior_"], [2.0, -1.0]
         ),
-        "form a distribution",
+        "impossible probabilities",
     ),
     "lacks what predictions need": (lambda m, a: m["fitted"].pop("inverse_temperature_"), "does not work"),
 }
@@ -275,9 +274,13 @@ STEP_FORGERIES = {
     "scale of zero": (
         StandardScaler(),
         lambda s, a: put(a, s["fitted"]["scale_"], np.zeros(8)),
-        "positive numbers",
+        "impossible values",
     ),
-    "scale of another shape": (RobustScaler(), lambda s, a: put(a, s["fitted"]["scale_"], np.ones(3)), "shape"),
+    "scale of another shape": (
+        RobustScaler(),
+        lambda s, a: put(a, s["fitted"]["scale_"], np.ones(3)),
+        "does not work",
+    ),
     "range of one": (
         MinMaxScaler(clip=True),
         lambda s, a: s["parameters"].update(feature_range={"tuple": [1]}),

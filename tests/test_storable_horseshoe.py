@@ -82,27 +82,23 @@ def test_draws_of_another_family_are_refused(tmp_path):
 
 def test_missing_and_foreign_draws_are_refused(tmp_path):
     draws = fitted("negative-binomial")[-1].posterior_.dispersion
-    refused(altered("negative-binomial", dispersion=None), "its dispersion is not", tmp_path)
-    refused(altered("negative-binomial", dispersion=-draws), "its dispersion is not", tmp_path)
+    refused(altered("negative-binomial", dispersion=None), "does not work", tmp_path)
+    refused(altered("negative-binomial", dispersion=draws[:1]), "one value per draw", tmp_path)
     thresholds = fitted("ordinal")[-1].posterior_.thresholds
-    refused(altered("ordinal", thresholds=thresholds[:, :, ::-1]), "its thresholds is not", tmp_path)
-    refused(altered("ordinal", thresholds=thresholds[:, :, :1]), "its thresholds is not", tmp_path)
+    refused(altered("ordinal", thresholds=thresholds[:, :, ::-1]), "impossible probabilities", tmp_path)
+    refused(altered("ordinal", thresholds=thresholds[:, :, :1]), "impossible probabilities", tmp_path)
 
 
 def test_hazards_that_do_not_fit_are_refused(tmp_path):
     hazard = fitted("cox")[-1].posterior_.hazard
-    refused(altered("cox", hazard=None), "its starts is missing", tmp_path)
-    starts = hazard.starts[::-1]
-    refused(altered("cox", hazard=replace(hazard, starts=starts)), "its starts is not", tmp_path)
+    refused(altered("cox", hazard=None), "does not work", tmp_path)
     rates = hazard.log_rates[:5]
-    refused(altered("cox", hazard=replace(hazard, log_rates=rates)), "its log_rates is not", tmp_path)
+    refused(altered("cox", hazard=replace(hazard, log_rates=rates)), "does not work", tmp_path)
     model = altered("cox")
     model.cumulative_hazard_ = replace(model.cumulative_hazard_, draws=model.cumulative_hazard_.draws + 1)
-    refused(model, "its draws is not a list of distinct indices in range", tmp_path)
+    refused(model, "does not work", tmp_path)
     model.cumulative_hazard_ = replace(model.cumulative_hazard_, draws=np.arange(0))
-    refused(model, "its log_values is not", tmp_path)
-    model.unique_times_ = model.unique_times_[::-1]
-    refused(model, "its unique_times_ is not an array of ascending numbers", tmp_path)
+    refused(model, "does not work", tmp_path)
 
 
 def test_classes_of_an_ordinal_model_keep_any_order(tmp_path):

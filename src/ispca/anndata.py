@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .containers import wrapped
+from .containers import wrap_container
 from .foundation.messages import suggestion
 from .foundation.parameters import integer_seed
 from .inputs.checks import check_container
@@ -74,7 +74,7 @@ def ispca(
     """
     _refuse_backed(adata, copy)
     adata = adata.copy() if copy else adata
-    X = wrapped(check_container(_matrix(adata, layer, use_raw)))
+    X = wrap_container(check_container(_matrix(adata, layer, use_raw)))
     y, present = _target(adata, target)
     # Named, so that the results record how the target was treated.
     options.setdefault("family", choose_family("auto", y[present]).name)

@@ -109,9 +109,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     The code is 0 for success, 1 for a failure, 2 for an invalid command line, 3 for an unusable data or model
     file, and 130 for an interrupt.
 
-    Examples
-    --------
-    >>> from ispca.cli import main
     >>> main(["datasets", "colon", "--json"])  # doctest: +ELLIPSIS
     {
       "name": "colon",

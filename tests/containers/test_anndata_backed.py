@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ispca import ISPCA
-from ispca.containers import anndata_backed, open_array, scratch, wrapped
+from ispca.containers import anndata_backed, open_array, scratch, wrap_container
 from ispca.containers.anndata_backed import CompressedColumns, CompressedRows
 
 anndata = pytest.importorskip("anndata")
@@ -41,9 +41,9 @@ def test_names_come_from_var(tmp_path, make):
 
 @pytest.mark.parametrize("memory", [2**28, 2**14])
 def test_rows_become_columns_in_one_pass(tmp_path, memory):
-    source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
+    source = wrap_container(backed(tmp_path, sp.csr_matrix(DENSE)))
     assert isinstance(source, CompressedRows)
-    by_column = source.arranged(memory)
+    by_column = source.arrange(memory)
     assert source.n_columns_read == pytest.approx(D)
     assert ("memory" in by_column.label) == (memory > 2**20)
     for columns in (slice(0, D), slice(700, 1212), np.array([0, 1, 5, 1499]), np.array([], int)):
@@ -56,13 +56,13 @@ def test_rows_are_projected_in_one_pass(tmp_path, monkeypatch):
     monkeypatch.setattr(CompressedRows.pieces, "__defaults__", (2000,))
     adata = backed(tmp_path, sp.csr_matrix(DENSE))
     model = ISPCA(2, random_state=0).fit(DENSE, Y)
-    source = wrapped(adata.X)
+    source = wrap_container(adata.X)
     np.testing.assert_allclose(model.transform(source), model.transform(DENSE), atol=1e-10)
     assert source.n_columns_read == pytest.approx(D)
 
 
 def test_samples_without_a_target_are_left_out_of_the_rows(tmp_path):
-    source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
+    source = wrap_container(backed(tmp_path, sp.csr_matrix(DENSE)))
     some = np.flatnonzero(Y < 2)
     found = ISPCA(2, random_state=0, memory_budget=2**20).fit(source[some], Y[some])
     expected = ISPCA(2, random_state=0).fit(sp.csr_array(DENSE)[some], Y[some])
@@ -70,15 +70,15 @@ def test_samples_without_a_target_are_left_out_of_the_rows(tmp_path):
 
 
 def test_a_full_disk_is_named_before_anything_is_written(tmp_path, monkeypatch):
-    source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
+    source = wrap_container(backed(tmp_path, sp.csr_matrix(DENSE)))
     usage = type("Usage", (), {"free": 1000})
     monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: usage)
     with pytest.raises(OSError, match=r"stored by row, needs scratch files of .* too little space"):
-        source.arranged(2**14)
+        source.arrange(2**14)
 
 
 def test_an_interrupted_copy_leaves_no_file(tmp_path, monkeypatch):
-    source = wrapped(backed(tmp_path, sp.csr_matrix(DENSE)))
+    source = wrap_container(backed(tmp_path, sp.csr_matrix(DENSE)))
     opened = []
 
     class Interrupted(scratch.ScratchArray):
@@ -93,7 +93,7 @@ def test_an_interrupted_copy_leaves_no_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(scratch, "ScratchArray", Interrupted)
     with pytest.raises(KeyboardInterrupt):
-        source.arranged(2**14)
+        source.arrange(2**14)
     assert len(opened) == 4
     assert all(array._file.closed for array in opened)
 
@@ -102,7 +102,7 @@ def test_damaged_matrices_are_refused(tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         anndata.io.write_elem(file, "X", sp.csc_matrix(DENSE))
         file["X/indices"][5] = N
-        source = wrapped(file["X"])
+        source = wrap_container(file["X"])
         assert isinstance(source, CompressedColumns)
         with pytest.raises(
             OSError, match=r"Could not read columns 0 to 9 of /X of x.h5: an index is out of range"
@@ -110,7 +110,7 @@ def test_damaged_matrices_are_refused(tmp_path):
             source.read(slice(0, 10))
         file["X/indptr"][3] = 10**6
         with pytest.raises(ValueError, match="damaged: its indptr"):
-            wrapped(file["X"])
+            wrap_container(file["X"])
 
 
 @pytest.mark.parametrize(("chunk", "span", "n_reads"), [(4096, 2**26, 1), (16, 2**26, 3), (4096, 2**14, 9)])
@@ -119,7 +119,7 @@ def test_columns_in_the_same_chunk_are_read_together(tmp_path, monkeypatch, chun
     matrix, columns = sp.csc_matrix(DENSE), np.array([*range(0, D, 2)] if chunk > 16 else [0, 1, 700, 702, 1400])
     with h5py.File(tmp_path / "x.h5", "w") as file:
         anndata.io.write_elem(file, "X", matrix, dataset_kwargs={"chunks": (chunk,)})
-        source = wrapped(file["X"])
+        source = wrap_container(file["X"])
         reads, entries = [], source.entries
         monkeypatch.setattr(source, "entries", lambda *ends: reads.append(ends) or entries(*ends))
         np.testing.assert_array_equal(source.read(columns).toarray(), DENSE[:, columns])
@@ -136,7 +136,7 @@ def in_zarr(tmp_path, request):
 def test_sparse_matrices_in_zarr(tmp_path, in_zarr):
     expected = ISPCA(3, random_state=0).fit(sp.csc_array(DENSE), Y)
     for X in (in_zarr, anndata.io.sparse_dataset(in_zarr), open_array(tmp_path / "cells.zarr")):
-        source = wrapped(X)
+        source = wrap_container(X)
         assert source.sparse
         assert source.label == "Zarr group cells.zarr/X"
         np.testing.assert_array_equal(source.take([3, 1400, 3]), DENSE[:, [3, 1400, 3]])
@@ -147,13 +147,13 @@ def test_sparse_matrices_in_zarr(tmp_path, in_zarr):
 
 def test_rows_in_zarr_may_not_fit_into_memory(tmp_path):
     anndata.AnnData(sp.csr_matrix(DENSE)).write_zarr(tmp_path / "cells.zarr")
-    by_column = open_array(tmp_path / "cells.zarr").arranged(2**14)
+    by_column = open_array(tmp_path / "cells.zarr").arrange(2**14)
     assert by_column.label == "the scratch copy of Zarr group cells.zarr/X by column"
     np.testing.assert_array_equal(by_column.take(slice(None)), DENSE)
 
 
 def test_a_zarr_group_that_disappears(tmp_path, in_zarr):
-    source = wrapped(in_zarr)
+    source = wrap_container(in_zarr)
     shutil.rmtree(tmp_path / "cells.zarr")
     with pytest.raises(OSError, match=r"Could not read .* of Zarr group cells\.zarr/X: .* no longer exists"):
         ISPCA(2, memory_budget=2**20).fit(source, Y)

@@ -18,7 +18,7 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed", reason="the cluster of these tests needs distributed")
 
 from ispca.containers.dask_array import DaskArray, wrap  # noqa: E402
-from ispca.containers.dask_array import _unchanged as returned  # noqa: E402
+from ispca.containers.dask_array import _keep as returned  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from ispca import ISPCA, SPCA
-from ispca.containers import ColumnSource, open_array, wrapped
+from ispca.containers import ColumnSource, open_array, wrap_container
 from ispca.containers.anndata_backed import CompressedColumns
 from ispca.containers.derived import ChosenColumns, MatchedColumns
 from ispca.reduction.design import partitioned
@@ -31,7 +31,7 @@ y = np.arange(30) % 2
 
 
 def test_ordinary_arrays_are_not_wrapped():
-    assert wrapped(X) is X
+    assert wrap_container(X) is X
 
 
 def test_an_unreadable_block_is_named():

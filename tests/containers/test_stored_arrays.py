@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ispca import ISPCA
-from ispca.containers import scratch, stored_array, wrapped
+from ispca.containers import scratch, stored_array, wrap_container
 from ispca.containers.scratch import ScratchColumns
 from ispca.containers.source import FEATURE_VECTORS, block_width, reading_text
 from ispca.reduction.design.partitioned import project_source
@@ -53,7 +53,7 @@ def scratch_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("make", [in_hdf5, in_zarr, in_rows], ids=lambda make: make.__name__)
 def test_any_columns_of_any_type(tmp_path, make, dtype):
     values = (8 * X[:, :700]).astype(dtype)
-    source = wrapped(make(tmp_path, values)).arranged(SMALL)
+    source = wrap_container(make(tmp_path, values)).arrange(SMALL)
     kind = np.float64 if dtype is np.float16 else np.dtype(dtype).newbyteorder("=")
     for columns in (slice(0, 512), slice(512, 700), np.array([0, 1, 5, 511, 512, 699]), np.array([], int)):
         found = source.read(columns)
@@ -71,13 +71,13 @@ def test_views_of_memory_maps(tmp_path, order, mode):
         mapped[5, 7] = 99.0  # a change that the file does not have
     for view in (mapped, mapped[3:, 10:], mapped[::2], mapped[:, ::3], mapped.T, mapped[:, ::-1], mapped[4:5]):
         for columns in (slice(1, 4), np.array([0, 3, 4])):
-            np.testing.assert_array_equal(wrapped(view).read(columns), np.asarray(view)[:, columns])
+            np.testing.assert_array_equal(wrap_container(view).read(columns), np.asarray(view)[:, columns])
 
 
 def test_memory_maps_are_not_held_in_memory(tmp_path):
     values = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float32, (64, 2**19))
     values[:, ::1024] = 1.0
-    source = wrapped(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    source = wrap_container(np.load(tmp_path / "X.npy", mmap_mode="r"))
     del values
 
     def resident():
@@ -93,21 +93,21 @@ def test_memory_maps_are_not_held_in_memory(tmp_path):
 
 
 def test_blocks_consist_of_whole_chunks(tmp_path):
-    source = wrapped(in_zarr(tmp_path, chunks=(40, 300)))
+    source = wrap_container(in_zarr(tmp_path, chunks=(40, 300)))
     vectors = 8 * FEATURE_VECTORS * 3000
     assert block_width(source, vectors + 8 * 2000 * 160) == 1800
     assert block_width(source, 8 * 200 * 160) == 512  # no chunk fits
-    assert block_width(wrapped(in_hdf5(tmp_path)), vectors + 8 * 2000 * 160) == 1536
+    assert block_width(wrap_container(in_hdf5(tmp_path)), vectors + 8 * 2000 * 160) == 1536
 
 
 def test_chunks_of_rows_are_copied_once(tmp_path, scratch_folder, capsys):
     rows = in_rows(tmp_path)
-    source = wrapped(rows).arranged(SMALL)
+    source = wrap_container(rows).arrange(SMALL)
     assert isinstance(source, ScratchColumns)
     assert source.original.n_columns_read == pytest.approx(3000)
     assert not list(scratch_folder.iterdir())
     # One block holds all of it: nothing is read twice.
-    assert not isinstance(wrapped(rows).arranged(2**26), ScratchColumns)
+    assert not isinstance(wrap_container(rows).arrange(2**26), ScratchColumns)
     found = ISPCA(3, random_state=0, memory_budget=SMALL, cross_fit=3, verbose=1).fit(rows, y)
     printed = capsys.readouterr().out
     assert "[ISPCA] read X 1.0 times (0.00048 GB) from dataset /X of X.h5 and " in printed
@@ -118,7 +118,7 @@ def test_chunks_of_rows_are_copied_once(tmp_path, scratch_folder, capsys):
 @pytest.mark.parametrize("span", [2**13, 2**26])
 def test_new_samples_in_chunks_of_rows_are_read_once(tmp_path, monkeypatch, span):
     monkeypatch.setattr(stored_array, "LARGEST_SPAN", span)
-    source = wrapped(in_zarr(tmp_path, chunks=(3, 1100)))
+    source = wrap_container(in_zarr(tmp_path, chunks=(3, 1100)))
     mean, weights = rng.normal(size=3000), rng.normal(size=(3000, 2))
     found = project_source(source, mean, weights, memory_budget=SMALL)
     np.testing.assert_allclose(found, (X - mean) @ weights, atol=1e-9)
@@ -126,7 +126,7 @@ def test_new_samples_in_chunks_of_rows_are_read_once(tmp_path, monkeypatch, span
 
 
 def test_tiles_need_not_hold_whole_rows(tmp_path, scratch_folder):
-    source = wrapped(in_zarr(tmp_path, chunks=(8, 1100)))
+    source = wrap_container(in_zarr(tmp_path, chunks=(8, 1100)))
     copy = ScratchColumns(source, 512, 4 * 4 * 8 * 1100)
     np.testing.assert_array_equal(copy.read(slice(0, 3000)), X)
     np.testing.assert_array_equal(copy.take([2999, 3, 511, 512]), X[:, [2999, 3, 511, 512]])
@@ -219,7 +219,7 @@ def test_a_file_that_disappears(tmp_path, change):
 
 def test_a_file_that_is_closed_or_resized(tmp_path):
     data = h5py.File(tmp_path / "X.h5", "w").create_dataset("X", data=X, maxshape=(None, 3000), chunks=(40, 500))
-    source = wrapped(data)
+    source = wrap_container(data)
     data.resize((39, 3000))
     with pytest.raises(ValueError, match="expected 40 samples of float32, but read 39 of float32"):
         source.read(slice(0, 10))

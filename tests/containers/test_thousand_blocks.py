@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ispca import ISPCA
-from ispca.containers import wrapped
+from ispca.containers import wrap_container
 from ispca.containers.source import block_width
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ def mapped(tmp_path):
     X = np.memmap(tmp_path / "X.bin", np.float32, "w+", shape=shape, order="F")
     X.T[:] = np.random.default_rng(0).standard_normal(shape[::-1], dtype=np.float32)
     X.flush()
-    assert block_width(wrapped(X), BUDGET) == WIDTH
+    assert block_width(wrap_container(X), BUDGET) == WIDTH
     return X
 
 
@@ -50,7 +50,7 @@ def test_an_unreadable_block_is_named(mapped):
     ids=["samples", "type", "features"],
 )
 def test_a_block_that_differs_is_named(mapped, change, expected):
-    source = wrapped(mapped)
+    source = wrap_container(mapped)
     load = source.load
     source.load = lambda columns: change(load(columns)) if columns == BAD else load(columns)
     with pytest.raises(ValueError, match=rf"columns 479,232 to 479,743 of X\.bin: expected {expected}\. The data"):

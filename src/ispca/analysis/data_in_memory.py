@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..containers import ColumnSource, wrapped
+from ..containers import ColumnSource, wrap_container
 from ..containers.array_api import on_host
 from ..families.survival_target import survival_target
 from ..foundation.messages import SettingError, count
@@ -114,7 +114,7 @@ def examine(X: Any) -> Samples:
 
 
 def _matrix(X: Any) -> Any:
-    X = wrapped(X)
+    X = wrap_container(X)
     if isinstance(X, ColumnSource):
         return X
     return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(on_host(X), dtype=np.float64)

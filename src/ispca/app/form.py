@@ -86,8 +86,6 @@ def _problem_of_text(value: Any) -> str | None:
 def make_settings(options: Mapping[str, Any], files: Mapping[str, Path]) -> Settings:
     """Return the settings of an analysis of these files.
 
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from ispca.app.form import make_settings
     >>> make_settings({"target": "tumor", "kind": "class"}, {"matrix": Path("x.csv")}).kind
@@ -108,8 +106,6 @@ def arguments(command: str, options: Mapping[str, Any], files: Mapping[str, Path
 
     Values are written as ``--name=value``, so that one that starts with a dash is never taken for an option.
 
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from ispca.app.form import arguments
     >>> arguments("fit", {"target": "tumor", "transpose": True}, {"matrix": Path("x.csv")})
@@ -149,9 +145,6 @@ def label(name: str) -> str:
 def in_page_words(text: str) -> str:
     """Return a text that mentions settings in the words of the page, without sentences about others.
 
-    Examples
-    --------
-    >>> from ispca.app.form import in_page_words
     >>> in_page_words("Pass ⟦missing=mean⟧ to keep them. If the file is correct, pass ⟦max_bytes=N⟧.")
     'Set “Missing values” to “Replace by the column mean” to keep them.'
     >>> in_page_words("'QC_*' (exclude_samples) matches 2 samples.")

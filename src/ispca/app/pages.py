@@ -91,9 +91,6 @@ def new_values(store: Store, uploads: Mapping[str, str], like: str | None = None
 def run_name(file: str) -> str:
     """Return the name that is suggested for an analysis: that of the file, without its suffix.
 
-    Examples
-    --------
-    >>> from ispca.app.pages import run_name
     >>> run_name("Colon data.CSV.gz"), run_name(".csv")
     ('Colon data', '.csv')
     """

@@ -107,9 +107,6 @@ def _findings(table: Table, given: Mapping[str, Any]) -> list[dict[str, str]]:
 def estimate_seconds(found: Mapping[str, Any], given: Mapping[str, Any]) -> float:
     """Return about how long an analysis takes with the options chosen so far.
 
-    Examples
-    --------
-    >>> from ispca.app.preview import estimate_seconds
     >>> found = {"samples": 60, "features": 2000}
     >>> estimate_seconds(found, {"cv": 0}) < estimate_seconds(found, {})
     True
@@ -190,8 +187,6 @@ def preview(
     What keeps the files from being read is raised as a PageError. What only keeps the chosen options from being
     used is returned as ``error``, beside what is understood.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> from ispca.app.preview import preview
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.csv"

@@ -338,9 +338,6 @@ def kills_for_memory() -> int:
 def why_stopped(code: int, folder: Path | None = None, memory_ran_out: bool = False, limit: int = 0) -> str:
     """Return why a process ended without an answer.
 
-    Examples
-    --------
-    >>> from ispca.app.processes import why_stopped
     >>> why_stopped(-15)
     'The process was ended from outside (SIGTERM). Try again.'
     """

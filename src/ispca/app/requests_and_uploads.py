@@ -125,9 +125,6 @@ def display_name(name: str) -> str:
 def stored_name(name: str) -> str:
     """Return the name under which a file is stored: safe letters of the client's name, and a known suffix.
 
-    Examples
-    --------
-    >>> from ispca.app.requests_and_uploads import stored_name
     >>> stored_name("../../etc/My Data (final).CSV")
     'My_Data_final.csv'
     """

@@ -44,9 +44,6 @@ def usual_runs() -> int:
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can connect to an address.
 
-    Examples
-    --------
-    >>> from ispca.app.server_settings import is_loopback
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("0.0.0.0")
     (True, True, False)
     """
@@ -61,9 +58,6 @@ def is_loopback(host: str) -> bool:
 def network_of(host: str) -> str:
     """Return what counts as one address: of IPv6, a network of which one machine can have all addresses.
 
-    Examples
-    --------
-    >>> from ispca.app.server_settings import network_of
     >>> network_of("192.168.1.5"), network_of("::ffff:192.168.1.5"), network_of("2001:db8:1:2:3:4:5:6")
     ('192.168.1.5', '192.168.1.5', '2001:db8:1:2::')
     """

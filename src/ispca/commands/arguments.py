@@ -19,9 +19,6 @@ def names_in(words: Iterable[str], known: Container[str] = ()) -> tuple[str, ...
 
     A word that is ``known`` as a name is one, and commas in quotes separate nothing.
 
-    Examples
-    --------
-    >>> from ispca.commands.arguments import names_in
     >>> names_in(["age,sex", "batch"]), names_in(['"dose, mg",age'])
     (('age', 'sex', 'batch'), ('dose, mg', 'age'))
     >>> names_in(["dose, mg"], known={"dose, mg"})
@@ -49,9 +46,6 @@ def files_first(words: Sequence[str], lists: Container[str]) -> list[str]:
 
     ``lists`` are the options that take names.
 
-    Examples
-    --------
-    >>> from ispca.commands.arguments import files_first
     >>> files_first(["fit", "--covariates", "age,sex", "."], ["--covariates"])
     ['fit', '.', '--covariates', 'age,sex']
     """
@@ -116,9 +110,6 @@ def integer(least: int, auto: bool = False) -> Callable[[str], Any]:
 def memory_size(text: str) -> int:
     """Parse a size such as 500M or 2G; return bytes.
 
-    Examples
-    --------
-    >>> from ispca.commands.arguments import memory_size
     >>> memory_size("500M"), memory_size("1.5G")
     (500000000, 1500000000)
     """

@@ -31,9 +31,6 @@ def speaking(words: Callable[[str], str]) -> Iterator[None]:
 def in_options(text: str) -> str:
     """Return a text with mentions of settings as options.
 
-    Examples
-    --------
-    >>> from ispca.commands.console import in_options
     >>> in_options("Leave out ⟦merge=True⟧, or pass ⟦kind=regression|count⟧.")
     'Leave out --merge, or pass --kind quantity or count.'
     >>> in_options("No sample matches 'S*' (exclude_samples).")

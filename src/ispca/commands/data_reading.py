@@ -9,7 +9,7 @@ from typing import Any
 from ..analysis.data_file import read_data
 from ..analysis.settings import OPTIONS, Settings
 from ..app.preview import preview
-from ..foundation.messages import InputError, listing, shortened
+from ..foundation.messages import InputError, listing, shorten
 from ..readers import Table, TableError
 from ..readers.table import MissingTargetError, UnknownColumnError
 from .arguments import chosen_settings, names_in
@@ -59,4 +59,4 @@ def possible_targets(args: argparse.Namespace) -> str:
 def _description(column: Mapping[str, Any]) -> str:
     """Return the name of a column and what it contains: its most frequent values, or their range."""
     values = listing(column["values"]) if column["values"] else "{:g} to {:g}".format(*column["range"])
-    return f"{shortened(column['name'])} ({values})"
+    return f"{shorten(column['name'])} ({values})"

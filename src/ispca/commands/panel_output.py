@@ -66,7 +66,7 @@ def write_files(
         rows.append([*values[:3], *texts, *values[3:], "; ".join(row["stands_for"])])
     _write(folder / PANEL, [*COLUMNS[:3], *table.annotation, *COLUMNS[3:], "stands_for"], rows)
     path = selector.path_
-    of_path = ([*row, *_of_added(str(row["feature"]), described)] for row in path)
+    of_path = ([*row, *_describe_added(str(row["feature"]), described)] for row in path)
     _write(folder / PATH, [*(path.dtype.names or ()), *table.annotation], of_path)
     submodel = selector.submodel(size)[-1]
     details = load_details(args.model, args.memory)
@@ -79,7 +79,7 @@ def write_files(
     return features
 
 
-def _of_added(names: str, described: Mapping[str, tuple[str, ...]]) -> list[str]:
+def _describe_added(names: str, described: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Return what describes the features that a size adds, joined like their names."""
     texts = [described.get(name, described[""]) for name in separate_names(names, described)]
     return [", ".join(filter(None, column)) for column in zip(*texts, strict=True)]

@@ -24,7 +24,7 @@ from ..foundation.atomic import discard, stem_of
 from ..foundation.messages import SettingError, count, listing, suggestion
 from ..foundation.output_folder import output_folder
 from ..foundation.progress import waiting
-from ..foundation.terminal import uninterrupted
+from ..foundation.terminal import ignore_interrupts
 from ..persistence import ModelFileError
 from ..readers import Table, TableError, read_table
 from ..report.report_file import load_templates
@@ -80,7 +80,7 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
     known = tuple(take_apart(model).feature_names_in())
     details = load_details(args.model, args.memory)
     description, settings = describe_data(details, args.model), chosen_settings(args)
-    found = described_target(args)
+    found = describe_target(args)
     timed = found["kind"] is not None and TARGETS[found["kind"]].timed
     columns = replace(description.columns, groups=found["groups"], weights=found["weights"])
     if timed:
@@ -145,7 +145,7 @@ def annotation_for(
     return {"label": label, "annotation": {name: np.array(texts, dtype=object) for name, texts in columns}}
 
 
-def described_target(args: argparse.Namespace) -> dict[str, str | None]:
+def describe_target(args: argparse.Namespace) -> dict[str, str | None]:
     """Return the kind of target and the columns of the fit by their role."""
     details = load_details(args.model, args.memory)
     found = {name: details.get(name) for name in ("kind", *COLUMNS)}
@@ -179,7 +179,7 @@ def select_features(args: argparse.Namespace, model: Any, table: Table) -> tuple
     try:
         selector = select_on_table(model, table, chosen_settings(args), **options)
     except KeyboardInterrupt:
-        with uninterrupted():
+        with ignore_interrupts():
             if kept := sweep_folds(args.out):
                 folds = count(kept, "finished fold")
                 raise KeyboardInterrupt(

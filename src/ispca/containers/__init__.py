@@ -10,13 +10,13 @@ from .parquet import open_parquet
 from .plink import open_plink
 from .source import ColumnSource
 
-__all__ = ["ColumnSource", "open_array", "open_parquet", "open_plink", "wrapped"]
+__all__ = ["ColumnSource", "open_array", "open_parquet", "open_plink", "wrap_container"]
 
 # Each module says by ``matches`` whether X is its container, without importing the library, and wraps it.
 CONTAINERS = (stored_array, anndata_backed, array_api, dask_array)
 
 
-def wrapped(X: Any) -> Any:
+def wrap_container(X: Any) -> Any:
     """Return X as a source of columns if it is one of the containers, otherwise X itself.
 
     Parameters

@@ -53,7 +53,7 @@ class CompressedMatrix(ColumnSource):
             )
 
     @classmethod
-    def stored(cls, group: Any, label: str) -> CompressedMatrix:
+    def open(cls, group: Any, label: str) -> CompressedMatrix:
         """Return the matrix in a group of a file."""
         shape = tuple(int(size) for size in group.attrs["shape"])
         with unreadable(f"indptr of {label}"):
@@ -90,7 +90,7 @@ class CompressedColumns(CompressedMatrix):
 
     def load(self, columns: Block) -> Any:
         every = np.arange(self.shape[1])[columns] if isinstance(columns, slice) else np.asarray(columns)
-        parts = [self._wanted(part) for part in self._spans(every)]
+        parts = [self._entries(part) for part in self._spans(every)]
         if not parts:
             return sp.csc_array((self.shape[0], 0), dtype=self.dtype)
         data, indices = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
@@ -106,7 +106,7 @@ class CompressedColumns(CompressedMatrix):
         apart = (np.diff(columns) != 1) & far
         yield from (part for part in np.split(columns, np.flatnonzero(apart) + 1) if len(part))
 
-    def _wanted(self, columns: Indices) -> tuple[Any, Any]:
+    def _entries(self, columns: Indices) -> tuple[Any, Any]:
         """Return the entries of some columns, of all that lie from the first to the last."""
         first, last = int(columns[0]), int(columns[-1])
         start = int(self.indptr[first])
@@ -143,7 +143,7 @@ class CompressedRows(CompressedMatrix):
         # Samples are independent of each other here, so that whole rows are enough.
         return np.concatenate([task(piece, tuple(arrays), workers) for piece in self.pieces()])
 
-    def arranged(self, memory_budget: float) -> ColumnSource:
+    def arrange(self, memory_budget: float) -> ColumnSource:
         """Return the same matrix by column: in memory if it fits there twice, otherwise in a scratch file."""
         if 2 * self.stored_bytes <= memory_budget:
             columns = stack_columns([piece.tocsc() for piece in self.pieces()])
@@ -178,7 +178,7 @@ def wrap(X: Any) -> ColumnSource:
     """Return the matrix as a source of columns, or say what is wrong with it."""
     if type(X).__name__ != "AnnData":
         group = X.group if hasattr(X, "to_memory") else X
-        return FORMATS[_encoding(group)].stored(group, _label(group))
+        return FORMATS[_encoding(group)].open(group, _label(group))
     if X.is_view:
         raise ValueError(
             "X is a view of a backed AnnData object, whose columns cannot be read on their own: pass the whole "

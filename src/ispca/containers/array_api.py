@@ -80,7 +80,8 @@ def like(array: Any, values: Any) -> Any:
     if isinstance(values, np.ndarray) and min(values.strides, default=0) < 0:
         # PyTorch cannot take it, and to NumPy a single row that runs backwards is contiguous.
         values = values.copy()
-    return namespace(array).asarray(values, device=_device(array))
+    compat = load_extra("Using arrays of other libraries", "array_api_compat")
+    return namespace(array).asarray(values, device=compat.device(array))
 
 
 def matching(array: Any, values: Any) -> Any:
@@ -115,19 +116,14 @@ def _library(array: Any) -> str:
 
 def compiled(array: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of arrays as the library of an array runs it best; its keyword arguments are constants."""
-    return _jitted(function) if _library(array).startswith("jax") else function
+    return _jit(function) if _library(array).startswith("jax") else function
 
 
 @cache
-def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
     names = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
     compiled: Callable[..., Any] = load_extra("Using JAX arrays", "jax").jit(function, static_argnames=names)
     return compiled
-
-
-def _device(array: Any) -> Any:
-    compat = load_extra("Using arrays of other libraries", "array_api_compat")
-    return compat.device(array)
 
 
 class DeviceArray(ColumnSource):

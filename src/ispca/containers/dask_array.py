@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..foundation.extras import load_extra
-from .dask_errors import check_chunk, checked_chunk, explained, marked_as_own
+from .dask_errors import check_chunk, checked_chunk, explain_errors, mark_as_own
 from .source import Block, ColumnSource, Result, Task
 
 # Borders are multiples of this: the blocks of products in memory.
@@ -71,10 +71,10 @@ class Parcel:
         self.value = value
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpacked, (pickle.dumps(self.value, protocol=4),)
+        return _open_parcel, (pickle.dumps(self.value, protocol=4),)
 
 
-def _unpacked(content: bytes) -> Parcel:
+def _open_parcel(content: bytes) -> Parcel:
     return Parcel(pickle.loads(content))
 
 
@@ -109,14 +109,14 @@ class DaskArray(ColumnSource):
         chunks = ((self.shape[0],), tuple(borders))
         X = self.X if self.X.chunks == chunks else self._checked
         if self.sparse:
-            X = X.map_blocks(_compressed, dtype=X.dtype, meta=sp.csc_matrix((0, 0), dtype=X.dtype))
+            X = X.map_blocks(_compress, dtype=X.dtype, meta=sp.csc_matrix((0, 0), dtype=X.dtype))
         if X.chunks != chunks:
             by_samples = len(X.chunks[0]) > 1
             X = X.rechunk(chunks)
             if self.sparse:
-                X = X.map_blocks(_compressed, dtype=X.dtype, meta=X._meta)
+                X = X.map_blocks(_compress, dtype=X.dtype, meta=X._meta)
             if self.client is not None or by_samples:
-                with explained(self.X, self._where):
+                with explain_errors(self.X, self._where):
                     X = self._copy = X.persist(**self._where)
         return X
 
@@ -138,7 +138,7 @@ class DaskArray(ColumnSource):
         wanted = np.arange(self.shape[1])[columns]
         borders = np.flatnonzero(np.diff(wanted // self.width)) + 1
         blocks = [block for block in np.split(wanted, borders) if len(block)]
-        parts = self._results(self._tasks(_unchanged, blocks, [None] * len(blocks), None))
+        parts = self._results(self._tasks(_keep, blocks, [None] * len(blocks), None))
         if not parts:
             return np.empty((self.shape[0], 0), self.dtype)
         return sp.hstack(parts, format="csc") if self.sparse else np.hstack(parts)
@@ -153,7 +153,7 @@ class DaskArray(ColumnSource):
         """Return the sum of the results: a tree that depends on the number of blocks only."""
         self._count(blocks)
 
-        add = load_extra("Using Dask arrays", "dask").delayed(_added, pure=False)
+        add = load_extra("Using Dask arrays", "dask").delayed(_add, pure=False)
         parts = self._tasks(task, blocks, arguments, workers)
         while len(parts) > 1:
             starts = range(0, len(parts), ADDED_AT_ONCE)
@@ -190,19 +190,19 @@ class DaskArray(ColumnSource):
         run = delayed(_run, pure=False)
         places = [_first(block) // self.width for block in blocks]
         job = delayed(Parcel(Job(task, None if workers is None else workers.alone())), traverse=False)
-        wanted = [self._wanted(block) for block in blocks]
+        wanted = [self._columns_of_chunk(block) for block in blocks]
         own = [Parcel(part) for part in zip(wanted, arguments, strict=True)]
         return [
-            run(self.chunks[place], job, part, self._described(place))
+            run(self.chunks[place], job, part, self._describe(place))
             for place, part in zip(places, own, strict=True)
         ]
 
-    def _described(self, place: int) -> Described:
+    def _describe(self, place: int) -> Described:
         start = place * self.width
         columns = (start, min(start + self.width, self.shape[1]))
         return Described(self.sparse, columns, self.shape[0], str(self.dtype))
 
-    def _wanted(self, block: Block) -> Any:
+    def _columns_of_chunk(self, block: Block) -> Any:
         """Return which columns of its chunk a block consists of; None if these are all."""
         if not isinstance(block, slice):
             return block - _first(block) // self.width * self.width
@@ -216,7 +216,7 @@ class DaskArray(ColumnSource):
             # The vectors are part of the graph, once, so that they can be sent again after the loss of a worker.
             warnings.filterwarnings("ignore", "Sending large graph")
             try:
-                with explained(self.X, self._where):
+                with explain_errors(self.X, self._where):
                     return list(compute(*tasks, traverse=False, **self._where))
             except Exception:
                 self._forget_copy()
@@ -241,7 +241,7 @@ def _first(block: Block) -> int:
     return int(block.start if isinstance(block, slice) else block[0])
 
 
-def _compressed(chunk: Any) -> Any:
+def _compress(chunk: Any) -> Any:
     """Return a sparse chunk as compressed columns, of the kind that Dask can put together in all versions."""
     chunk = chunk.to_scipy_sparse() if hasattr(chunk, "to_scipy_sparse") else chunk
     return sp.csc_matrix(chunk)
@@ -250,7 +250,7 @@ def _compressed(chunk: Any) -> Any:
 def _as_block(chunk: Any, sparse: bool) -> Any:
     """Return a chunk in the form in which designs use it."""
     if sparse:
-        return sp.csc_array(_compressed(chunk))
+        return sp.csc_array(_compress(chunk))
     # In one order, because products round differently in another one.
     return np.require(chunk.toarray() if sp.issparse(chunk) else chunk, requirements=["C", "A"])
 
@@ -259,7 +259,7 @@ def _run(chunk: Any, sent: Parcel, part: Parcel, described: Described) -> Any:
     """Run a task on the columns of a chunk, on the worker that has it."""
     check_chunk(chunk, (0, described.n_samples), described.columns, described.n_samples, described.dtype)
     job, (wanted, argument) = sent.value, part.value
-    with marked_as_own(), nullcontext() if job.workers is None else job.workers.limited_blas():
+    with mark_as_own(), nullcontext() if job.workers is None else job.workers.limited_blas():
         columns = _as_block(chunk, described.sparse)
         return job.task(columns if wanted is None else columns[:, wanted], argument, job.workers)
 
@@ -269,11 +269,11 @@ def _product(chunk: Any, *arrays: Any, job: Job, sparse: bool) -> Any:
     return job.task(_as_block(chunk, sparse), arrays, job.workers)[:, None, :]
 
 
-def _unchanged(columns: Any, _: Any, __: Any) -> Any:
+def _keep(columns: Any, _: Any, __: Any) -> Any:
     return columns
 
 
-def _added(first: Any, *others: Any) -> Any:
+def _add(first: Any, *others: Any) -> Any:
     total = first.copy()
     for other in others:
         total += other

@@ -23,7 +23,7 @@ class WrongChunk(ValueError):
 
 
 @contextmanager
-def marked_as_own() -> Iterator[None]:
+def mark_as_own() -> Iterator[None]:
     """Mark errors of our code, so that the client does not search X for their cause."""
     try:
         yield
@@ -32,7 +32,7 @@ def marked_as_own() -> Iterator[None]:
 
 
 @contextmanager
-def explained(X: Any, where: dict[str, Any]) -> Iterator[None]:
+def explain_errors(X: Any, where: dict[str, Any]) -> Iterator[None]:
     """Compute with a Dask array; if its graph fails, say for which columns and samples."""
     own = None
     try:
@@ -93,7 +93,7 @@ def _failing_chunk(X: Any, where: dict[str, Any]) -> tuple[int, Exception] | Non
 
     A graph does not say which of its tasks has failed. Halving finds it in at most one more pass over X.
     """
-    touch = load_extra("Using Dask arrays", "dask").delayed(_touched, pure=False)
+    touch = load_extra("Using Dask arrays", "dask").delayed(_touch, pure=False)
     tasks = [touch(chunk) for chunk in X.to_delayed().ravel()]
     first, stop = 0, len(tasks)
     while stop - first > 1:
@@ -117,7 +117,7 @@ def _error(tasks: Sequence[Any], where: dict[str, Any]) -> Exception | None:
     return None
 
 
-def _touched(chunk: Any) -> None:
+def _touch(chunk: Any) -> None:
     """Return nothing, so that no chunk reaches the client."""
 
 

@@ -118,18 +118,18 @@ class FilledSource(TaskSource):
         super().__init__(source)
         self.values, self.fill = values, fill
 
-    def arranged(self, memory_budget: float) -> ColumnSource:
-        return FilledSource(self.source.arranged(memory_budget), self.values, self.fill)
+    def arrange(self, memory_budget: float) -> ColumnSource:
+        return FilledSource(self.source.arrange(memory_budget), self.values, self.fill)
 
     def load(self, columns: Block) -> Any:
         return self.fill(self.source.read(columns), self.values[columns])
 
     def project(self, task: Task[Any], blocks: Sequence[Block], arrays: Sequence[Any], workers: Any) -> Any:
-        filling = partial(_on_filled_part, task=task, fill=self.fill)
+        filling = partial(_run_on_filled_part, task=task, fill=self.fill)
         return self.source.project(filling, blocks, (self.values, *arrays), workers)
 
     def change_task(self, task: Task[Result]) -> Task[Result]:
-        return partial(_on_filled, task=task, fill=self.fill)
+        return partial(_run_on_filled, task=task, fill=self.fill)
 
     def change_arguments(self, blocks: Sequence[Block], arguments: Sequence[Any]) -> list[Any]:
         return [(self.values[block], argument) for block, argument in zip(blocks, arguments, strict=True)]
@@ -162,8 +162,8 @@ class SelfFilledSource(FilledSource):
         """Whether all columns have been read."""
         return bool((self.n_missing >= 0).all())
 
-    def arranged(self, memory_budget: float) -> ColumnSource:
-        return SelfFilledSource(self.source.arranged(memory_budget), self.describe, self.fill, self.check)
+    def arrange(self, memory_budget: float) -> ColumnSource:
+        return SelfFilledSource(self.source.arrange(memory_budget), self.describe, self.fill, self.check)
 
     def learn(self) -> None:
         """Read all columns, unless that has been done."""
@@ -184,7 +184,7 @@ class SelfFilledSource(FilledSource):
         if self.complete:
             yield from super().map_blocks(task, blocks, arguments, workers)
             return
-        both = partial(_on_described, task=task, describe=self.describe, fill=self.fill)
+        both = partial(_run_on_described, task=task, describe=self.describe, fill=self.fill)
         results = self.source.map_blocks(both, blocks, arguments, workers)
         for block, (n_missing, values, result) in zip(blocks, results, strict=True):
             self.n_missing[block], self.values[block] = n_missing, values
@@ -206,7 +206,7 @@ def _nothing(columns: Any, argument: Any, workers: Any) -> None:
     """Use the columns for nothing."""
 
 
-def _on_described(
+def _run_on_described(
     columns: Any,
     argument: Any,
     workers: Any,
@@ -219,14 +219,14 @@ def _on_described(
     return n_missing, values, task(fill(columns, values), argument, workers)
 
 
-def _on_filled(
+def _run_on_filled(
     columns: Any, argument: Any, workers: Any, *, task: Task[Result], fill: Callable[[Any, Floats], Any]
 ) -> Result:
     values, own = argument
     return task(fill(columns, values), own, workers)
 
 
-def _on_filled_part(
+def _run_on_filled_part(
     columns: Any, arrays: Any, workers: Any, *, task: Task[Result], fill: Callable[[Any, Floats], Any]
 ) -> Result:
     values, *others = arrays

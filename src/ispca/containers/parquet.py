@@ -58,14 +58,14 @@ class ParquetColumns(ColumnSource):
     def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
         self._polars, self.label = load_extra(f"Reading {path.name}", "polars"), path.name
         # It holds the description of the file, which is not read again for each block.
-        self._table, schema, n_rows = self._described(path)
+        self._table, schema, n_rows = self._describe(path)
         self.names = np.array(list(schema) if columns is None else list(columns), dtype=object)
         self._check_columns(schema)
         self.shape = (n_rows, len(self.names))
         single = all(str(schema[name]) in SINGLE for name in self.names)
         self.dtype = np.dtype(np.float32 if single else np.float64)
 
-    def _described(self, path: Path) -> tuple[Any, Any, int]:
+    def _describe(self, path: Path) -> tuple[Any, Any, int]:
         """Return the table, the type of each column and the number of rows."""
         if not path.is_file():
             raise InputError(f"There is no file {path}.")

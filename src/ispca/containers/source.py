@@ -81,7 +81,7 @@ class ColumnSource(ABC):
         """Size of X, uncompressed."""
         return self.bytes_per_column * self.shape[1]
 
-    def arranged(self, memory_budget: float) -> ColumnSource:
+    def arrange(self, memory_budget: float) -> ColumnSource:
         """Return the source to fit with: this one, or a copy whose columns are faster to read."""
         return self
 
@@ -229,17 +229,17 @@ class SampleSubset(TaskSource):
         super().__init__(source)
         self.rows, self.shape = rows, (len(rows), source.shape[1])
 
-    def arranged(self, memory_budget: float) -> ColumnSource:
-        return SampleSubset(self.source.arranged(memory_budget), self.rows)
+    def arrange(self, memory_budget: float) -> ColumnSource:
+        return SampleSubset(self.source.arrange(memory_budget), self.rows)
 
     def load(self, columns: Block) -> Any:
         return self.source.read(columns)[self.rows]
 
     def change_task(self, task: Task[Result]) -> Task[Result]:
-        return partial(_on_samples, task=task, rows=self.rows)
+        return partial(_run_on_samples, task=task, rows=self.rows)
 
 
-def _on_samples(columns: Any, argument: Any, workers: Any, *, task: Task[Result], rows: Indices) -> Result:
+def _run_on_samples(columns: Any, argument: Any, workers: Any, *, task: Task[Result], rows: Indices) -> Result:
     return task(columns[rows], argument, workers)
 
 

@@ -59,10 +59,10 @@ class StoredArray(ColumnSource):
     def load(self, columns: Block) -> Any:
         every = slice(0, self.shape[0])
         if isinstance(columns, slice):
-            return self._converted(self.rectangle(every, columns))
+            return self._convert(self.rectangle(every, columns))
         parts = []
         for span, places in self._spans(np.asarray(columns)):
-            parts.append(self._converted(self.rectangle(every, span)[:, places]))
+            parts.append(self._convert(self.rectangle(every, span)[:, places]))
             # What lies between them is read as well; ``read`` counts the others.
             self.n_columns_read += span.stop - span.start - len(places)
         return np.concatenate(parts, axis=1) if parts else np.empty((self.shape[0], 0), self.dtype)
@@ -81,7 +81,7 @@ class StoredArray(ColumnSource):
         self.n_columns_read += expected[0] / self.shape[0] * expected[1]
         return found
 
-    def _converted(self, found: Any) -> Any:
+    def _convert(self, found: Any) -> Any:
         # A type that has changed is left for ``read`` to refuse.
         return found.astype(self.dtype, copy=False) if found.dtype == self.stored_type else found
 
@@ -98,7 +98,7 @@ class StoredArray(ColumnSource):
             if len(part):
                 yield slice(int(part[0]), int(part[-1]) + 1), part - part[0]
 
-    def arranged(self, memory_budget: float) -> ColumnSource:
+    def arrange(self, memory_budget: float) -> ColumnSource:
         width = block_width(self, memory_budget)
         if EXPECTED_PASSES * (self._repetition(width) - 1) <= RECHUNKING_PASSES:
             return self
@@ -118,7 +118,7 @@ class StoredArray(ColumnSource):
         # Samples are independent of each other here, so that chunks can be read one by one.
         parts: dict[int, Any] = {}
         for rows, columns in chunk_tiles(self, LARGEST_SPAN):
-            values = self._converted(self.read_rectangle(rows, columns))
+            values = self._convert(self.read_rectangle(rows, columns))
             part = task(values, tuple(array[columns] for array in arrays), workers)
             parts[rows.start] = part if rows.start not in parts else parts[rows.start] + part
         return np.concatenate(list(parts.values()))

@@ -137,8 +137,6 @@ def list_datasets() -> tuple[Dataset, ...]:
 def find(name: str) -> Dataset:
     """Return the record of a data set, or raise a ValueError that suggests similar names.
 
-    Examples
-    --------
     >>> find("prostata")
     Traceback (most recent call last):
     ValueError: There is no data set 'prostata'. Did you mean prostate?

@@ -39,8 +39,6 @@ class SurvivalFunction:
 def round_times(times: Floats) -> Floats:
     """Return times as round numbers: multiples of 1, 2 or 5 times a power of ten, of about 1/20 of their range.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from ispca.families.survival_curves import round_times
     >>> round_times(np.array([11.37, 24.61, 59.2])).tolist()

@@ -167,7 +167,7 @@ class InputError(ValueError):
 
     def __init__(self, problem: str = "", advice: str = "") -> None:
         # Names from a file may contain line breaks.
-        self.problem, self.advice = clipped(problem), advice
+        self.problem, self.advice = clip_message(problem), advice
         super().__init__(in_python(f"{self.problem} {advice}".strip()))
 
 
@@ -215,10 +215,10 @@ def listing(items: Iterable[Any]) -> str:
     """Return the first few items and how many more there are."""
     items = list(items)
     more = f" and {len(items) - LISTED:,} more" if len(items) > LISTED else ""
-    return ", ".join(shortened(str(item)) for item in items[:LISTED]) + more
+    return ", ".join(shorten(str(item)) for item in items[:LISTED]) + more
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return the beginning of a long text."""
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
@@ -233,10 +233,10 @@ def short_name(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
 
 
-def clipped(message: str) -> str:
+def clip_message(message: str) -> str:
     """Return a message in one line, without the middle of long words and of a long message.
 
-    >>> len(clipped("x" * 5000)), len(clipped("x " * 5000)), clipped(" as  before ")
+    >>> len(clip_message("x" * 5000)), len(clip_message("x " * 5000)), clip_message(" as  before ")
     (200, 1000, 'as before')
     """
 

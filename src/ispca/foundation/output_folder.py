@@ -19,7 +19,7 @@ from typing import Any
 from . import atomic
 from .data_files import PACKINGS
 from .messages import SettingError, in_python
-from .terminal import uninterrupted
+from .terminal import ignore_interrupts
 
 NEW, MOVING = "ispca-new-results", "ispca-moving-results"
 INSIDE = "ispca"
@@ -40,9 +40,6 @@ class FullDiskError(OSError):
 def default_output(data: Path) -> Path:
     """Return the folder for the results of a data file: its name without extensions and "-results".
 
-    Examples
-    --------
-    >>> from ispca.foundation.output_folder import default_output
     >>> str(default_output(Path("data/expression.csv.gz")))
     'expression-results'
     """
@@ -76,7 +73,7 @@ def output_folder(
             temporary = atomic.new_folder(*place)
         with _remove_on_error(temporary, target, late):
             yield temporary
-        late.enter_context(uninterrupted())
+        late.enter_context(ignore_interrupts())
         with _keep_on_error(temporary, target):
             for entry in sorted(temporary.iterdir()):
                 atomic.sync(entry)
@@ -108,7 +105,7 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
             temporary = atomic.new_file(target)
         with _remove_on_error(temporary, target, late):
             yield temporary
-        late.enter_context(uninterrupted())
+        late.enter_context(ignore_interrupts())
         with _keep_on_error(temporary, target):
             atomic.sync(temporary)
             _check_same(_file_state(target), before)
@@ -137,7 +134,7 @@ def _remove_on_error(temporary: Path, target: Path, late: ExitStack) -> Iterator
         yield
     except BaseException as error:
         # A second Ctrl-C waits until the locks are released, too.
-        late.enter_context(uninterrupted())
+        late.enter_context(ignore_interrupts())
         atomic.remove(temporary)
         # Python does not say which file could not be written.
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):

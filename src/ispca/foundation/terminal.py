@@ -46,7 +46,7 @@ def on_interrupt(handler: Any) -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def uninterrupted() -> AbstractContextManager[None]:
+def ignore_interrupts() -> AbstractContextManager[None]:
     """Return a context that Ctrl-C does not leave, for the moments in which files are removed or renamed."""
     return on_interrupt(signal.SIG_IGN)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..containers import ColumnSource, wrapped
+from ..containers import ColumnSource, wrap_container
 from ..data_checks.confounding import check_confounding
 from ..families import Family
 from ..foundation.arrays import DROP_OR_FILL, IMPUTE, Floats, Indices, Mask
@@ -89,13 +89,13 @@ class InputColumns:
             One column per entry of ``get_encoded_feature_names``; X itself if nothing has to change.
         """
         check_is_fitted(self)
-        X = read_new_data(self, encode_frame(wrapped(X), self.categories_, self.handle_unknown))
+        X = read_new_data(self, encode_frame(wrap_container(X), self.categories_, self.handle_unknown))
         X = expand_indicators(X, getattr(self, "feature_names_in_", None), self.categories_)
-        return self._filled(X, varied=False)
+        return self._fill(X, varied=False)
 
     def _read_training_data(self, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
         """Return the encoded X, with missing values, and y; the covariates and their categories are stored."""
-        X = wrapped(X)
+        X = wrap_container(X)
         categories = frame_categories(X, self.adjust)
         X, y = read_training_data(self, encode_frame(X, categories), y, needs_target)
         names = getattr(self, "feature_names_in_", None)
@@ -103,7 +103,7 @@ class InputColumns:
         self.adjusted_ = adjusted_mask(self.adjust, X.shape[1], names)[self.source_columns_]
         return expand_indicators(X, names, categories), y
 
-    def _filled_training_data(self, X: Any, samples: Samples) -> Any:
+    def _fill_training_data(self, X: Any, samples: Samples) -> Any:
         """Return the encoded X with the missing values of the training samples counted, and replaced by means."""
         self.n_missing_, self.fill_values_ = 0, None
         if self.missing == "mean":
@@ -119,19 +119,19 @@ class InputColumns:
             n_missing = missing_counts(samples.X)
             refuse_empty_columns(n_missing, samples.X.shape[0], names)
             self._store_fill_values(n_missing, fill_values(samples.X, samples.sample_weight))
-        return self._filled(X, varied=True)
+        return self._fill(X, varied=True)
 
     def _store_fill_values(self, n_missing: Indices, values: Floats) -> None:
         self.n_missing_, self.fill_values_ = int(n_missing.sum()), values
 
-    def _filled(self, X: Any, varied: bool) -> Any:
+    def _fill(self, X: Any, varied: bool) -> Any:
         """Return the encoded X with missing values replaced, or refuse its values."""
         if self.fill_values_ is not None:
             X = fill_missing(X, self.fill_values_)
         advice = DROP_OR_FILL if self.missing == "error" else IMPUTE
         return check_values(X, self._encoded_names(), varied, advice)
 
-    def _filled_by_fold(
+    def _fill_by_fold(
         self, X: Any, train: Indices, sample_weight: Floats | None, columns: Mask | slice = slice(None)
     ) -> Any:
         """Return some columns of the encoded X, filled with the means of some training samples."""

@@ -166,7 +166,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
                 "decomposes a matrix of samples x samples. Use a penalized model, or a reduction with a model."
             )
         if isinstance(X, ColumnSource):
-            X = X.arranged(self.memory_budget)
+            X = X.arrange(self.memory_budget)
         samples = training_samples(X, y, sample_weight, offset, groups)
         X = self._filled_training_data(X, samples)
         n_samples, kept, dropped = X.shape[0], samples.kept, None

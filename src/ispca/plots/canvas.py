@@ -101,9 +101,6 @@ def named_axes(ax: Any, names: Any, width: float, height: float, row: float) -> 
 def shorten(name: Any, length: int = NAME_LENGTH) -> str:
     """Shorten a long name in the middle, since beginnings and ends both distinguish names.
 
-    Examples
-    --------
-    >>> from ispca.plots.canvas import shorten
     >>> shorten("a gene with a very long name, transcript variant 2", 24)
     'a gene with a … variant 2'
     """
@@ -118,9 +115,6 @@ def shorten(name: Any, length: int = NAME_LENGTH) -> str:
 def short_names(names: Any, length: int = NAME_LENGTH) -> list[str]:
     """Shorten names so that they remain distinct.
 
-    Examples
-    --------
-    >>> from ispca.plots.canvas import short_names
     >>> short_names(["hypothetical protein alpha of yeast", "hypothetical protein beta of yeast"], 20)
     ['hypothetic … in alpha', 'hypothetic … in beta']
     """

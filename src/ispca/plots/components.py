@@ -54,26 +54,26 @@ def component_table(model: Any) -> ResultTable:
     count = max(n_components, len(steps))
     n_each = (reduction.n_supervised_, n_components - reduction.n_supervised_, count - n_components)
 
-    def padded(values: Any) -> np.ndarray:
+    def pad(values: Any) -> np.ndarray:
         return np.pad(values, (0, count - n_components))
 
-    def recorded(name: str, missing: Any) -> list[Any]:
+    def column(name: str, missing: Any) -> list[Any]:
         values = [getattr(step, name) for step in steps] + [None] * (count - len(steps))
         return [missing if value is None else value for value in values]
 
-    ratio = padded(reduction.explained_variance_ratio_)
+    ratio = pad(reduction.explained_variance_ratio_)
     return make_table(
         {
             "component": np.arange(1, count + 1),
             "kind": np.repeat(KINDS, n_each),
             "explained_variance_ratio": ratio,
             "cumulative": np.cumsum(ratio),
-            "p_value": recorded("p_value", np.nan),
-            "n_permutations": recorded("n_permutations", 0),
-            "borderline": recorded("borderline", False),
-            "n_features": padded(np.count_nonzero(reduction.directions_, axis=1)),
-            "score": recorded("component_score", np.nan),
-            "target_class": [str(label) for label in recorded("target_class", "")],
+            "p_value": column("p_value", np.nan),
+            "n_permutations": column("n_permutations", 0),
+            "borderline": column("borderline", False),
+            "n_features": pad(np.count_nonzero(reduction.directions_, axis=1)),
+            "score": column("component_score", np.nan),
+            "target_class": [str(label) for label in column("target_class", "")],
         }
     )
 

@@ -37,8 +37,6 @@ def clustered(values: Floats, linkage: str) -> Clustering:
 def brackets(clustering: Clustering) -> Floats:
     """Return the corners of each merge, shape (merge, 4, 2): place among the leaves, and height.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from ispca.plots.heatmap import brackets, clustered
     >>> brackets(clustered(np.array([[0.0], [5.0], [1.0]]), "single"))[:, 1, 1].tolist()
@@ -223,7 +221,7 @@ def plot_heatmap(
     )
     names = [name for name in table.dtype.names or () if name not in ("sample", "target")]
     ax = new_axes(ax, 9.0, 3.0 + 0.17 * len(names))
-    values = _averaged(np.array([table[name] for name in names]))
+    values = _average(np.array([table[name] for name in names]))
     # A scale from dark to light also works in grayscale.
     scale = {"cmap": "cividis", "vmin": -COLOR_LIMIT, "vmax": COLOR_LIMIT}
     image = ax.imshow(values, aspect="auto", interpolation="nearest", **scale)
@@ -282,7 +280,7 @@ def _inches(ax: Any) -> Any:
     return ax.get_window_extent().size / ax.figure.dpi
 
 
-def _averaged(values: Floats) -> Floats:
+def _average(values: Floats) -> Floats:
     """Average neighboring samples if there are more than a plot can show."""
     n_samples = values.shape[1]
     if n_samples <= MOST_CLUSTERED:

@@ -27,9 +27,6 @@ SAMPLES_PER_GROUP = 20
 def risk_groups(risk: Any, event: Any) -> np.ndarray:
     """Return "low", "middle" or "high" for each sample: thirds by risk, or halves if there are few events.
 
-    Examples
-    --------
-    >>> from ispca.plots.predicted_groups import risk_groups
     >>> risk_groups([0.3, -1.2, 0.9, 0.1], [True, False, True, True]).tolist()
     ['high', 'low', 'high', 'low']
     """
@@ -66,12 +63,12 @@ def kaplan_meier_table(risk: Any, y: Any) -> ResultTable:
     (['low', 'low', 'high', 'high'], [0.5, 0.0, 0.5, 0.0])
     """
     y = survival_target(y)
-    risk = _checked_risk(risk, len(y))
+    risk = _check_risk(risk, len(y))
     groups = risk_groups(risk, y["event"])
     return stack_tables([{"group": name} | _curve(y[groups == name]) for name in STYLES if (groups == name).any()])
 
 
-def _checked_risk(risk: Any, n_samples: int) -> Floats:
+def _check_risk(risk: Any, n_samples: int) -> Floats:
     risk = np.asarray(risk, dtype=np.float64)
     if risk.shape != (n_samples,) or not np.isfinite(risk).all():
         raise ValueError(f"risk must contain one number for each of the {n_samples} samples of y.")
@@ -185,7 +182,7 @@ def survival_calibration_table(survival: Any, y: Any, time: float, *, n_groups: 
     True
     """
     y = survival_target(y)
-    predicted = _checked(survival, len(y), "survival")
+    predicted = _check_numbers(survival, len(y), "survival")
     codes = _groups(predicted, n_groups, 5)
     rows = []
     for number in range(codes.max() + 1):
@@ -258,7 +255,7 @@ def count_calibration_table(expected: Any, y: Any, *, n_groups: int | None = Non
     [3.0, 7.0]
     """
     y = np.asarray(y, dtype=np.float64)
-    predicted = _checked(expected, len(y), "expected")
+    predicted = _check_numbers(expected, len(y), "expected")
     codes = _groups(predicted, n_groups, 10)
     n = np.bincount(codes)
     observed = np.bincount(codes, weights=y) / n
@@ -305,7 +302,7 @@ def plot_count_calibration(expected: Any, y: Any, *, n_groups: int | None = None
     return ax
 
 
-def _checked(values: Any, n_samples: int, name: str) -> Floats:
+def _check_numbers(values: Any, n_samples: int, name: str) -> Floats:
     values = np.asarray(values, dtype=np.float64)
     if values.shape != (n_samples,) or not np.isfinite(values).all():
         raise ValueError(f"{name} must contain one number for each of the {n_samples} samples of y.")

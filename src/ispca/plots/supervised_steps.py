@@ -65,7 +65,7 @@ class Trace(NamedTuple):
 
 
 @contextmanager
-def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
+def replay(model: Any, X: Any, y: Any) -> Iterator[Trace]:
     """Open the data of a fit again, or raise an error if that is not possible."""
     reduction = fitted_reduction(model)
     if not isinstance(reduction, ISPCA):
@@ -93,12 +93,12 @@ def replayed(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         response = adjusted_response(response, start)
         design = design.restricted(reduction.feature_mask_)
         permutations = Permutations(
-            seed, n_samples, _replayed_permutations(reduction), int(reduction.memory_budget)
+            seed, n_samples, _permutations_to_repeat(reduction), int(reduction.memory_budget)
         )
         yield Trace(reduction, design, response, threads, permutations, start)
 
 
-def _replayed_permutations(reduction: ISPCA) -> int:
+def _permutations_to_repeat(reduction: ISPCA) -> int:
     """Return how many permutations to repeat: all of a fixed number, or those of the longest sequential test."""
     if not isinstance(reduction.n_permutations, str):
         return int(reduction.n_permutations)
@@ -146,7 +146,7 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> Res
     """
     check_positive(max_steps, "max_steps")
     parts: list[dict[str, Any]] = []
-    with replayed(model, X, y) as trace:
+    with replay(model, X, y) as trace:
         for number, (step, state) in enumerate(islice(trace.states(), max_steps), 1):
             scores, permuted, state = tested_scores(
                 trace.design, state, trace.response.columns, trace.test, trace.response.exchange
@@ -206,8 +206,8 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     ax = new_axes(ax, 6.4, 1.1 + 0.62 * len(steps))
     for position, number in enumerate(steps):
         rows = table[table["step"] == number]
-        _null(ax, position, rows["maximum"])
-        _observed(ax, position, rows)
+        _draw_null(ax, position, rows["maximum"])
+        _draw_observed(ax, position, rows)
     ax.set_yticks(np.arange(len(steps)), [f"step {number}" for number in steps])
     ax.set_ylim(len(steps) - 0.8, -1.0)
     ax.yaxis.set_tick_params(length=0)
@@ -217,7 +217,7 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     return ax
 
 
-def _null(ax: Any, position: int, maxima: Floats) -> None:
+def _draw_null(ax: Any, position: int, maxima: Floats) -> None:
     """Draw a histogram above the line of its step."""
     counts, borders = np.histogram(maxima, bins=int(np.clip(np.sqrt(len(maxima)), 5, 40)))
     heights = 0.8 * counts / max(counts.max(), 1)
@@ -225,7 +225,7 @@ def _null(ax: Any, position: int, maxima: Floats) -> None:
     ax.axhline(position, color=FAINT, linewidth=0.6, zorder=0)
 
 
-def _observed(ax: Any, position: int, rows: ResultTable) -> None:
+def _draw_observed(ax: Any, position: int, rows: ResultTable) -> None:
     accepted, observed = bool(rows["accepted"][0]), rows["observed"][0]
     color, marker, _ = OUTCOMES[accepted]
     ax.plot([observed] * 2, [position, position - 0.8], color=color, linewidth=1.6, zorder=3)
@@ -275,7 +275,7 @@ def threshold_table(model: Any, X: Any, y: Any, step: int = 1) -> ResultTable:
     True
     """
     parts = []
-    with replayed(model, X, y) as trace:
+    with replay(model, X, y) as trace:
         reduction = trace.reduction
         taken = [number for number, record in enumerate(reduction.steps_, 1) if record.accepted]
         if step not in taken:

@@ -266,7 +266,7 @@ def in_blocks(source: ColumnSource, request: Request, needed: int) -> tuple[Colu
     if request.known is not None and table_bytes(len(source), len(request.known)) <= limit.bytes:
         return source, f"Reading only the features of the model from {limit.file}: {why}."
     # Once for all that read it, because it may take a copy.
-    arranged = source.arranged(float(request.block_memory or 0))
+    arranged = source.arrange(float(request.block_memory or 0))
     width = min(block_width(arranged, float(request.block_memory or 0)), source.shape[1])
     size = in_words(int(width * source.bytes_per_column))
     return arranged, f"Reading {limit.file} in blocks of {size}: {why}."

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from ..foundation.messages import count, shortened
+from ..foundation.messages import count, shorten
 from .file_access import NAME, Limit, data_suffix, open_bytes
 from .geo import is_series_matrix, read_series_matrix
 from .numbers_and_dates import Convention, convention_of, number
@@ -195,7 +195,7 @@ def _read(path: Path, request: Request, encoding: str, mixed: bool) -> Raw:
         layout = Layout(len(dialect.header), path.name, dialect.delimiter, marks)
         skipped = Comments()
         skipped.extend(filter(is_comment, comments))
-        raw = assemble(dialect.header, dialect.sample, skipped.removed_from(found, layout), request, layout)
+        raw = assemble(dialect.header, dialect.sample, skipped.remove_from(found, layout), request, layout)
     raw.notes[:0] = [*titles_note(dialect.titles), *skipped.note()]
     raw.read_as = raw.read_as._replace(delimiter=dialect.delimiter)
     return raw
@@ -211,9 +211,9 @@ class Comments:
         """Count some lines."""
         for line in lines:
             self._number += 1
-            self._first = self._first or shortened(line.strip())
+            self._first = self._first or shorten(line.strip())
 
-    def removed_from(self, found: Iterable[Row], layout: Layout) -> Iterator[Row]:
+    def remove_from(self, found: Iterable[Row], layout: Layout) -> Iterator[Row]:
         """Yield the rows that are not comments; a comment has another number of fields than a row."""
         for row in found:
             if is_comment(row[1]):

@@ -49,20 +49,16 @@ def _open(parent: Any, name: str, depth: int) -> None:
     with contextlib.suppress(Exception):
         item = parent[name]
         for key in ATTRIBUTES:
-            _read_attribute(item, key)
+            try:
+                if key in item.attrs:
+                    item.attrs[key]
+            except Exception:
+                os._exit(1)
         if hasattr(item, "keys"):
             for key in item if depth else ():
                 _open(item, key, depth - 1)
         else:
             _ = item.shape, item.dtype, item.chunks, item.is_virtual
-
-
-def _read_attribute(item: Any, key: str) -> None:
-    try:
-        if key in item.attrs:
-            item.attrs[key]
-    except Exception:
-        os._exit(1)
 
 
 def _limit_memory() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import ColumnSource
-from ..foundation.messages import clipped, count, listing, shortened
+from ..foundation.messages import clip_message, count, listing, shorten
 from ..targets import SURVIVAL, find_target
 from .file_access import check_labels
 from .missing_value_treatment import treat_missing
@@ -60,7 +60,7 @@ def interpret(
     choose_samples(raw, choices.merge, choices.exclude_class, choices.exclude_samples, where)
     table = _table(raw, where, request, choices)
     check_positive(table, choices.positive)
-    notes = [clipped(note) for note in table.notes]
+    notes = [clip_message(note) for note in table.notes]
     return replace(table, label=label, positive=choices.positive, notes=notes)
 
 
@@ -211,7 +211,7 @@ def _check_lost(where: str, raw: Raw, n_features: int) -> None:
     name, item = next(iter(lost.items()))
     raise TableError(
         f"{len(lost):,} of {total:,} columns of {where} that look numeric contain text, such as "
-        f"{shortened(item)!r} in {shortened(name)!r}. Correct these cells, or leave them empty.",
+        f"{shorten(item)!r} in {shorten(name)!r}. Correct these cells, or leave them empty.",
         "To read the file without these columns, pass ⟦drop=NAME⟧; if features are in rows, pass "
         "⟦transpose=True⟧.",
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..foundation.messages import count, listing, shortened
+from ..foundation.messages import count, listing, shorten
 from .numbers_and_dates import LONGEST_CELL, MISSING, written
 
 # Words for a missing value in a column of numbers, in lower case, besides those that always mean one.
@@ -201,7 +201,7 @@ class Tally:
         fraction = (words + below + above) / max(n_numbers + words, 1)
         if fraction <= LARGEST_FRACTION:
             return None
-        return f"text such as {shortened(self.first[column])!r} in {fraction:.0%} of its values"
+        return f"text such as {shorten(self.first[column])!r} in {fraction:.0%} of its values"
 
     def note(
         self,
@@ -217,7 +217,7 @@ class Tally:
         for (_, kind), often in kept.items():
             totals[kind] += often
         parts = [
-            f"{count(totals[kind], 'cell')} {what.format(shortened(self._examples[kind]))}"
+            f"{count(totals[kind], 'cell')} {what.format(shorten(self._examples[kind]))}"
             for kind, what in treatments.items()
             if totals[kind]
         ]
@@ -238,7 +238,7 @@ class Tally:
             own = Counter(substitutes)
             beyond = [v for v in own if not low <= v <= high and np.count_nonzero(numbers == v) == own[v]]
             if beyond:
-                found.append(f"{shortened(names[column])} ({beyond[0]:g}; others {low:g} to {high:g})")
+                found.append(f"{shorten(names[column])} ({beyond[0]:g}; others {low:g} to {high:g})")
         return [f"Substitutes outside the range of the other values: {listing(found)}."] if found else []
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..foundation.messages import listing, shortened
+from ..foundation.messages import listing, shorten
 from .messy_cells import almost_number, features_in_words, has_units, in_plain_notation, is_unit
 from .numbers_and_dates import USUAL_MISSING, convention_of, number, plain_numbers
 from .row_blocks import Collector, MixedMarks, Places
@@ -136,7 +136,7 @@ class SamplesInRows(Collector):
         for i, (positions, fields) in block.odd.items():
             for j in positions:
                 if j not in self._left_out and not self._repair(block, i, j, j):
-                    self._left_out[j] = f"text such as {shortened(fields[j])!r}"
+                    self._left_out[j] = f"text such as {shorten(fields[j])!r}"
                     self.lost[j] = fields[j].strip()
         empty = self._empty_rows(block)
         n_kept = len(self._asked) + len(self._describing)
@@ -164,7 +164,7 @@ class SamplesInRows(Collector):
 
     def _values(self) -> np.ndarray:
         """Return the numeric columns, without those that are too messy to be numbers."""
-        positions, values = self.layout.numbers, self._joined()
+        positions, values = self.layout.numbers, self._join()
         known = self._request.known or ()
         for j in self._tally.first:
             if j not in self._left_out and self._names[j] not in known:
@@ -243,7 +243,7 @@ class SamplesInColumns(Collector):
                 self._rows[start + i] = fields
             for j in positions:
                 if j not in describing and not self._repair(block, i, j, start + i):
-                    self._odd[start + i] = f"text such as {shortened(fields[j])!r}"
+                    self._odd[start + i] = f"text such as {shorten(fields[j])!r}"
                     self._cells[start + i] = fields[j].strip()
                     break
         for j in describing:
@@ -284,7 +284,7 @@ class SamplesInColumns(Collector):
             raise TableError(
                 f"{self.layout.where} contains no data. With features in rows, it needs one row per feature."
             )
-        values = self._joined()
+        values = self._join()
         places = Places(self._features, self.layout.where, "row")
         target = None if request.target is None else places.of(request.target, "target")
         named = None if request.id is None else places.of(request.id, "id")

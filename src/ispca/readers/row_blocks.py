@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..foundation.messages import shortened
+from ..foundation.messages import shorten
 from .file_access import CELL, TEXT
 from .messy_cells import Tally, almost_number
 from .table import Raw, Request, TableError, unknown_column
@@ -126,13 +126,13 @@ class Collector(ABC):
             value = f"{found.value:g}" if found else "text"
             like = " as in the training data" if self._request.decimal_comma is not None else ""
             return [
-                f"Nothing in {self.layout.where} tells whether cells such as {item!r} ({shortened(name)}) contain "
+                f"Nothing in {self.layout.where} tells whether cells such as {item!r} ({shorten(name)}) contain "
                 f"a decimal mark or a thousands separator; this one was read as {value}{like}. "
                 "If that is wrong, remove the thousands separators."
             ]
         return ["Commas were read as decimal marks."] if self.comma and not marks.mixed else []
 
-    def _joined(self) -> np.ndarray:
+    def _join(self) -> np.ndarray:
         """Return the columns that are numbers in all blocks, which are released."""
         self._settle()
         positions = self.layout.numbers

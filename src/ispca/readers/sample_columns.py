@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ..containers import ColumnSource
 from ..containers.derived import AppendedColumns
-from ..foundation.messages import COMPARED, count, listing, shortened
+from ..foundation.messages import COMPARED, count, listing, shorten
 from ..targets import guess_target
 from .numbers_and_dates import CERTAIN, as_days
 from .table import Raw, SampleColumns, TableError, n_covariate_columns
@@ -319,5 +319,5 @@ def nearest(names: Iterable[str], others: Sequence[str]) -> str:
     for name in [name for name in names if name not in same][:20]:
         match = difflib.get_close_matches(_without_suffix(name), known, n=1, cutoff=0.7)
         if match:
-            return f"The closest names are {shortened(name)!r} and {shortened(known[match[0]])!r}."
+            return f"The closest names are {shorten(name)!r} and {shorten(known[match[0]])!r}."
     return ""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..foundation.messages import count, listing, shortened, suggestion
+from ..foundation.messages import count, listing, shorten, suggestion
 from .file_access import as_table_error, limit_for
 from .file_formats import find_format, read_file
 from .messy_cells import in_plain_notation
@@ -181,7 +181,7 @@ def _join(raw: Raw, sheet: dict[str, list[str]], ids: SheetIds, where: str) -> N
     if differ:
         others = [name for name in raw.ids if name in place and rows[place[name]] != name]
         some = "Sample names" if len(others) == len(kept) else "Some sample names"
-        example = f"{shortened(others[0])!r} is {shortened(rows[place[others[0]]])!r}"
+        example = f"{shorten(others[0])!r} is {shorten(rows[place[others[0]]])!r}"
         raw.notes.append(f"{some} of the two files differ {differ}, but match one to one: {example}.")
     raw.keep_samples(kept)
     raw.read_as = raw.read_as._replace(matched_on=column)

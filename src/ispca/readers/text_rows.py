@@ -12,7 +12,7 @@ from itertools import groupby
 
 import numpy as np
 
-from ..foundation.messages import count, shortened
+from ..foundation.messages import count, shorten
 from .numbers_and_dates import DECIMAL_POINT, MISSING, USUAL_MISSING, Convention, number
 from .table import TableError
 
@@ -54,7 +54,7 @@ def titles_note(titles: Sequence[Sequence[str]]) -> list[str]:
     texts = [" ".join(filter(None, map(str.strip, row))) for row in titles]
     shown = next((text for text in texts if text), "")
     rows_skipped = f"{count(len(titles), 'row')} above the header skipped"
-    return [f"{rows_skipped}, such as {shortened(shown)!r}."] if titles else []
+    return [f"{rows_skipped}, such as {shorten(shown)!r}."] if titles else []
 
 
 def pieces(found: Iterable[Row], characters: int) -> Iterator[list[Row]]:

@@ -21,7 +21,7 @@ from ..targets.survival import evaluation_times
 from ..validation.calibration import Recalibration, calibration_groups, recalibrate, value_slope
 from ..validation.held_out_verdict import outcome_probabilities
 from .charts import nice_times
-from .formatting import clean, column_table, number, number_column, numbers, section, signed, table
+from .formatting import clean, column_table, minus_signs, number, number_column, numbers, section, table
 from .held_out_predictions import HeldOutClasses, SampleMeans, mean_predictions, mean_risk, own_predictions
 from .report_inputs import Inputs
 
@@ -204,7 +204,7 @@ def _verdict(fit: Recalibration | None) -> str:
         judgment = "so the probabilities are overconfident and should be closer to one half"
     else:
         judgment = "which does not differ significantly from 1, the value for calibrated probabilities"
-    shown = signed(f"{slope:.2f} (95% interval {low:.2f} to {high:.2f})")
+    shown = minus_signs(f"{slope:.2f} (95% interval {low:.2f} to {high:.2f})")
     return f"The calibration slope is {shown}, {judgment}."
 
 
@@ -242,7 +242,7 @@ def _chart(groups: list[dict[str, float]], fit: Recalibration | None, what: str,
         "curves": [],
     }
     if fit is not None:
-        slope = signed("slope {:.2f} ({:.2f} to {:.2f})".format(*fit.slope))
+        slope = minus_signs("slope {:.2f} ({:.2f} to {:.2f})".format(*fit.slope))
         parts = {name: numbers(getattr(fit, name), 3) for name in ("y", "low", "high")}
         chart["curves"] = [{"name": f"Logistic regression: {slope}", "color": COLOR, **parts}]
     return chart

@@ -73,7 +73,7 @@ def numbers(values: Any, digits: int = DIGITS) -> list[float | int | None]:
     return [number(value, digits) for value in np.asarray(values).tolist()]
 
 
-def signed(text: str) -> str:
+def minus_signs(text: str) -> str:
     """Return numbers as text with a typographic minus sign."""
     return text.replace("-", MINUS)
 

@@ -19,14 +19,14 @@ N_RESAMPLES = 400
 LIMITS = [0.025, 0.975]
 
 
-def described_method(comparison: Comparison) -> str:
+def describe_method(comparison: Comparison) -> str:
     """Return the name of the method that the report is about."""
     return MODEL if MODEL in comparison.methods else comparison.methods[0]
 
 
 def own_predictions(comparison: Comparison) -> list[Prediction | None]:
     """Return what this method predicted in each split; None where its fit failed."""
-    column = comparison.methods.index(described_method(comparison))
+    column = comparison.methods.index(describe_method(comparison))
     return [row[column] for row in comparison.predictions]
 
 
@@ -79,7 +79,7 @@ class HeldOutClasses(NamedTuple):
 
 def held_out_classes(comparison: Comparison) -> HeldOutClasses | None:
     """Return the predicted class and probabilities of each sample; None if the method predicts none."""
-    found = pool(comparison, described_method(comparison))
+    found = pool(comparison, describe_method(comparison))
     if found is None or found.prediction.probabilities is None:
         return None
     own, chances = found.samples, found.prediction.probabilities

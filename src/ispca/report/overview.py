@@ -12,8 +12,8 @@ from ..families.survival_curves import censoring_curve, kaplan_meier, median_tim
 from ..foundation.messages import count, listing
 from ..targets.measures import measure_title
 from ..validation.baseline_comparison import COMBINED, MODEL
-from .formatting import capitalize, clean, number, percent, section, signed, table
-from .held_out_predictions import described_method
+from .formatting import capitalize, clean, minus_signs, number, percent, section, table
+from .held_out_predictions import describe_method
 from .leading_features import TITLE, chance_warning, directions, no_leading_text, rule_text
 from .panel import panel_sentences
 from .report_inputs import Inputs
@@ -29,12 +29,9 @@ def overview_section(inputs: Inputs) -> dict[str, Any]:
     """Return the summary of the whole report."""
     verdict, supervised = inputs.verdict, []
     sentences = [clean(verdict["sentence"], 1000)] if verdict else []
-    if (
-        sentences
-        and inputs.comparison is not None
-        and described_method(inputs.comparison) not in (MODEL, COMBINED)
-    ):
-        sentences[0] = f"{clean(described_method(inputs.comparison))}: {sentences[0]}"
+    method = MODEL if inputs.comparison is None else describe_method(inputs.comparison)
+    if sentences and method not in (MODEL, COMBINED):
+        sentences[0] = f"{clean(method)}: {sentences[0]}"
     gain = verdict.get("covariate_gain")
     sentences[1:1] = [clean(gain["sentence"], 1000)] if gain else []
     if inputs.panel is not None:
@@ -63,7 +60,7 @@ def _verdict_facts(inputs: Inputs) -> list[list[str]]:
     value = _with_interval(*(verdict[part] for part in ("value", "low", "high")))
     facts = [[clean(capitalize(name), 60), value]]
     if _is_known(verdict["baseline_value"]):
-        facts.append([f"{facts[0][0]} of the base rate", signed(f"{float(verdict['baseline_value']):.3g}")])
+        facts.append([f"{facts[0][0]} of the base rate", minus_signs(f"{float(verdict['baseline_value']):.3g}")])
     if _is_known(verdict.get("auc")) and verdict["measure"] != "auc":
         facts.append(["AUC", _with_interval(*(verdict.get(f"auc{end}") for end in ("", "_low", "_high")))])
     return facts
@@ -71,7 +68,7 @@ def _verdict_facts(inputs: Inputs) -> list[list[str]]:
 
 def _with_interval(value: Any, low: Any, high: Any) -> str:
     ends = f" ({float(low):.3g} to {float(high):.3g})" if _is_known(low) and _is_known(high) else ""
-    return signed(f"{float(value):.3g}{ends}")
+    return minus_signs(f"{float(value):.3g}{ends}")
 
 
 def _is_known(value: Any) -> bool:

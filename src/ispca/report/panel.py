@@ -12,7 +12,16 @@ from ..foundation.result_tables import as_table
 from ..models.coefficients import INTERCEPT, coefficients_by_column
 from ..plots.comparison_and_panel import MEASURES, measure_text, panel_table
 from ..plots.plot_arguments import feature_names
-from .formatting import capitalize, clean, column_table, number_column, numbers, section, signed, text_column
+from .formatting import (
+    capitalize,
+    clean,
+    column_table,
+    minus_signs,
+    number_column,
+    numbers,
+    section,
+    text_column,
+)
 from .leading_features import annotation_columns, annotation_of
 from .report_inputs import Inputs, negative_effects
 
@@ -172,7 +181,7 @@ def _path_table(selector: Any, shown: Mapping[str, str]) -> dict[str, Any]:
     columns += [number_column(label, factor * path[field], digits) for field, label, factor, digits in measured]
     caption = "Performance at each size"
     if selector.validated_:
-        density = signed(f"log density {selector.reference_density_:.4g}")
+        density = minus_signs(f"log density {selector.reference_density_:.4g}")
         caption += f"; all features: {', '.join([*_measure_texts(selector.reference_measures_), density])}"
     return column_table("panel-path", caption, columns)
 

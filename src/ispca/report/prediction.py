@@ -21,14 +21,14 @@ from .formatting import (
     capitalize,
     clean,
     column_table,
+    minus_signs,
     number,
     number_column,
     section,
-    signed,
     table,
     text_column,
 )
-from .held_out_predictions import described_method
+from .held_out_predictions import describe_method
 from .report_inputs import Inputs
 
 TITLE = "Predictive performance"
@@ -103,7 +103,7 @@ def _differences(comparison: Comparison, verdict: Mapping[str, Any]) -> list[str
     """
     if len(comparison.methods) > 7:
         return []
-    ours = described_method(comparison)
+    ours = describe_method(comparison)
     said = (ours, COVARIATES) if verdict.get("covariate_gain") else (ours,)
     lines = []
     for other in comparison.methods:
@@ -128,7 +128,7 @@ def _against(ours: str, other: str, metric: str, difference: Estimate) -> str:
     if low > 0 or high < 0:
         verdict = f"{clean(ours)} is {'better' if low > 0 else 'worse'}"
     title = measure_title(metric).removesuffix(" (smaller is better)")
-    size = signed(f"{mean:+.3f}, 95% interval {low:+.3f} to {high:+.3f}")
+    size = minus_signs(f"{mean:+.3f}, 95% interval {low:+.3f} to {high:+.3f}")
     return f"Compared with {clean(other)}: {verdict} (difference in {title} {size}; positive is better)."
 
 
@@ -170,7 +170,7 @@ def _intervals(found: Any, measures: list[str]) -> dict[str, Any]:
 
 def _splits(comparison: Comparison, measures: list[str]) -> dict[str, Any]:
     """Return the results of the method of the report in each split."""
-    ours = described_method(comparison)
+    ours = describe_method(comparison)
     column = comparison.methods.index(ours)
     splits = comparison.splits[:MOST_SPLITS]
     columns = [

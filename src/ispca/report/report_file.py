@@ -16,7 +16,7 @@ from ..foundation.atomic import whole_file
 from ..foundation.extras import load_extra
 from .charts import chart_layout, forest_layout
 from .contents import SECTIONS, summarize
-from .formatting import signed
+from .formatting import minus_signs
 
 SCRIPTS = ("tables.js", "axes.js", "score_plot.js", "loading_profile.js", "figures.js", "main.js")
 DASH = "\u2013"
@@ -101,7 +101,7 @@ def _cell_text(value: Any) -> str:
     if value is None:
         return DASH
     if isinstance(value, float | int):
-        return signed(f"{value:{',' if isinstance(value, int) else '.4g'}}")
+        return minus_signs(f"{value:{',' if isinstance(value, int) else '.4g'}}")
     return str(value)
 
 

@@ -17,7 +17,7 @@ from ..foundation.messages import count, listing
 from ..validation.baseline_comparison import BASE_RATE, COMPONENTS, COVARIATES, LASSO, MODEL
 from ..validation.comparison import Comparison
 from .formatting import clean, printable, section
-from .held_out_predictions import described_method
+from .held_out_predictions import describe_method
 from .report_inputs import Inputs
 
 PAPER = (
@@ -116,7 +116,7 @@ def _validation(inputs: Inputs) -> list[str]:
     comparison = inputs.comparison
     if comparison is None:
         return []
-    others = [clean(name) for name in comparison.methods if name != described_method(comparison)]
+    others = [clean(name) for name in comparison.methods if name != describe_method(comparison)]
     lines = [
         f"Predictive performance was estimated in {clean(comparison.cv, 300)}. The complete procedure, including "
         "the choice of features and components, was repeated in every training set; intervals are corrected "

@@ -13,7 +13,7 @@ from ..targets.intervals import Estimate, fraction_interval, measure_intervals
 from ..targets.measures import AUC, MLPD, measure_title, two_digits
 from ..targets.samples import Prediction
 from .components import MOST_POINTS
-from .formatting import MINUS, capitalize, clean, number, numbers, random_part, section, signed, table
+from .formatting import MINUS, capitalize, clean, minus_signs, number, numbers, random_part, section, table
 from .held_out_predictions import (
     GRID,
     HeldOutClasses,
@@ -255,7 +255,7 @@ def _label(key: str) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return clean(value)
-    return f"{value:,}" if isinstance(value, int) else signed(f"{value:.3g}")
+    return f"{value:,}" if isinstance(value, int) else minus_signs(f"{value:.3g}")
 
 
 def _test_errors(wrong: list[Mapping[str, Any]]) -> dict[str, Any]:

@@ -49,17 +49,17 @@ def read_features(selector: Any, X: Any) -> Any:
 
 def read_data(reference: Any, X: Any, y: Any, kind: str | None, given: dict[str, Any]) -> Data:
     """Return the samples and the target; ``given`` contains groups, weights and offset, which may be None."""
-    named = named_estimators({"reference": reference})
+    list_names = named_estimators({"reference": reference})
     form = target_form(y) if kind is None else find_target(kind)
     kind = None if form is None else form.name
     labels = ordinal_target(y)[1] if form is not None and form.ordered else None
-    X, y, target = choose_target(named, X, y, kind)
+    X, y, target = choose_target(list_names, X, y, kind)
     offset = check_offset(given["offset"], len(y))
     if offset is not None and not target.counted:
         raise ValueError("offset applies to counts only. Pass kind='count' if y contains counts, or omit offset.")
     weights, groups = check_weights(given["sample_weight"], len(y)), check_groups(given["groups"], len(y))
     samples = Samples(X, y, groups, weights, offset)
-    check_fit_parameters(named, samples)
+    check_fit_parameters(list_names, samples)
     find_submodel(target)
     _check_distribution(reference, target)
     return Data(samples, target, target.classes if labels is None else labels)
@@ -171,15 +171,17 @@ def _in_order(always: Any, width: int, names: Any) -> Indices:
 
 
 def _check_wanted(wanted: Indices, excluded: Mask, numeric: Mask, names: Any, max_features: int) -> None:
-    def named(places: Indices) -> str:
+    def list_names(places: Indices) -> str:
         return listing(repr(str(place if names is None else names[place])) for place in places)
 
     both = wanted[excluded[wanted]]
     if len(both):
-        raise ValueError(f"always and never both contain {named(both)}: name a feature in one of them only.")
+        raise ValueError(f"always and never both contain {list_names(both)}: name a feature in one of them only.")
     text = wanted[~numeric[wanted]]
     if len(text):
-        raise ValueError(f"always contains columns not made of numbers: {named(text)}. Encode them as numbers.")
+        raise ValueError(
+            f"always contains columns not made of numbers: {list_names(text)}. Encode them as numbers."
+        )
     if len(wanted) > max_features:
         raise ValueError(
             f"always contains {count(len(wanted), 'feature')}, but max_features is {max_features}: raise it."

@@ -45,8 +45,6 @@ TARGETS: dict[str, Target] = {
 def find_target(name: str, classes: Any = None, times: Any = None) -> Target:
     """Return a kind of target by its name, optionally with the classes or evaluation times of one analysis.
 
-    Examples
-    --------
     >>> find_target("survival").timed
     True
     """

@@ -37,8 +37,6 @@ def guess_target(y: np.ndarray) -> tuple[Target, str]:
     Text, Booleans and integers with at most ten distinct values, even if stored as floats, are class labels;
     other numbers are quantities.
 
-    Examples
-    --------
     >>> guess_target(np.array([1.0, 2.0, 2.0]))
     (<target classification>, 'has 2 distinct integer values')
     """

@@ -152,10 +152,10 @@ class SupervisedComponents(LinearProjection):
         y = target_array(y, self.family) if needs_target else y
         X, y = self._read_training_data(X, y, needs_target)
         if isinstance(X, ColumnSource):
-            X = source = X.arranged(self.memory_budget)
+            X = source = X.arrange(self.memory_budget)
         samples = training_samples(X, y, sample_weight, offset, groups)
         unfilled = samples.X
-        X = self._filled_training_data(X, samples)
+        X = self._fill_training_data(X, samples)
         samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
         data = self._training_data(samples, needs_target, labels)
         with exact(X), workers() as threads:
@@ -295,11 +295,11 @@ class SupervisedComponents(LinearProjection):
 
         def fill(fold: Fold) -> Any:
             known = unfilled if unfilled.dtype == X.dtype else unfilled.astype(X.dtype)
-            return self._filled_by_fold(known, fold.train, weights)
+            return self._fill_by_fold(known, fold.train, weights)
 
         def fill_covariates(train: Indices) -> Floats | None:
             known = columns_of(unfilled, data.covariates)
-            return None if known is None else self._filled_by_fold(known, train, weights, data.covariates)
+            return None if known is None else self._fill_by_fold(known, train, weights, data.covariates)
 
         def make(fold: Fold, X: Any) -> Design:
             part = make_subset_design(

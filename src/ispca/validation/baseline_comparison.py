@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from ..containers import ColumnSource, wrapped
+from ..containers import ColumnSource, wrap_container
 from ..containers.array_api import matches, on_host
 from ..foundation.arrays import Floats
 from ..foundation.messages import listing
@@ -99,7 +99,7 @@ def compare_with_baselines(
     """
     form = target_form(y) or (QUANTITY if is_regressor(model) else CLASSES)
     kind = kind or form.name
-    on_device = partial(wrapped, X) if matches(X) else None
+    on_device = partial(wrap_container, X) if matches(X) else None
     X = on_host(X)
     n_classes = len(np.unique(y)) if find_target(kind).unordered else 0
     candidates = dict(default_candidates(kind, n_classes))

@@ -23,9 +23,6 @@ NEVER = "A method that failed in every split is not ranked"
 def failure_text(errors: Sequence[tuple[int, str, str]], n_splits: int) -> str:
     """Say in how many splits each method failed, what follows from it, and why the first fit failed.
 
-    Examples
-    --------
-    >>> from ispca.validation.failed_fits import failure_text
     >>> failure_text([(0, "lasso", "ValueError: No signal."), (2, "lasso", "ValueError: No signal.")], 5)
     'lasso could not be fitted in 2 of 5 splits, where it gets the scores of the base rate: No signal.'
     """
