@@ -13,7 +13,7 @@ import numpy as np
 from ..data_checks import Finding
 from ..data_checks.small_class import find_borderline, possible_folds
 from ..foundation.messages import Listener, SettingError, listing
-from ..foundation.progress import silence, waiting
+from ..foundation.progress import announce, silence, waiting
 from ..foundation.result_tables import as_table
 from ..foundation.thread_limit import limited_threads
 from ..models.coefficients import coefficients_by_column
@@ -27,6 +27,7 @@ from .fitting import (
     cross_validate,
     describe_fit,
     find_unfitted,
+    first_answer,
     fit_combined,
     fit_model,
     without_adjustment,
@@ -131,6 +132,9 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     settings = replace(settings, cv=folds)
     pipeline, details = choose_method(table, settings), model_details(table, settings)
     test = read_test(settings, table, details, listener, pair)
+    first = first_answer(table) if settings.cv else None
+    if first is not None:
+        announce(first)
     began = time.perf_counter()
     X = on_device(table.X, settings.device)
     model, scores = fit_model(table, pipeline, X)

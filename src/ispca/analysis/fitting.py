@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from ..foundation.messages import (
     count,
 )
 from ..foundation.progress import expecting, waiting
+from ..kernels import KERNEL_METHODS
+from ..kernels.base import MOST_SAMPLES
 from ..models import MODELS
 from ..readers import Table
 from ..reduction.threads import workers
@@ -48,6 +50,7 @@ from ..validation.baseline_comparison import (
     predictions_of,
     with_covariates,
 )
+from ..validation.left_out_verdict import left_out_verdict
 from .large_data import bring_back, with_blocks
 from .settings import METHODS, Settings
 from .table_checks import sample_options
@@ -113,6 +116,20 @@ def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.nd
             pipeline[1].fit(scores, table.target, **options)
     reduction.feature_names_in_ = table.features
     return pipeline, scores
+
+
+def first_answer(table: Table) -> str | None:
+    """Return the verdict on kernels, which takes a fraction of a second; None where they have none."""
+    method = KERNEL_METHODS.get(str(table.kind))
+    if method is None or table.in_blocks or len(table.ids) > MOST_SAMPLES:
+        return None
+    kernels = with_covariates(method(), list(range(table.n_features, len(table.features))))
+    samples = Samples(table.X, table.target, table.groups, table.weights)
+    # What is wrong with the samples is said by the fit.
+    with warnings.catch_warnings(), suppress(ValueError):
+        warnings.simplefilter("ignore")
+        return f"First answer, by kernels: {left_out_verdict(kernels, samples, table.target_kind)}"
+    return None
 
 
 def cross_validate(

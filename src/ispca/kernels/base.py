@@ -168,7 +168,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         if isinstance(X, ColumnSource):
             X = X.arrange(self.memory_budget)
         samples = training_samples(X, y, sample_weight, offset, groups)
-        X = self._filled_training_data(X, samples)
+        X = self._fill_training_data(X, samples)
         n_samples, kept, dropped = X.shape[0], samples.kept, None
         if kept is not None:
             dropped = X[np.setdiff1d(np.arange(n_samples), kept)]
@@ -301,7 +301,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         coef[self.adjusted_] = unpenalized[1:]
         self.coef_ = coef.T
 
-    def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Prediction:
+    def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""
         raise NotImplementedError
 
@@ -310,7 +310,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         start = perf_counter()
         every = np.arange(len(samples.y))
         pairs = [(np.setdiff1d(every, fold), fold) for fold in folds]
-        found = clone(self).set_params(cv=pairs)._fit(samples.X, samples.y, None, samples.sample_weight)
+        found = clone(self).set_params(cv=pairs).fit_left_out(samples.X, samples.y, None, samples.sample_weight)
         found = replace(found, seconds_model=(perf_counter() - start) / len(folds))
         return [found.part(fold) for fold in folds]
 

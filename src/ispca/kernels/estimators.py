@@ -74,10 +74,10 @@ class KernelClassifier(ClassPredictions, KernelMethod):
         self : estimator
             The fitted estimator.
         """
-        self._fit(X, y, groups, sample_weight)
+        self.fit_left_out(X, y, groups, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Prediction:
+    def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""
         training = self._prepare(X, y, sample_weight, None, groups)
         classes, codes = class_codes(training.samples.y)
@@ -159,10 +159,10 @@ class KernelRegressor(QuantityIntervals, KernelMethod):
         self : estimator
             The fitted estimator.
         """
-        self._fit(X, y, groups, sample_weight)
+        self.fit_left_out(X, y, groups, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Prediction:
+    def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""
         training = self._prepare(X, y, sample_weight, None, groups)
         target, weights = numeric_target(training.samples.y), training.weights

@@ -1,0 +1,51 @@
+"""A first verdict without any refit: that of kernels, whose left-out predictions follow from one fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..fitting.fit_and_predict import fit_and_predict
+from ..kernels.base import KernelMethod
+from ..targets import Target
+from ..targets.samples import Pooled, Samples
+
+
+def left_out_verdict(method: KernelMethod, samples: Samples, target: Target) -> str:
+    """Return in a sentence how well a kernel method predicts samples that it leaves out, alone or in groups.
+
+    Parameters
+    ----------
+    method : KernelClassifier or KernelRegressor
+        A clone of it is fitted.
+    samples : Samples
+        All samples.
+    target : Target
+        Kind of target.
+
+    Returns
+    -------
+    sentence : str
+        As that of `verdict`.
+
+    Examples
+    --------
+    >>> from ispca import KernelClassifier
+    >>> from ispca.datasets import make_expression
+    >>> from ispca.targets import CLASSES
+    >>> data = make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
+    >>> left_out_verdict(KernelClassifier(), Samples(data.data, data.target), CLASSES)[:51]
+    '97% of held-out samples are classified correctly (9'
+    """
+    prediction = clone(method).fit_left_out(samples.X, samples.y, samples.groups, samples.sample_weight)
+    counted = samples.of_positive_weight()
+    target = target.of(counted.y)
+    held_out, count = target.held_out(counted, counted), len(counted.y)
+    unit = None if counted.groups is None else np.unique(counted.groups, return_inverse=True)[1]
+    plain: Any = counted._replace(X=np.zeros((count, 1)), groups=None)
+    rate = fit_and_predict(target.base_rate(), plain, plain, target)
+    # Each fit is trained on all samples but one.
+    held_out = held_out._replace(unit=unit, overlap=count / max(count - 1, 1))
+    return target.judge(Pooled(np.arange(count), held_out, prediction, rate)).sentence
