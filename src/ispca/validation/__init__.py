@@ -2,12 +2,14 @@
 
 from ..stacking import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
 from .baseline_comparison import compare_with_baselines
+from .best_method import BestMethod, best_method
 from .comparison import Comparison, compare
 from .held_out_verdict import verdict
 from .methods import paper_methods, recommended_methods, standard_methods
 from .stability import Stability, stability
 
 __all__ = [
+    "BestMethod",
     "Comparison",
     "Stability",
     "StackedClassifier",
@@ -15,6 +17,7 @@ __all__ = [
     "StackedOrdinal",
     "StackedRegressor",
     "StackedSurvival",
+    "best_method",
     "compare",
     "compare_with_baselines",
     "paper_methods",
