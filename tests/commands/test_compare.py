@@ -24,6 +24,7 @@ def test_the_table_and_the_picture(data, tmp_path, capsys):
         records = list(csv.DictReader(file))
     assert {row["method"] for row in records} == {"PCA", "ISPCA-small"}
     assert all(0 <= float(row["accuracy"]) <= 1 for row in records)
+    assert "\nBest of 2 methods over all held-out samples: " in captured.out
     assert (out / "comparison.png").read_bytes().startswith(b"\x89PNG")
     assert main(["compare", str(data), *options, *SMALL]) == 2
     assert "--force" in capsys.readouterr().err
@@ -39,6 +40,9 @@ def test_standard_methods_can_be_named(data, capsys, target, name):
     result = json.loads(capsys.readouterr().out)
     assert {row["method"] for row in result["methods"]} == {"SVM", name}
     assert not result["errors"]
+    assert result["best"]["method"] in {"SVM", name}
+    assert result["best"]["measure"] == "mlpd"
+    assert result["best"]["low"] <= result["best"]["corrected"] <= result["best"]["high"]
 
 
 @pytest.mark.filterwarnings("ignore")
