@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from ispca.analysis import method_comparison
 from ispca.cli import main
 
 SMALL = ["--splits", "2", "--components", "3", "--draws", "60", "--jobs", "1"]
@@ -78,3 +79,19 @@ def test_errors(data, tmp_path, one_line, capsys):
     assert "--jobs must not be 0" in one_line()
     assert main(["compare", str(data), "--target", "diagnoses"]) == 3
     assert "Did you mean diagnosis" in one_line()
+
+
+@pytest.mark.parametrize("limit", [10, 5000])
+def test_kernels_are_left_out_of_many_samples(data, monkeypatch, capsys, limit):
+    seen = []
+
+    def stop(methods, *data, **options):
+        seen.extend(methods)
+        raise ValueError("Enough.")
+
+    monkeypatch.setattr(method_comparison, "MOST_SAMPLES", limit)
+    monkeypatch.setattr(method_comparison, "compare", stop)
+    assert main(["compare", str(data), "--target", "diagnosis", "--drop", "score", *SMALL]) != 0
+    assert len(seen) == 19 - (limit == 10)
+    assert ("it takes at most 10 samples: kernels." in capsys.readouterr().err) == (limit == 10)
+    assert ("kernels" in seen) == (limit == 5000)

@@ -80,11 +80,11 @@ def adjust_methods(table: Table, methods: dict[str, Any]) -> dict[str, Any]:
     columns = list(range(-table.n_covariate_columns, 0))
     if columns:
         for name, method in methods.items():
-            if name == KERNELS:
-                with_covariates(method, columns)
-            elif isinstance(method, Pipeline):
+            if isinstance(method, Pipeline):
                 method[0].set_params(adjust=columns, keep_adjusted=True)
                 method[-1].set_params(unpenalized=columns)
+            elif name == KERNELS:
+                with_covariates(method, columns)
     return methods
 
 
