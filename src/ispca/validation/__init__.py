@@ -2,11 +2,11 @@
 
 from ..stacking import StackedClassifier, StackedCounts, StackedOrdinal, StackedRegressor, StackedSurvival
 from .baseline_comparison import compare_with_baselines
-from .best_method import BestMethod, best_method
 from .comparison import Comparison, compare
 from .held_out_verdict import verdict
 from .methods import paper_methods, recommended_methods, standard_methods
 from .stability import Stability, stability
+from .winner import BestMethod, best_method
 
 __all__ = [
     "BestMethod",

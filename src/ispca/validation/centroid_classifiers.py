@@ -59,9 +59,11 @@ def class_moments(X: Any, codes: Indices, n_classes: int, weight: Floats) -> Cla
 def linear_rule(moments: ClassMoments, centroids: Floats, variance: Floats) -> LinearRule:
     """Return the scores for normal classes with these centroids and variances, and the frequencies of the classes.
 
+    >>> import numpy as np
+    >>> from ispca.validation.centroid_classifiers import ClassMoments, linear_rule
     >>> moments = ClassMoments(np.ones(2), np.array([[0.0], [2.0]]), np.array([1.0]), np.ones(1))
     >>> linear_rule(moments, moments.centroids, np.ones(1)).scores(np.array([[1.0], [2.0]])).round(1).tolist()
-    [[-0.7, -0.7], [-1.7, 0.3]]
+    [[-1.2, -1.2], [-2.2, -0.2]]
     """
     # Relative to the overall centroid, from which most shrunken centroids do not differ.
     coef = np.divide(centroids - moments.center, variance, out=np.zeros_like(centroids), where=variance > 0)

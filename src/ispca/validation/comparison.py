@@ -24,9 +24,9 @@ from ..targets.intervals import split_interval
 from ..targets.measures import UNLIMITED, Limits, difference_limits, goodness
 from ..targets.samples import HeldOut, Prediction, Samples
 from ..targets.target_and_prediction_checks import check_offset, check_weights
-from .best_method import BestMethod, best_method
 from .comparison_text import comparison_html, comparison_text
 from .failed_fits import base_rate, failure_text, fair_scores, held_out_part
+from .winner import BestMethod, best_method
 
 
 @dataclass(frozen=True)
