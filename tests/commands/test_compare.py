@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from ispca.analysis import method_comparison
 from ispca.cli import main
 
 SMALL = ["--splits", "2", "--components", "3", "--draws", "60", "--jobs", "1"]
@@ -24,6 +25,7 @@ def test_the_table_and_the_picture(data, tmp_path, capsys):
         records = list(csv.DictReader(file))
     assert {row["method"] for row in records} == {"PCA", "ISPCA-small"}
     assert all(0 <= float(row["accuracy"]) <= 1 for row in records)
+    assert "\nBest of 2 methods over all held-out samples: " in captured.out
     assert (out / "comparison.png").read_bytes().startswith(b"\x89PNG")
     assert main(["compare", str(data), *options, *SMALL]) == 2
     assert "--force" in capsys.readouterr().err
@@ -39,6 +41,9 @@ def test_standard_methods_can_be_named(data, capsys, target, name):
     result = json.loads(capsys.readouterr().out)
     assert {row["method"] for row in result["methods"]} == {"SVM", name}
     assert not result["errors"]
+    assert result["best"]["method"] in {"SVM", name}
+    assert result["best"]["measure"] == "mlpd"
+    assert result["best"]["low"] <= result["best"]["corrected"] <= result["best"]["high"]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -74,3 +79,19 @@ def test_errors(data, tmp_path, one_line, capsys):
     assert "--jobs must not be 0" in one_line()
     assert main(["compare", str(data), "--target", "diagnoses"]) == 3
     assert "Did you mean diagnosis" in one_line()
+
+
+@pytest.mark.parametrize("limit", [10, 5000])
+def test_kernels_are_left_out_of_many_samples(data, monkeypatch, capsys, limit):
+    seen = []
+
+    def stop(methods, *data, **options):
+        seen.extend(methods)
+        raise ValueError("Enough.")
+
+    monkeypatch.setattr(method_comparison, "MOST_SAMPLES", limit)
+    monkeypatch.setattr(method_comparison, "compare", stop)
+    assert main(["compare", str(data), "--target", "diagnosis", "--drop", "score", *SMALL]) != 0
+    assert len(seen) == 19 - (limit == 10)
+    assert ("it takes at most 10 samples: kernels." in capsys.readouterr().err) == (limit == 10)
+    assert ("kernels" in seen) == (limit == 5000)

@@ -121,7 +121,14 @@ def test_methods_are_compared_and_judged(data):
 
 @pytest.mark.usefixtures("dose")
 def test_there_are_methods_and_candidates():
-    assert list(recommended_methods(kind="dose")) == ["PCA", "SPCA", "ISPCA", "ISPCA-cross-fitted", "base rate"]
+    assert list(recommended_methods(kind="dose")) == [
+        "PCA",
+        "SPCA",
+        "ISPCA",
+        "ISPCA-cross-fitted",
+        "kernels",
+        "base rate",
+    ]
     assert "base rate" in dict(default_candidates("dose"))
 
 

@@ -10,7 +10,10 @@ from ispca.families.survival_curves import (
     kaplan_meier,
     numbers_at_risk,
 )
+from ispca.families.survival_target import survival_target
 from ispca.targets.concordance_and_brier_score import brier_score, integrated_brier_score
+from ispca.targets.measures import CONCORDANCE, MLPD
+from ispca.targets.samples import HeldOut, Prediction
 
 
 def censored(n, seed, digits=None):
@@ -122,3 +125,21 @@ def test_as_in_scikit_survival(digits, seed):
     assert np.abs(brier_score(event[test], time[test], survival, grid, censoring) - expected).max() < 1e-12
     expected = metrics.integrated_brier_score(both[train], both[test], survival, grid)
     assert abs(integrated_brier_score(event[test], time[test], survival, grid, censoring) - expected) < 1e-12
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_concordance_of_bootstrap_samples(rng, weighted):
+    """The value for samples that count several times is that of repeated samples."""
+    y = survival_target((rng.random(40) < 0.6, rng.integers(1, 15, size=40)))
+    weight = rng.uniform(0.5, 2, size=40) if weighted else None
+    held_out = HeldOut(y, weight=weight, fold=np.arange(40) % 3)
+    prediction = Prediction(np.round(rng.normal(size=40), 1), log_density=rng.normal(size=40))
+    drawn = rng.multinomial(40, np.full(40, 1 / 40), size=20)
+    for measure in (CONCORDANCE, MLPD):
+        expected = [
+            measure.score(held_out.part(rows), prediction.part(rows))
+            for rows in (np.repeat(np.arange(40), row) for row in drawn)
+        ]
+        np.testing.assert_allclose(measure.resampled(held_out, prediction, drawn), expected, rtol=1e-10)
+    none = CONCORDANCE.resampled(held_out, prediction, np.eye(40, dtype=int)[:1])
+    assert np.isnan(none).all()

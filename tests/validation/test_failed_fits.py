@@ -120,7 +120,8 @@ def test_failures_are_seen_wherever_the_method_is(data):
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == [f"some ({count} of 10 failed)", "all (10 of 10 failed)", "lasso", "chance"]
     assert [item.get_text() for item in ax.texts] == ["not ranked"]
-    section = prediction_section(SimpleNamespace(comparison=result, verdict={}))
+    section = prediction_section(SimpleNamespace(comparison=result, verdict={}, reduction=None))
+    assert result.best.sentence in section["text"]
     (line,) = (line for line in section["text"] if line.startswith("* "))
     assert f"some could not be fitted in {count} of 10 splits, where it gets the scores of the base rate: " in line
     assert "all could not be fitted in 10 of 10 splits, so it is not ranked: " in line

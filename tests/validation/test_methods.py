@@ -28,12 +28,12 @@ def test_the_recommended_settings_are_defined_in_one_place(monkeypatch):
     paper, recommended = paper_methods(10), recommended_methods(10)
     changed = {name for name in paper if settings(paper[name]) != settings(recommended[name])}
     assert changed == {"ISPCA", "ISPCA-small", "ISPCA-residual"}
-    assert recommended.keys() - paper.keys() == {"ISPCA-cross-fitted"}
+    assert recommended.keys() - paper.keys() == {"ISPCA-cross-fitted", "kernels"}
     assert recommended["ISPCA"][0].n_permutations == 77
     monkeypatch.setitem(methods.HONEST, "cross_fit", 7)
     candidates = dict(default_candidates("classification"))
     found = {name for name, item in candidates.items() if settings(item).get("cross_fit") == 7}
-    assert found == {"ISPCA-cross-fitted", "ISPCA-small-cross-fitted"}
+    assert found == {"ISPCA-cross-fitted"}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_recommended_settings_are_defined_in_one_place(monkeypatch):
 def test_methods_for_other_targets(kind, family, model):
     named = recommended_methods(10, kind=kind)
     reduced = {name: method for name, method in named.items() if hasattr(method, "steps")}
-    assert list(reduced) == ["PCA", "SPCA", "ISPCA", "ISPCA-cross-fitted"]
+    assert list(reduced) == ["PCA", "SPCA", "ISPCA", "ISPCA-cross-fitted", "kernels"]
     for method in reduced.values():
         assert method["reduction"].family == family
         assert type(method["model"]) is model
@@ -58,11 +58,10 @@ def test_methods_for_other_targets(kind, family, model):
     own = recommended_methods(10, kind=kind, model=model(n_draws=7))
     assert own["SPCA"]["model"].n_draws == 7
     candidates = dict(default_candidates(kind))
-    linear = [] if kind == "ordinal" else ["lasso", "ridge"]
-    reductions = ["PCA", "SPCA", "ISPCA-cross-fitted", "ISPCA-small-cross-fitted"]
-    assert list(candidates) == [*reductions, *linear, "base rate"]
+    linear = [] if kind == "ordinal" else ["lasso"]
+    assert list(candidates) == ["kernels", *linear, "SPCA", "ISPCA-cross-fitted", "base rate"]
     assert {"lasso", "ridge-best"} <= named.keys() or kind == "ordinal"
-    assert type(candidates["PCA"]["model"]) is model
+    assert type(candidates["SPCA"]["model"]) is model
 
 
 def test_quantities_as_in_the_paper():

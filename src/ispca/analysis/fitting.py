@@ -80,10 +80,12 @@ def adjust_methods(table: Table, methods: dict[str, Any]) -> dict[str, Any]:
     """Adjust reductions for the covariates, and give these to the models without a penalty."""
     columns = list(range(-table.n_covariate_columns, 0))
     if columns:
-        for method in methods.values():
+        for name, method in methods.items():
             if isinstance(method, Pipeline):
                 method[0].set_params(adjust=columns, keep_adjusted=True)
                 method[-1].set_params(unpenalized=columns)
+            elif name == KERNELS:
+                with_covariates(method, columns)
     return methods
 
 

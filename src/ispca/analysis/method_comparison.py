@@ -10,12 +10,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from ..foundation.messages import KIND_WORDS, Listener, SettingError, suggestion
+from ..kernels.base import MOST_SAMPLES
 from ..readers import Table
 from ..readers.file_access import in_words, table_bytes
 from ..reduction.threads import workers
 from ..transformers.ispca_transformer import ISPCA
 from ..transformers.spca_transformer import SPCA
 from ..validation import Comparison, compare, paper_methods, recommended_methods, standard_methods
+from ..validation.baseline_comparison import KERNELS
 from .fitting import methods_for
 from .large_data import with_blocks
 from .settings import Settings
@@ -46,6 +48,9 @@ def compare_on_table(
         known |= standard_methods(regression=target.numeric)
     if table.weights is not None:
         known = {name: method for name, method in known.items() if _takes_weights(method)}
+    if names is None and KERNELS in known and table.X.shape[0] > MOST_SAMPLES:
+        listener.note(f"Method left out, because it takes at most {MOST_SAMPLES:,} samples: {KERNELS}.")
+        del known[KERNELS]
     methods = choose_methods(known, names)
     if table.in_blocks:
         methods = _methods_in_blocks(methods, table, settings, listener, names is not None, n_jobs)

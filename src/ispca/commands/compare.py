@@ -14,7 +14,7 @@ from ..foundation.extras import missing_package
 from ..foundation.output_folder import output_folder
 from ..foundation.result_tables import open_csv, write_table
 from ..readers import Table
-from ..validation import Comparison
+from ..validation import BestMethod, Comparison
 from .arguments import names_in
 from .console import Console, finite
 from .data_reading import read_supervised
@@ -61,9 +61,15 @@ def compare_data(args: argparse.Namespace, console: Console) -> tuple[Comparison
 def print_result(result: Comparison, args: argparse.Namespace, written: list[str], console: Console) -> None:
     """Print the table and the names of the files."""
     values = {"splits": args.splits, "baseline": result.baseline, "methods": rows(result)}
+    values["best"] = None if result.best is None else best_values(result.best)
     values["errors"] = [{"split": number, "method": name, "error": text} for number, name, text in result.errors]
     files = ", ".join(str(args.out / name) for name in written)
     console.result(str(result) + (f"\n\nWrote {files}." if files else ""), values)
+
+
+def best_values(best: BestMethod) -> dict[str, Any]:
+    """Return the best method with its values before and after the correction for choosing it."""
+    return finite(best._asdict() | {"measure": best.measure.name})
 
 
 def rows(result: Comparison) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from ..containers.array_api import on_host
 from ..fitted_parts import take_apart
 from ..foundation.arrays import protect
 from ..foundation.messages import notify
+from ..kernels.base import KernelMethod
 from ..models.base import Horseshoe
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS, bulk_ess, r_hat
 from ..models.posterior import log_likelihood, part_of
@@ -136,7 +137,7 @@ def fit_options(estimator: Any, train: Samples) -> dict[str, Any]:
     options: dict[str, Any] = {
         name: values for name, values in train.given().items() if has_fit_parameter(estimator, name)
     }
-    if not isinstance(estimator, SupervisedComponents | Penalized):
+    if not isinstance(estimator, SupervisedComponents | Penalized | KernelMethod):
         return options
     if train.groups is not None and has_fit_parameter(estimator, "groups"):
         options["groups"] = train.groups

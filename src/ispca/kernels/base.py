@@ -249,6 +249,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         lengths = np.diag(gram).copy()
         found = InnerProducts(gram, lengths, lengths)
         self.mean_, self.weight_, self.lengths_ = design.moments.mean, design.weight, lengths
+        self.covariate_weight_ = 1 / self._units(design)[1:]
         self.width_, self.training_ = median_distance(found, samples.sample_weight), own_samples(samples.X)
         return found
 

@@ -33,6 +33,9 @@ class KernelScores(TransformerMixin, KernelMethod):
     family : {"auto", "gaussian", "binomial", ...}, default="auto"
         Distribution of the target, as in ISPCA.
     $parameters
+    keep_adjusted : bool, default=False
+        Whether the covariates, centered, follow the scores in the output. The scores predict what the covariates
+        do not explain, so a model needs both.
 
     Attributes
     ----------
@@ -56,6 +59,7 @@ class KernelScores(TransformerMixin, KernelMethod):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **KernelMethod._parameter_constraints,
         "family": [StrOptions(set(FAMILY_CHOICES))],
+        "keep_adjusted": ["boolean"],
     }
 
     def __init__(
@@ -71,6 +75,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         missing: str = "error",
         exclude: Any = None,
         memory_budget: float = 2**28,
+        keep_adjusted: bool = False,
     ) -> None:
         super().__init__(
             kernels=kernels,
@@ -84,6 +89,7 @@ class KernelScores(TransformerMixin, KernelMethod):
             memory_budget=memory_budget,
         )
         self.family = family
+        self.keep_adjusted = keep_adjusted
 
     @share_docs(**FIT_DOCS)
     def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None, offset: Any = None) -> Self:
@@ -129,7 +135,8 @@ class KernelScores(TransformerMixin, KernelMethod):
             Scores; those of samples of weight 0 are not part of the fit.
         """
         self._fit_scores(X, y, groups, sample_weight, offset)
-        return self.training_scores_
+        scores: Floats = self.training_scores_
+        return self._with_covariates(scores, self._check_new(X)) if self.keep_adjusted else scores
 
     @fit_context(skip_nested=True)
     def _fit_scores(self, X: Any, y: Any, groups: Any, sample_weight: Any, offset: Any) -> None:
@@ -179,19 +186,23 @@ class KernelScores(TransformerMixin, KernelMethod):
         Z : ndarray of shape (n_samples, n_outputs)
             Scores.
         """
-        return self._scores(self._check_new(X))
+        Z = self._check_new(X)
+        return self._with_covariates(self._scores(Z), Z) if self.keep_adjusted else self._scores(Z)
 
     def _scores(self, Z: Any) -> Floats:
         scores: Floats = np.tensordot(self.member_weights_, self._member_values(Z), 1)
         return scores
 
+    def _with_covariates(self, scores: Floats, Z: Any) -> Floats:
+        return np.column_stack([scores, self._unpenalized_columns(Z)[:, 1:] * self.covariate_weight_])
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return ``kernel_score_1``, ...
+        """Return ``kernel_score_1``, ..., with ``keep_adjusted`` followed by the names of the covariates.
 
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Not used.
+            Names of the columns of X; by default those seen in ``fit``, or their numbers.
 
         Returns
         -------
@@ -199,7 +210,11 @@ class KernelScores(TransformerMixin, KernelMethod):
             One name per column of ``transform``.
         """
         count = self.dual_coef_.shape[2]
-        return np.array([f"kernel_score_{k + 1}" for k in range(count)], dtype=object)
+        names = [f"kernel_score_{k + 1}" for k in range(count)]
+        if self.keep_adjusted:
+            encoded = self.get_encoded_feature_names(input_features)
+            names += [str(name) for name in encoded[self.adjusted_]]
+        return np.array(names, dtype=object)
 
 
 def _densities(values: Floats, target: Floats, weights: Floats) -> Floats:

@@ -178,7 +178,7 @@ def _output_width(step: Any) -> int | None:
     if isinstance(step, SupervisedComponents):
         return int(step.n_components_) + len(step.kept_columns_)
     if isinstance(step, KernelScores):
-        return int(step.dual_coef_.shape[2])
+        return len(step.get_feature_names_out())
     columns = linear_columns(step)
     if columns is not None:
         return len(columns.source)

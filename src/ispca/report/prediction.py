@@ -66,6 +66,8 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
     if inputs.verdict.get("measure") in ("accuracy", "r2"):
         text.append(TWO_BASE_RATES)
     text += _differences(comparison, inputs.verdict)
+    if inputs.reduction is None and comparison.best:
+        text.append(clean(comparison.best.sentence, 1000))
     if comparison.errors:
         text.append(_failures(comparison))
     unconverged = int(found["n_unconverged"].sum())

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..families.survival_curves import PairBalance, SurvivalFunction, pair_sums
-from ..foundation.arrays import Floats
+from ..families.survival_curves import TIED_RISK, PairBalance, SurvivalFunction, pair_sums
+from ..foundation.arrays import Floats, Indices
 from .samples import HeldOut, Prediction
 
 
@@ -59,6 +59,24 @@ def concordance(held_out: HeldOut, prediction: Prediction) -> float | None:
     """Return Harrell's concordance index over the pairs of each fit; None if no pair is comparable."""
     concordant, comparable, _ = _pairs(held_out, prediction.value)
     return concordant / comparable if comparable > 0 else None
+
+
+def resampled_concordance(held_out: HeldOut, prediction: Prediction, drawn: Indices) -> Floats:
+    """Return the concordance index of bootstrap samples, from the pairs of each fit; NaN without any."""
+    y, risk = held_out.observed, np.asarray(prediction.value, dtype=np.float64)
+    weights = drawn.astype(np.float64) if held_out.weight is None else drawn * held_out.weight
+    fold = np.zeros(len(y), dtype=np.intp) if held_out.fold is None else held_out.fold
+    concordant, comparable = np.zeros((2, len(drawn)))
+    for number in np.unique(fold):
+        own = np.flatnonzero(fold == number)
+        event, time, weight = y["event"][own], y["time"][own], weights[:, own]
+        later = (time[:, None] < time) | ((time[:, None] == time) & ~event)
+        pairs = (event[:, None] & later).astype(np.float64)
+        difference = risk[own][:, None] - risk[own]
+        right = (difference > TIED_RISK) + 0.5 * (np.abs(difference) <= TIED_RISK)
+        comparable += np.einsum("bi,bi->b", weight @ pairs, weight)
+        concordant += np.einsum("bi,bi->b", weight @ (pairs * right), weight)
+    return np.divide(concordant, comparable, out=np.full(len(drawn), np.nan), where=comparable > 0)
 
 
 def _pairs(held_out: HeldOut, risk: Any) -> tuple[float, float, PairBalance]:

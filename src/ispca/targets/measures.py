@@ -8,8 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import rel_entr
 
-from ..foundation.arrays import Floats
-from .concordance_and_brier_score import auc, auc_trials, concordance, concordance_trials, integrated_brier
+from ..foundation.arrays import Floats, Indices
+from .concordance_and_brier_score import (
+    auc,
+    auc_trials,
+    concordance,
+    concordance_trials,
+    integrated_brier,
+    resampled_concordance,
+)
 from .samples import INTERVAL_PROBABILITY, HeldOut, Prediction
 
 CALIBRATION_BINS = 10
@@ -40,11 +47,18 @@ class Measure:
     of_base_rate: bool = False  # whether the function also takes the prediction of the base rate
     in_percent: bool = True  # how values are shown in sentences
     drawn: bool = False  # whether a report draws it in any case
+    # Returns the measure for many bootstrap samples at once: how often each drew each sample (resample x sample).
+    resampled: Callable[[HeldOut, Prediction, Indices], Floats] | None = None
 
     @property
     def name(self) -> str:
         """Its name in tables and files."""
         return self.score.__name__
+
+    @property
+    def short_title(self) -> str:
+        """The title within a sentence."""
+        return self.phrase or self.label or self.title
 
     @property
     def full_title(self) -> str:
@@ -75,6 +89,15 @@ def two_digits(value: float) -> str:
 def mlpd(held_out: HeldOut, prediction: Prediction) -> float | None:
     """Return the mean log predictive density: the probability given to what happened, on the log scale."""
     return None if prediction.log_density is None else held_out.mean(prediction.log_density)
+
+
+def resampled_mlpd(held_out: HeldOut, prediction: Prediction, drawn: Indices) -> Floats:
+    """Return the mean log predictive density of bootstrap samples."""
+    density = np.asarray(prediction.log_density)
+    weights = drawn if held_out.weight is None else drawn * held_out.weight
+    impossible = np.isneginf(density)
+    means = weights @ np.where(impossible, 0.0, density) / weights.sum(axis=1)
+    return np.where((weights @ impossible) > 0, -np.inf, means)
 
 
 def accuracy(held_out: HeldOut, prediction: Prediction) -> float | None:
@@ -200,6 +223,7 @@ MLPD = Measure(
     label="mean log density",
     limits=UNLIMITED,
     needs="predictive density",
+    resampled=resampled_mlpd,
 )
 BRIER = Measure(
     brier,
@@ -253,6 +277,7 @@ CONCORDANCE = Measure(
     trials=concordance_trials,
     in_percent=False,
     drawn=True,
+    resampled=resampled_concordance,
 )
 INTEGRATED_BRIER = Measure(
     integrated_brier,

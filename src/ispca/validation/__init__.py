@@ -6,8 +6,10 @@ from .comparison import Comparison, compare
 from .held_out_verdict import verdict
 from .methods import paper_methods, recommended_methods, standard_methods
 from .stability import Stability, stability
+from .winner import BestMethod, best_method
 
 __all__ = [
+    "BestMethod",
     "Comparison",
     "Stability",
     "StackedClassifier",
@@ -15,6 +17,7 @@ __all__ = [
     "StackedOrdinal",
     "StackedRegressor",
     "StackedSurvival",
+    "best_method",
     "compare",
     "compare_with_baselines",
     "paper_methods",

@@ -127,9 +127,12 @@ def compare_with_baselines(
 
 def with_covariates(method: Any, columns: Sequence[int]) -> Any:
     """Return kernels that do not penalize some columns of X."""
-    if len(columns):
-        first = method[0] if isinstance(method, Pipeline) else method
-        first.set_params(adjust=list(columns))
+    if not len(columns):
+        return method
+    if not isinstance(method, Pipeline):
+        return method.set_params(adjust=list(columns))
+    method[0].set_params(adjust=list(columns), keep_adjusted=True)
+    method[-1].set_params(unpenalized=list(range(-len(columns), 0)))
     return method
 
 

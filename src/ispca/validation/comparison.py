@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -25,6 +26,7 @@ from ..targets.samples import HeldOut, Prediction, Samples
 from ..targets.target_and_prediction_checks import check_offset, check_weights
 from .comparison_text import comparison_html, comparison_text
 from .failed_fits import base_rate, failure_text, fair_scores, held_out_part
+from .winner import BestMethod, best_method
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,11 @@ class Comparison:
     def target(self) -> Target:
         """The kind of target."""
         return find_target(self.kind)
+
+    @cached_property
+    def best(self) -> BestMethod | None:
+        """The best method by the main measure, corrected for having been chosen; see `best_method`."""
+        return best_method(self)
 
     @property
     def test_to_train(self) -> float:

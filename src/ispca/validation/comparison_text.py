@@ -68,7 +68,7 @@ def _second(result: Comparison) -> str | None:
 
 
 def _remarks(result: Comparison) -> list[str]:
-    remarks = []
+    remarks = [result.best.sentence] if result.best else []
     shown = {result.main_metric, _second(result)}
     for name in [name for name in result.scores if name in shown and name in MEASURES and MEASURES[name].needs]:
         blank = [

@@ -15,11 +15,13 @@ from ..families import GAUSSIAN, class_family
 from ..foundation.arrays import Floats
 from ..models import MODELS
 from ..penalized import PENALIZED
-from ..stacking.candidates import HONEST, RECOMMENDED, reduced
+from ..stacking.candidates import HONEST, RECOMMENDED, kernel_method, reduced
 from ..targets import CLASSES, QUANTITY, Target, find_target
 from ..transformers.base import SupervisedComponents
 from ..transformers.ispca_transformer import ISPCA
 from ..transformers.spca_transformer import SPCA
+from .baseline_comparison import KERNELS
+from .centroid_classifiers import DiagonalDiscriminant, ShrunkenCentroids
 
 N_TREES = 500
 N_FOLDS = 5
@@ -33,12 +35,13 @@ def recommended_methods(
 ) -> dict[str, Any]:
     """Return methods for a kind of target, with permutation tests that go on until their outcome is safe.
 
-    For classes and quantities, these are the methods of `paper_methods` and ``ISPCA-cross-fitted``, with the
-    residual test and honest training scores. The command line fits and compares them, unless the paper's settings
-    are requested. For the other kinds, these are ``PCA``, ``SPCA`` (for survival times in the style of R's
-    superpc), ``ISPCA`` and ``ISPCA-cross-fitted``, each with the horseshoe model for the kind of target; for
-    survival times and counts also ``ridge``, ``ridge-best``, ``lasso`` and ``lasso-best``; and the ``base rate``,
-    which does not use the features.
+    For classes and quantities, these are the methods of `paper_methods`, ``ISPCA-cross-fitted``, with the residual
+    test and honest training scores, and ``kernels``, the mixture of kernels of `ispca.KernelClassifier` or
+    `ispca.KernelRegressor`. The command line fits and compares them, unless the paper's settings are requested.
+    For the other kinds, these are ``PCA``, ``SPCA`` (for survival times in the style of R's superpc), ``ISPCA``
+    and ``ISPCA-cross-fitted``, each with the horseshoe model for the kind of target; for survival times and counts
+    also ``ridge``, ``ridge-best``, ``lasso`` and ``lasso-best``; ``kernels``, the scores of `ispca.KernelScores`
+    with the model for the kind of target; and the ``base rate``, which does not use the features.
 
     Parameters
     ----------
@@ -59,18 +62,22 @@ def recommended_methods(
     Examples
     --------
     >>> from ispca.validation import paper_methods, recommended_methods
-    >>> set(recommended_methods()) - set(paper_methods())
-    {'ISPCA-cross-fitted'}
+    >>> [name for name in recommended_methods() if name not in paper_methods()]
+    ['ISPCA-cross-fitted', 'kernels']
     >>> list(recommended_methods(kind="ordinal"))
-    ['PCA', 'SPCA', 'ISPCA', 'ISPCA-cross-fitted', 'base rate']
+    ['PCA', 'SPCA', 'ISPCA', 'ISPCA-cross-fitted', 'kernels', 'base rate']
     """
     target = find_target(kind)
+    kernels = kernel_method(kind)
+    if isinstance(kernels, Pipeline):
+        kernels.set_params(model__random_state=random_state)
     if target.plain:
         methods = paper_methods(n_components, regression=target.numeric, model=model, random_state=random_state)
         for name in ("ISPCA", "ISPCA-small", "ISPCA-residual"):
             methods[name]["reduction"].set_params(**RECOMMENDED)
         reduction, model = methods["ISPCA"]["reduction"], methods["ISPCA"]["model"]
-        return methods | {"ISPCA-cross-fitted": reduced(clone(reduction).set_params(**HONEST), model)}
+        honest = reduced(clone(reduction).set_params(**HONEST), model)
+        return methods | {"ISPCA-cross-fitted": honest, KERNELS: kernels}
     model = MODELS[kind](random_state=random_state) if model is None else model
     shared = {"whiten": True, "family": target.choose_family(None).name, "random_state": random_state}
     reductions: dict[str, SupervisedComponents] = {
@@ -80,7 +87,8 @@ def recommended_methods(
         "ISPCA-cross-fitted": ISPCA(n_components, **shared, **HONEST),
     }
     methods = {name: reduced(step, model) for name, step in reductions.items()}
-    return methods | penalized_methods(kind, random_state) | {"base rate": target.base_rate()}
+    more = {KERNELS: kernels, "base rate": target.base_rate()}
+    return methods | penalized_methods(kind, random_state) | more
 
 
 def paper_methods(
@@ -207,6 +215,10 @@ def standard_methods(*, regression: bool = False, random_state: Any = None) -> d
       the square root of the number of features tried at every split
     - ``PLS-DA``: partial least squares regression of the indicators of the classes on standardized features, with
       Platt scaling by three folds; the number of components, 1 to 5, has the best log density in five folds
+    - ``shrunken-centroids``: nearest shrunken centroids (Tibshirani and others, 2002), with the threshold of the
+      best log density in five folds, and Platt scaling by five folds
+    - ``diagonal-LDA``: linear discriminant analysis that ignores the correlations of the features, with Platt
+      scaling by five folds
 
     Platt scaling needs at least as many training samples of each class as folds. For a continuous target: ``SVM``
     (the target is standardized too), ``random-forest`` (with a third of the features tried at every split),
@@ -231,7 +243,7 @@ def standard_methods(*, regression: bool = False, random_state: Any = None) -> d
     --------
     >>> from ispca.validation import standard_methods
     >>> list(standard_methods())
-    ['SVM', 'random-forest', 'gradient-boosting', 'PLS-DA']
+    ['SVM', 'random-forest', 'gradient-boosting', 'PLS-DA', 'shrunken-centroids', 'diagonal-LDA']
     """
     return _regressors(random_state) if regression else _classifiers(random_state)
 
@@ -246,11 +258,17 @@ def _classifiers(seed: Any) -> dict[str, Any]:
     # Decision values of different numbers of components have different scales: calibrate first, then choose.
     discriminant = CalibratedClassifierCV(PLSDiscriminant(), cv=N_CALIBRATION_FOLDS, ensemble=False)
     grid = {"estimator__n_components": PLS_COMPONENTS}
+    shrunken, diagonal = (
+        CalibratedClassifierCV(method, cv=N_FOLDS, ensemble=False)
+        for method in (ShrunkenCentroids(random_state=seed), DiagonalDiscriminant())
+    )
     return {
         "SVM": _standardize(machine),
         "random-forest": RandomForestClassifier(N_TREES, random_state=seed),
         "gradient-boosting": GradientBoostingClassifier(subsample=0.5, max_features="sqrt", random_state=seed),
         "PLS-DA": _standardize(GridSearchCV(discriminant, grid, scoring="neg_log_loss", cv=N_FOLDS)),
+        "shrunken-centroids": shrunken,
+        "diagonal-LDA": diagonal,
     }
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ..families.survival_curves import censoring_curve
 from ..foundation.arrays import Indices
@@ -13,7 +12,9 @@ from ..foundation.result_tables import ResultTable, as_table
 from ..targets.intervals import UNKNOWN, Estimate, estimate, measure_intervals
 from ..targets.measures import UNLIMITED, Measure, goodness
 from ..targets.samples import OF_SAMPLES, HeldOut, Pooled, Prediction
-from .comparison import Comparison
+
+if TYPE_CHECKING:
+    from .comparison import Comparison
 
 
 def pool(comparison: Comparison, method: str) -> Pooled | None:
@@ -84,9 +85,9 @@ def _means(prediction: Prediction, places: Indices, often: Indices) -> Predictio
     }
     value, density = np.asarray(prediction.value), prediction.log_density
     if density is not None:
-        found["log_density"] = np.array([logsumexp(density[places == i]) for i in range(len(often))]) - np.log(
-            often
-        )
+        by_sample = np.argsort(places, kind="stable")
+        starts = np.cumsum(often) - often
+        found["log_density"] = np.logaddexp.reduceat(density[by_sample], starts) - np.log(often)
     if "probabilities" in found:
         found["value"] = found["probabilities"].argmax(axis=1)
     elif value.dtype.kind in "iu":
