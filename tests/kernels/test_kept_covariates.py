@@ -36,7 +36,8 @@ def test_covariates_follow_the_scores(rng):
     plain = KernelScores(adjust=[2, 5]).fit(X, y, sample_weight=weight)
     kept = KernelScores(adjust=[2, 5], keep_adjusted=True)
     Z = kept.fit_transform(X, y, sample_weight=weight)
-    centered = X[:, [2, 5]] - X[5:, [2, 5]].mean(axis=0)
+    counted = X[5:, [2, 5]]
+    centered = (X[:, [2, 5]] - counted.mean(axis=0)) / counted.std(axis=0, ddof=1)
     np.testing.assert_allclose(Z, np.column_stack([plain.training_scores_, centered]))
     np.testing.assert_allclose(kept.transform(X), np.column_stack([plain.transform(X), centered]))
     assert kept.get_feature_names_out().tolist() == ["kernel_score_1", "2", "5"]

@@ -20,6 +20,7 @@ from ..readers import Table, TableError, read_table
 from ..readers.file_access import in_words, limit_for, table_bytes
 from ..readers.missing_value_treatment import fill
 from ..readers.subsets_and_transforms import apply_transform
+from ..validation.baseline_comparison import COMPONENTS
 from .data_file import reading
 from .large_data import block_memory
 from .model_loading import Description
@@ -114,7 +115,9 @@ def match(
 
     With ``replace_absent``, features that the table lacks are replaced by their training means.
     """
-    parts = take_apart(model)
+    # The components of a combined prediction know the means of the training samples.
+    described = components_of(model)
+    parts = take_apart(described)
     names = tuple(parts.feature_names_in())
     covariates = description.covariates(names)
     place = {name: j for j, name in enumerate(table.features)}
@@ -122,7 +125,7 @@ def match(
     absent = np.flatnonzero(places < 0)
     if len(absent):
         _refuse_text(names, absent, table, settings.data_name)
-        weights = feature_weights(model, covariates) if replace_absent else None
+        weights = feature_weights(described, covariates) if replace_absent else None
         _check_absent(names, absent, weights, settings, listener)
     extra = len(place) - len(names) + len(absent)
     if extra:
@@ -131,7 +134,7 @@ def match(
     moments = training_moments(parts)
     constants = moments[0] if len(absent) and moments is not None else np.zeros(len(names))
     of_model = (places, covariates, constants, names, description.transform)
-    if _stays_in_file(table, parts, len(names) - len(absent), settings):
+    if _stays_in_file(table, take_apart(model), len(names) - len(absent), settings):
         X = _columns_in_file(table.X, *of_model, block_memory(settings))
         with waiting("Reading"):
             found = survey(X, covariates)
@@ -139,6 +142,12 @@ def match(
         X = _columns_in_memory(table.X, *of_model)
         found = survey(X, covariates)
     return without_missing(X, names, parts, settings.missing, listener, found)
+
+
+def components_of(model: Any) -> Any:
+    """Return the components of a combined prediction, and any other model itself."""
+    candidates = getattr(take_apart(model).model, "estimators_", {})
+    return candidates.get(COMPONENTS, model)
 
 
 def _stays_in_file(table: Table, parts: FittedParts, n_columns: int, settings: Settings) -> bool:
@@ -153,7 +162,7 @@ def _stays_in_file(table: Table, parts: FittedParts, n_columns: int, settings: S
         raise TableError(
             f"The model needs its {parts.n_features_in:,} features in memory, because it does not begin with a "
             f"reduction. Those of {limit.file} take {size}; the limit is {in_words(limit.bytes)}.",
-            "Raise it with ⟦memory⟧.",
+            "Raise it with ⟦memory⟧, or predict with ⟦model=components⟧.",
         )
     return True
 
@@ -304,7 +313,7 @@ def warn_about_scale(
     """Warn if the features are on another scale than those of the training data."""
     if samples.survey is None:
         return
-    moments, features = training_moments(take_apart(model)), samples.survey.features
+    moments, features = training_moments(take_apart(components_of(model))), samples.survey.features
     means, scales = (None, None) if moments is None else (moments[0][features], moments[1][features])
     difference = scale_difference(samples.survey, description.location, description.spread, means, scales)
     if difference:

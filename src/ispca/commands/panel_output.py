@@ -11,6 +11,7 @@ import numpy as np
 
 from ..analysis.feature_labels import describe_features, separate_names, show_all, shown_names
 from ..analysis.model_loading import load_details
+from ..analysis.new_samples import components_of
 from ..analysis.result_files import SUMMARY
 from ..analysis.sample_survey import sample_quartiles
 from ..analysis.table_checks import sample_options
@@ -26,8 +27,6 @@ from ..report import write_report
 from ..report.panel import panel_features
 from ..report.report_inputs import Context
 from ..selection import ProjectionSelector
-from ..stacking.base import Stacked
-from ..validation.baseline_comparison import COMPONENTS
 from .console import finite
 
 PANEL, PATH, MODEL, REPORT = "panel.csv", "path.csv", "panel.ispca", "report.html"
@@ -41,15 +40,9 @@ COLUMNS = ("order", "feature", "target_class", "mean", "q5", "q95", "p_sign", "f
 
 def written_files(model: Any) -> tuple[str, ...]:
     """Return the names of the files that a selection for this model writes."""
-    parts = take_apart(described_model(model))
+    parts = take_apart(components_of(model))
     described = parts.reduction is not None and not parts.between and hasattr(parts.model, "coef_")
     return FILES if described else (PANEL, PATH, MODEL)
-
-
-def described_model(reference: Any) -> Any:
-    """Return what the report describes beside the panel: of a combined prediction, the components."""
-    model = take_apart(reference).model
-    return model.estimators_.get(COMPONENTS, reference) if isinstance(model, Stacked) else reference
 
 
 def write_files(
@@ -111,7 +104,7 @@ def _write_report(folder: Path, selector: ProjectionSelector, size: int, table: 
         sheet=None,
     )
     options: dict[str, Any] = {"sample_names": table.ids, "context": context, "panel": selector}
-    write_report(described_model(selector.reference_), table.X, table.target, folder / REPORT, **options)
+    write_report(components_of(selector.reference_), table.X, table.target, folder / REPORT, **options)
 
 
 def _write(path: Path, header: Any, rows: Any) -> None:
