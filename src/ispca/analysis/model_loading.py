@@ -14,8 +14,6 @@ from ..persistence import ModelFileError, load_model, read_details
 from ..persistence.archive import memory_limit
 from ..readers.table import SampleColumns
 
-MODEL = "model.ispca"
-
 
 class Description(NamedTuple):
     """What a model file says about its data: columns, categories of the covariates, and the scale of the features.
@@ -38,15 +36,6 @@ class Description(NamedTuple):
         }
         quantities = {name for name, known in self.categories.items() if known is None}
         return np.array([name in quantities | indicators for name in names], dtype=bool)
-
-
-def model_file(path: Path) -> Path:
-    """Return the model file in a folder of results, or the path itself."""
-    if path.is_dir():
-        if not (path / MODEL).is_file():
-            raise ModelFileError(f"The folder {path} contains no {MODEL}.", "Pass a folder written by ispca fit.")
-        return path / MODEL
-    return path
 
 
 def load_predictor(path: Path, max_bytes: int | None = None) -> Any:

@@ -20,28 +20,23 @@ from ..models.coefficients import feature_spreads, rank_coefficients
 from ..persistence import save_model
 from ..readers import Table
 from ..report import write_report
-from ..report.report_file import SUFFIXES
 from ..report.report_inputs import Context
 from .feature_labels import describe_features
+from .file_names import COEFFICIENTS, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES, STACK
 from .sample_survey import sample_quartiles
 from .settings import Settings
 from .table_checks import sample_options
-from .training_record import HELD_OUT_FILE, RECORD, training_record
+from .training_record import RECORD, training_record
 
 if TYPE_CHECKING:
     from .analysis import Analysis
 
-MODEL, SCORES, LOADINGS, COEFFICIENTS = "model.ispca", "scores.csv", "loadings.csv", "coefficients.csv"
-STACK = "stack.ispca"
-REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
 # Columns that are text, even if they look like numbers.
 TEXTS = ("id", "feature", "target_class")
 INTEGERS = ("fold", "observed_event")
 # The entry of the model file with what is not in other files.
 SUMMARY = "analysis"
-# All files that an analysis may write, and that may be overwritten.
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE, STACK, *REPORTS.values())
 
 
 def written_files(analysis: Analysis, format: str) -> tuple[str, ...]:

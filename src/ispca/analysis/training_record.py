@@ -24,7 +24,6 @@ from ..validation import Comparison
 from .feature_labels import class_order
 from .new_samples import Matched
 
-HELD_OUT_FILE = "held_out.csv"
 # The entry of the model file, and the column of predictions that marks training samples.
 RECORD, COLUMN = "training_samples", "training_sample"
 HELD_OUT, FITTED = "held-out prediction", "fitted prediction"

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import norm
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..families import POISSON, CountFamily
@@ -33,7 +34,7 @@ BISECTIONS = 60
         and ISPCA with supervised components only, both with the residual test and cross-fitted, each with the
         horseshoe model; lasso and ridge on the original features; and the base rate.""",
 )
-class StackedClassifier(ClassPredictions, Stacked):
+class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
     """Mix the predictions of several methods, with weights from held-out samples.
 
     No reduction wins everywhere, and selecting one by cross-validation often selects noise. Stacking mixes
@@ -158,7 +159,7 @@ class StackedOrdinal(StackedClassifier):
     candidates="""The candidates; each must give a predictive distribution (``predict(X, return_std=True)``, or
         ``log_predictive_density`` and ``predict_interval``). By default as in StackedClassifier.""",
 )
-class StackedRegressor(QuantityIntervals, Stacked):
+class StackedRegressor(QuantityIntervals, RegressorMixin, Stacked):
     """Mix the predictive distributions of several regressions, with weights from held-out samples.
 
     Works like StackedClassifier, with Gaussian models as default candidates. In intervals and standard deviations,
@@ -249,7 +250,7 @@ def _normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
         components each) and ISPCA with supervised components only, both with the residual test and cross-fitted,
         each with HorseshoeCounts; lasso and ridge on the original features; and the mean rate.""",
 )
-class StackedCounts(CountPredictions, Stacked):
+class StackedCounts(CountPredictions, RegressorMixin, Stacked):
     """Mix the predictive distributions of several models of counts, with weights from held-out samples.
 
     The weights maximize the log density of out-of-fold predictions, as in StackedClassifier.

@@ -6,15 +6,13 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
-from sklearn.base import RegressorMixin
+from scipy.special import ndtri
 
 from ..families import GAUSSIAN
 from ..foundation.arrays import Floats, protect
-from .base_rates import BaseRateRegressor
 from .measures import COVERAGE, MLPD, R2, RMSE
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
-from .target import Predictions, Target, by_name, find_method, log_density
+from .target import Predictions, Target, by_name, find_base_rate, find_method, log_density
 from .target_and_prediction_checks import observed_values, possible_interval, possible_spread, possible_values
 
 
@@ -37,7 +35,7 @@ class Quantity(Target):
 
     def base_rate(self) -> Any:
         """Return a normal distribution with the mean and standard deviation of the target."""
-        return BaseRateRegressor()
+        return find_base_rate("BaseRateRegressor")
 
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
         """Return values and, if there is a predictive distribution, its log density and interval."""
@@ -49,8 +47,10 @@ class Quantity(Target):
         density, interval = log_density(model, Z, y), None
         if spread is not None:
             if density is None:
+                from scipy.stats import norm
+
                 density = norm.logpdf(np.asarray(y, dtype=np.float64), value, spread)
-            reach = norm.ppf((1 + INTERVAL_PROBABILITY) / 2) * spread
+            reach = ndtri((1 + INTERVAL_PROBABILITY) / 2) * spread
             interval = np.column_stack([value - reach, value + reach])
         quantiles = find_method(model, "predict_interval")
         if quantiles is not None:
@@ -69,7 +69,7 @@ def interval_tails(level: float) -> tuple[float, float]:
     return tail, 1 - tail
 
 
-class QuantityPredictions(RegressorMixin, Predictions):
+class QuantityPredictions(Predictions):
     """What a regression predicts, given the mean and standard deviation of its predictive distribution."""
 
     target = QUANTITY

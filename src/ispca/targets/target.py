@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -167,6 +168,11 @@ class Target:
             f"compared with 0% by always predicting {guess}."
         )
         return Judgment(self.deciding, value, 0.0, sentence)
+
+
+def find_base_rate(name: str) -> Any:
+    """Return a base rate, an estimator of scikit-learn, which reading a table need not import."""
+    return getattr(import_module(".base_rates", __package__), name)()
 
 
 def find_method(estimator: Any, name: str) -> Callable[..., Any] | None:
