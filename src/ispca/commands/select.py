@@ -95,7 +95,7 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             block_memory=block_memory(settings),
             progress=update,
         )
-    console.notes(table.notes)
+    console.notes([*table.notes, *table.substitutes])
     samples = match(table, model, description, settings, console)
     X, kept = samples.X, samples.kept
     if samples.n_missing:
