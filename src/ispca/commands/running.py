@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -33,8 +33,10 @@ def work_of(args: argparse.Namespace) -> Iterator[ModuleType]:
 
 def check_templates() -> None:
     """Report a package that the report needs and that is missing before the work, which can take minutes."""
-    if find_spec("jinja2") is None:
-        raise ImportError(missing_package("Writing an HTML report", "jinja2"))
+    with suppress(ImportError):
+        if find_spec("jinja2") is not None:
+            return
+    raise ImportError(missing_package("Writing an HTML report", "jinja2"))
 
 
 def start_fit(args: argparse.Namespace, console: Console) -> None:

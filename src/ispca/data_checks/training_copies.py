@@ -29,7 +29,7 @@ MOST_ALIKE = 20
 MOST_SAMPLES = 20_000
 # Random sums of all values, which recognize rounded copies: a copy is closer than this part of the distance to the
 # nearest other training sample. In fewer directions, different samples may be that close by chance.
-N_SUMS, ROUNDED, FEWEST_SUMS = 12, 0.15, 6
+N_SUMS, ROUNDED, FEWEST_SUMS = 12, 0.05, 6
 # Directions of a smaller part of the variance are noise of rounding.
 LEAST_VARIANCE = 1e-10
 # Places of samples without a counterpart.
