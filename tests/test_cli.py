@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ispca import cli
 from ispca.__main__ import main as command
 from ispca.cli import main
+from ispca.commands import command_module
 from ispca.datasets import list_datasets
 from ispca.datasets.arrays import Arrays, checksum, write_npz
 from ispca.datasets.registry import Dataset, all_datasets
@@ -106,7 +107,7 @@ def test_other_errors_are_one_line_too(monkeypatch, capsys, error, code):
     def fail(args):
         raise error
 
-    monkeypatch.setattr(cli.command_module("datasets"), "run", fail)
+    monkeypatch.setattr(command_module("datasets"), "run", fail)
     assert main(["datasets"]) == code
     one_line(capsys.readouterr().err)
 
@@ -132,6 +133,10 @@ def test_the_reader_may_leave_early(folders):
         ("select {here} {here} --always a --never a", 2),
         ("select --nonsense", 2),
         ("predict --help", 0),
+        ("predict {here} {here}", 3),
+        ("select {folder} {here}", 3),
+        ("fit {here} --target y --out {folder}", 2),
+        ("compare {here} --target y --out {folder}", 2),
     ],
 )
 def test_errors_do_not_wait_for_large_imports(line, code):
@@ -142,10 +147,29 @@ def test_errors_do_not_wait_for_large_imports(line, code):
         code = main(sys.argv[1:])
         sys.exit(code if not {"numpy", "scipy", "sklearn", "joblib"} & {*sys.modules} else 99)
     """
-    start = [sys.executable, "-c", program, *line.format(here=__file__).split()]
+    start = [sys.executable, "-c", program, *line.format(here=__file__, folder=Path(__file__).parent).split()]
     result = subprocess.run(start, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == code, result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["fit {file} --target nothing", "fit {file}", "compare {file} --target nothing", "fit {folder} --target y"],
+)
+def test_tables_are_refused_before_large_imports(line, tmp_path):
+    file = tmp_path / "data.csv"
+    file.write_text("id,class,x\n" + "".join(f"s{k},{'ab'[k % 2]},{k / 7}\n" for k in range(20)))
+    program = """if True:
+        import sys
+        from ispca.cli import main
+        code = main(sys.argv[1:])
+        large = {"sklearn", "pandas", "joblib", "scipy.stats", "scipy.optimize", "scipy.linalg"}
+        sys.exit(code if not large & {*sys.modules} else 99)
+    """
+    start = [sys.executable, "-c", program, *line.format(file=file, folder=tmp_path).split()]
+    result = subprocess.run(start, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    assert result.returncode == 3, result.stderr
 
 
 def test_installed_as_a_command():

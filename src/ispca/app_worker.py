@@ -24,6 +24,7 @@ from .app.form import in_page_words
 from .app.preview import PageError, preview
 from .app.processes import NO_MEMORY
 from .app.run_folders import COMMAND, NOTES, PROGRESS, RESULT
+from .commands import command_module
 from .commands.console import speaking
 from .foundation.atomic import whole_file
 from .foundation.data_files import known_as
@@ -39,7 +40,7 @@ def main() -> int:
     """Wait for the request, and carry it out."""
     # Imported before the request comes, so that it need not wait for that.
     for command in ("fit", "compare", "predict"):
-        cli.command_module(command)
+        command_module(command)
     line = sys.stdin.readline()
     if not line:
         return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import multiprocessing
 import os
 import re
@@ -15,8 +14,8 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
-from types import ModuleType
 
+from .commands import command_module
 from .commands.arguments import ARGUMENTS, LISTS, Arguments, check_files, files_first
 from .commands.console import in_options
 from .foundation.messages import InputError, SettingError
@@ -62,14 +61,6 @@ def arguments_of(name: str) -> Arguments:
         return ARGUMENTS[name]
     own: Arguments = import_module(f".commands.{name}", __package__).ARGUMENTS
     return own
-
-
-def command_module(name: str) -> ModuleType:
-    """Return the module of a command."""
-    module = import_module(f".commands.{name}", __package__)
-    # What is imported stays, so the garbage collector need not visit it.
-    gc.freeze()
-    return module
 
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
@@ -148,7 +139,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         check_files(args)
         arguments_of(args.command).check(args)
-        module = command_module(args.command)
+        module = command_module("running" if args.command in ARGUMENTS else args.command)
         with on_interrupt(signal.default_int_handler), limited_threads(getattr(args, "threads", None)):
             return int(module.run(args))
     except BrokenPipeError:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ispca
-from ispca.analysis.result_files import FILES
+from ispca.analysis.file_names import FILES
 from ispca.foundation.messages import SettingError
 from ispca.persistence import ModelFileError
 

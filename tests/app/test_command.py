@@ -81,7 +81,7 @@ def test_a_password_need_not_be_among_the_arguments(served, capsys, monkeypatch,
 def test_a_user_without_a_home_is_asked_for_a_folder():
     # Imported before, because an unknown user may not be allowed to read the packages.
     code = (
-        "import os, sys, ispca.app.server; from ispca import cli; cli.command_module('app')\n"
+        "import os, sys, ispca.app.server, ispca.commands.app; from ispca import cli\n"
         "os.setuid(54321); sys.exit(cli.main(['app', '--no-browser']))"
     )
     names = ("HOME", "XDG_DATA_HOME")

@@ -65,6 +65,16 @@ def test_a_target_is_described_and_checked(study, tmp_path):
     assert [warning["kind"] for warning in found["warnings"]] == ["leak"]
 
 
+def test_a_substitute_outside_the_range_is_found(study, tmp_path):
+    rows = study.rows()
+    for row in rows[1:]:
+        row[5] = 7 + float(row[5]) % 1
+    rows[4][5] = "<0.5"
+    write("table.csv", rows)
+    found = shown(tmp_path, "table.csv", target="tissue")
+    assert [warning["kind"] for warning in found["warnings"]] == ["substitutes"]
+
+
 def test_a_small_class_is_found_before_the_run(study, tmp_path):
     rows = study.rows()
     rows[1][1] = rows[2][1] = "metastasis"

@@ -46,6 +46,14 @@ def test_a_leak_is_told_before_the_fit(data, command, capsys, monkeypatch):
     assert finding["kind"] == "leak"
 
 
+def test_a_substitute_outside_the_range_is_a_warning(data, tmp_path, command, capsys):
+    change(data, None, "marker", lambda number, _: str(5 + number / 7) if number else "<0.5")
+    assert main([*command, "--cv", "0"]) == 0
+    said = "Substitutes outside the range of the other values: marker (0.25; others 5.14"
+    assert capsys.readouterr().err.count(f"ispca: warning: {said}") == 1
+    assert said in (tmp_path / "out" / "report.html").read_text()
+
+
 def test_a_class_of_one_sample_is_left_out(data, tmp_path, command, capsys):
     change(data, 2, "diagnosis", lambda number, diagnosis: diagnosis if number else "dead")
     assert main([*command, "--cv", "5"]) == 0

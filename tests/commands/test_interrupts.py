@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ispca.analysis.file_names import PANEL_FILES
 from ispca.cli import main
 from ispca.commands import datasets
-from ispca.commands.select import FILES
 from ispca.foundation.messages import SettingError
 from ispca.foundation.output_folder import output_folder
 
@@ -89,13 +89,14 @@ KILLED = """
     import os, re, sys
     from pathlib import Path
     from ispca.foundation.output_folder import output_folder
-    from ispca.commands.select import FILES, forget_folds
+    from ispca.analysis.file_names import PANEL_FILES
+    from ispca.commands.select import forget_folds
     def hear(event, arguments):
         if event in ("os.remove", "shutil.rmtree") and re.search(r"folds|\\.part", str(arguments[0])):
             os._exit(9)
     sys.addaudithook(hear)
     out = Path(sys.argv[1])
-    with output_folder(out, False, FILES, lambda: forget_folds(out)) as folder:
+    with output_folder(out, False, PANEL_FILES, lambda: forget_folds(out)) as folder:
         (folder / "panel.csv").touch()
 """
 
@@ -107,7 +108,7 @@ def test_a_kill_behind_the_last_step_leaves_no_folds(tmp_path):
     (store / "one.json").touch()
     start = [sys.executable, "-c", textwrap.dedent(KILLED), str(out)]
     assert subprocess.run(start, timeout=SECONDS, check=False).returncode == 9
-    with pytest.raises(SettingError, match="already exists"), output_folder(out, False, FILES):
+    with pytest.raises(SettingError, match="already exists"), output_folder(out, False, PANEL_FILES):
         pass
     assert entries(tmp_path) == ["out"]
     assert entries(out) == ["panel.csv"]

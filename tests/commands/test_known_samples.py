@@ -10,6 +10,8 @@ from ispca.persistence import load_model, read_details, save_model
 
 SHORT = ["--components", "4", "--draws", "60", "--cv", "3", "--quiet"]
 MARK, HELD_OUT, FITTED = "training_sample", "held-out prediction", "fitted prediction"
+BAD_SUMS = {"names": ["a"], "values": ["ab" * 4], "sums": [[1.0, "2"]]}
+RECORDS = [1, {}, {"names": ["a"], "values": []}, {"names": [1], "values": ["ab"]}, BAD_SUMS]
 TARGETS = {
     "diagnosis": ["--drop", "score"],
     "score": ["--drop", "diagnosis"],
@@ -95,6 +97,18 @@ def test_new_samples_have_no_such_column(fitted, table_of, tmp_path, capsys):
     assert "training sample" not in told.err
 
 
+def test_rounded_copies_are_training_samples(fitted, table_of, tmp_path, capsys):
+    rows, write = table_of
+    header, *known = rows()
+    place = header.index("score") + 1
+    rounded = [[f"n{row[0]}", *row[1:place], *(f"{float(cell):.2f}" for cell in row[place:])] for row in known[:9]]
+    new = [[f"m{row[0]}", *row[1:]] for row in rows(seed=5)[1:]]
+    assert main(["predict", str(fitted), str(write(tmp_path / "new.csv", [header, *rounded, *new]))]) == 0
+    told = capsys.readouterr()
+    assert "9 of the 49 samples of new.csv are training samples of the model" in told.err
+    assert [line.endswith(f",{FITTED}") for line in told.out.splitlines()[1:]] == [True] * 9 + [False] * 40
+
+
 def test_the_panel_of_a_model_knows_its_samples(fitted, data, tmp_path, user):
     command = f"ispca select {fitted} {data} --size 3 --folds 0 --out {tmp_path / 'panel'}"
     user(command)
@@ -102,7 +116,7 @@ def test_the_panel_of_a_model_knows_its_samples(fitted, data, tmp_path, user):
     assert "40 of the 40 samples of data.csv are training samples of the model" in answer.err
 
 
-@pytest.mark.parametrize("record", [1, {}, {"names": ["a"], "values": []}, {"names": [1], "values": ["ab"]}])
+@pytest.mark.parametrize("record", RECORDS)
 def test_a_damaged_record_is_an_error(fitted, data, tmp_path, one_line, record):
     path = tmp_path / "model.ispca"
     details = read_details(fitted / "model.ispca") | {"training_samples": record}

@@ -50,8 +50,13 @@ def count_columns():
 
 
 def others(columns):
-    """Return samples that are not the training samples: every gene is slightly larger."""
-    return {name: values + 0.001 if re.fullmatch(r"g\d+", name) else values for name, values in columns.items()}
+    """Return samples that are not the training samples: every gene is measured with some noise."""
+    noise = np.random.default_rng(9)
+    gene = re.compile(r"g\d+")
+    return {
+        name: values + noise.normal(scale=0.3, size=len(values)) if gene.fullmatch(name) else values
+        for name, values in columns.items()
+    }
 
 
 @pytest.fixture

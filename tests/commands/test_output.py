@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ispca.cli import main
-from ispca.commands import compare, fit, predict
+from ispca.commands import compare, data_reading, fit, predict
 from ispca.foundation.messages import SettingError
 from ispca.foundation.output_folder import output_file, output_folder
 
@@ -35,8 +35,7 @@ def no_work(monkeypatch):
     def work(*args, **options):
         raise AssertionError("work before the output was checked")
 
-    for module in (fit, compare):
-        monkeypatch.setattr(module, "read_supervised", work)
+    monkeypatch.setattr(data_reading, "read_supervised", work)
     monkeypatch.setattr(predict, "load_predictor", work)
 
 

@@ -9,9 +9,9 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from ispca import PenalizedClassifier
+from ispca.analysis.file_names import PANEL_FILES
 from ispca.cli import main
 from ispca.commands import select
-from ispca.commands.panel_output import FILES
 from ispca.fitting import runner
 from ispca.persistence import load_model, read_details, save_model
 
@@ -60,8 +60,8 @@ def selection(fitted, table_of, tmp_path_factory):
 
 def test_the_files_agree(selection):
     out, _, values = selection
-    assert sorted(path.name for path in out.iterdir()) == sorted(FILES)
-    assert [str(out / name) for name in FILES] == values["files"]
+    assert sorted(path.name for path in out.iterdir()) == sorted(PANEL_FILES)
+    assert [str(out / name) for name in PANEL_FILES] == values["files"]
     assert not list(out.parent.glob(".panel*")), "neither finished folds nor a lock remain"
     path = read(out / "path.csv")
     assert [int(row["size"]) for row in path] == [0, 1, 2, 3]

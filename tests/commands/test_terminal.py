@@ -8,8 +8,8 @@ import warnings
 
 import pytest
 
-from ispca import cli
 from ispca.cli import main
+from ispca.commands import command_module
 from ispca.foundation import progress as _progress
 from ispca.foundation.terminal import printable, show, tell
 
@@ -53,7 +53,7 @@ def test_errors_warnings_and_progress(monkeypatch, capsys):
         warnings.warn(f"careful {ESCAPES}\nmore", UserWarning, stacklevel=1)
         raise ValueError(f"wrong {ESCAPES}\nand more")
 
-    monkeypatch.setattr(cli.command_module("datasets"), "run", run)
+    monkeypatch.setattr(command_module("datasets"), "run", run)
     assert main(["datasets"]) == 1
     text = capsys.readouterr().err
     assert text.count("\n") == 2

@@ -115,7 +115,8 @@ CASES = {
 
 
 def test_no_kind_is_forgotten():
-    assert set(CASES) == set(KINDS)
+    # Studies have no messy cells; those of test_findings.py have.
+    assert {*CASES, "substitutes"} == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", CASES)

@@ -36,6 +36,42 @@ def test_a_few_corrected_values_do_not_matter(X):
     assert places(hashed_samples(IDS, X), IDS, changed) == [-1] * 12
 
 
+def correlated(rng, n_samples, n_features):
+    return rng.normal(size=(n_samples, 2)) @ shared(n_features) + 0.3 * rng.normal(size=(n_samples, n_features))
+
+
+def shared(n_features):
+    return np.random.default_rng(5).normal(size=(2, n_features))
+
+
+@pytest.mark.parametrize("decimals", [2, 3])
+@pytest.mark.parametrize("n_features", [200, 2000])
+def test_rounded_copies_are_recognized(decimals, n_features):
+    rng = np.random.default_rng(0)
+    X = correlated(rng, 100, n_features)
+    training = hashed_samples([f"s{i}" for i in range(100)], X)
+    new = np.round(np.concatenate([X[:30], correlated(rng, 200, n_features)]), decimals)
+    for given in (new, sp.csr_array(new)):
+        found = recognize(training, [f"x{i}" for i in range(230)], given)
+        assert found.places.tolist() == [*range(30), *[-1] * 200]
+    # Models written before have no such sums.
+    del training["sums"]
+    assert (recognize(training, [f"x{i}" for i in range(230)], new).places == -1).all()
+
+
+def test_new_samples_are_not_taken_for_rounded_copies():
+    rng = np.random.default_rng(1)
+    for make in (
+        lambda n: correlated(rng, n, 50),
+        lambda n: rng.normal(size=(n, 1)) + 1e-3 * rng.normal(size=(n, 300)),
+        lambda n: rng.poisson(1.0, size=(n, 400)) * 1.0,
+        lambda n: np.exp(2 * rng.normal(size=(n, 1)) + rng.normal(size=(n, 500))),
+        lambda n: rng.normal(size=(n, 8)),
+    ):
+        training = hashed_samples([f"s{i}" for i in range(100)], make(100))
+        assert (recognize(training, [f"x{i}" for i in range(200)], make(200)).places == -1).all()
+
+
 def test_rows_that_are_equal_by_chance_need_the_same_name():
     X = np.repeat(np.eye(4)[:, [0, 1]], 3, axis=0)
     X[:, 1] += np.arange(12) % 3

@@ -86,7 +86,7 @@ def test_messy_cells_are_treated_and_counted(tmp_path, transpose):
         "10 cells with thousands separators (1,000.5) read without them, in 2 features: g1, g3."
     )
     assert expected in table.notes
-    assert "Substitutes outside the range of the other values: g1 (0.25; others 0 to 9)." not in table.notes
+    assert "Substitutes outside the range of the other values: g1 (0.25; others 0 to 9)." not in table.substitutes
     assert table.left_out["g2"] == "text such as 'nd' in 30% of its values"
     assert table.left_out.keys() == {"g2", "g4"}
     with pytest.raises(TableError, match=r"1 missing or infinite value in 1 column: g1"):
@@ -147,7 +147,8 @@ def test_a_limit_outside_the_range_of_the_target_is_said(tmp_path):
     table = read_target(tmp_path, [*values, "<3.15", ">30"])
     assert table.target.tolist() == [*map(float, values), 3.15, 30]
     said = "Substitutes outside the range of the other values: state (3.15; others 5.5 to 24.5)."
-    assert said in table.notes
+    assert table.substitutes == [said]
+    assert said not in table.notes
 
 
 def test_percent_signs_and_units(tmp_path):

@@ -23,18 +23,15 @@ from ..validation import Comparison
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .data_in_memory import new_table
 from .feature_labels import shown_names
+from .file_names import COEFFICIENTS, FILES, HELD_OUT_FILE, REPORTS, SCORES, model_file
 from .method_comparison import compare_on_table
-from .model_loading import describe_data, load_details, load_predictor, model_file
+from .model_loading import describe_data, load_details, load_predictor
 from .new_samples import read_new
 from .notebook_page import notebook_page
 from .panel_selection import feature_places, select_on_table
 from .predictions import predict_table, target_columns
 from .result_files import (
-    COEFFICIENTS,
     COLUMNS,
-    FILES,
-    REPORTS,
-    SCORES,
     SUMMARY,
     feature_table,
     read_results,
@@ -42,7 +39,7 @@ from .result_files import (
     write_files,
 )
 from .settings import OF_FILES, Settings, check_for_files, check_names
-from .training_record import HELD_OUT_FILE, RECORD, training_record
+from .training_record import RECORD, training_record
 
 # What messages call the model.
 THE_MODEL = "The model"

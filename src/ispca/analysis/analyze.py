@@ -18,7 +18,6 @@ from ..foundation.result_tables import as_table
 from ..foundation.thread_limit import limited_threads
 from ..models.coefficients import coefficients_by_column
 from ..readers import Table, TableError
-from ..validation import paper_methods
 from .analysis import THE_MODEL, Analysis
 from .data_file import read_data
 from .data_in_memory import make_table, new_table
@@ -32,7 +31,7 @@ from .fitting import (
     fit_model,
     without_adjustment,
 )
-from .large_data import check_large, on_device, usable_library
+from .large_data import check_device, check_large, on_device
 from .model_loading import describe_data
 from .new_samples import read_new, reduce_in_blocks
 from .predictions import evaluate, match_and_recognize, target_columns
@@ -40,14 +39,6 @@ from .result_files import coefficient_table, model_details
 from .settings import OPTIONS, Settings, check_for_files, check_names
 from .table_checks import check_table, examine_columns, tell
 from .training_record import RECORD, fold_predictions, training_record
-
-
-def check_settings(settings: Settings) -> None:
-    """Refuse what no data can make possible, before any work."""
-    if settings.paper and settings.method not in paper_methods():
-        raise SettingError(f"⟦method={settings.method}⟧ is not one of the paper's methods. Leave out ⟦paper⟧.")
-    if settings.device != "cpu":
-        usable_library(settings.device)
 
 
 def analyze(
@@ -110,7 +101,7 @@ def analyze(
         if not 1 <= len(pair) <= 4:
             raise SettingError(f"⟦test⟧ must be X, y, covariates and offset, got {len(pair)} items.")
     given = Settings(test=test if pair is None else None, seed=random_state, **settings)
-    check_settings(given)
+    check_device(given)
     with silence(), limited_threads(given.threads):
         if isinstance(X, str | PathLike):
             columns = {"groups": groups, "weights": weights, "offset": offset, "covariates": covariates}
@@ -189,7 +180,7 @@ def read_test(
     if absent:
         problem = f"{of_test.data_name} (⟦test⟧) does not contain the target"
         raise TableError(f"{problem}: it has no column {listing(absent)}.")
-    listener.notes(f"{of_test.data_name}: {note}" for note in table.notes)
+    listener.notes(f"{of_test.data_name}: {note}" for note in [*table.notes, *table.substitutes])
     return table, of_test
 
 

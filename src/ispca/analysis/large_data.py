@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ..containers.array_api import on_host
 from ..foundation.messages import SettingError
@@ -23,6 +22,12 @@ BLOCK_MEMORY, LEAST_MEMORY = 2**28, 2**20
 def block_memory(settings: Settings) -> float:
     """Return the memory for blocks, in bytes."""
     return float(BLOCK_MEMORY if settings.memory is None else max(settings.memory, LEAST_MEMORY))
+
+
+def check_device(settings: Settings) -> None:
+    """Refuse a device that no library can use, before any work."""
+    if settings.device != "cpu":
+        usable_library(settings.device)
 
 
 def check_large(table: Table, settings: Settings) -> list[str]:
@@ -46,6 +51,8 @@ def check_large(table: Table, settings: Settings) -> list[str]:
 
 def with_blocks(pipeline: Any, table: Table, settings: Settings) -> Any:
     """Let a reduction read data in blocks, and fill missing values, as the reader does for data in memory."""
+    from sklearn.pipeline import Pipeline
+
     if table.in_blocks and isinstance(pipeline, Pipeline):
         missing = "mean" if settings.missing == "mean" else "error"
         pipeline[0].set_params(memory_budget=block_memory(settings), missing=missing)

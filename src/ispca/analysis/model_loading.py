@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..fitted_parts import take_apart
-from ..foundation.messages import PREDICTORS, TRANSFORMS
+from ..foundation.messages import TRANSFORMS
 from ..persistence import ModelFileError, load_model, read_details
 from ..persistence.archive import memory_limit
 from ..readers.table import SampleColumns
-
-MODEL, COMBINED_FILE = PREDICTORS["components"], PREDICTORS["combined"]
 
 
 class Description(NamedTuple):
@@ -38,17 +36,6 @@ class Description(NamedTuple):
         }
         quantities = {name for name, known in self.categories.items() if known is None}
         return np.array([name in quantities | indicators for name in names], dtype=bool)
-
-
-def model_file(path: Path, predictor: str | None = None) -> Path:
-    """Return the file of a predictor in a folder of results, by default the first there is; or the path itself."""
-    if not path.is_dir():
-        return path
-    names = list(PREDICTORS.values()) if predictor is None else [PREDICTORS[predictor]]
-    found = [path / name for name in names if (path / name).is_file()]
-    if not found:
-        raise ModelFileError(f"The folder {path} contains no {names[-1]}.", "Pass a folder written by ispca fit.")
-    return found[0]
 
 
 def load_predictor(path: Path, max_bytes: int | None = None) -> Any:

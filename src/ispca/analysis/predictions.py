@@ -41,7 +41,7 @@ def predict_table(
 
     ``details`` is what the model file at ``path`` says about the data of the fit.
     """
-    listener.notes(table.notes)
+    listener.notes([*table.notes, *table.substitutes])
     where = settings.data_name
     samples, known = match_and_recognize(model, details, path, table, settings, listener)
     kept = samples.kept

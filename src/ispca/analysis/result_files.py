@@ -20,29 +20,23 @@ from ..models.coefficients import feature_spreads, rank_coefficients
 from ..persistence import save_model
 from ..readers import Table
 from ..report import write_report
-from ..report.report_file import SUFFIXES
 from ..report.report_inputs import Context
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .feature_labels import describe_features
-from .model_loading import COMBINED_FILE, MODEL
+from .file_names import COEFFICIENTS, COMBINED_FILE, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES
 from .sample_survey import sample_quartiles
 from .settings import Settings
 from .table_checks import sample_options
-from .training_record import HELD_OUT_FILE
 
 if TYPE_CHECKING:
     from .analysis import Analysis
 
-SCORES, LOADINGS, COEFFICIENTS = "scores.csv", "loadings.csv", "coefficients.csv"
-REPORTS = {format: f"report{suffix}" for format, suffix in SUFFIXES.items()}
 COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
 # Columns that are text, even if they look like numbers.
 TEXTS = ("id", "feature", "target_class")
 INTEGERS = ("fold", "observed_event")
 # The entry of the model file with what is not in other files.
 SUMMARY = "analysis"
-# All files that an analysis may write, and that may be overwritten.
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE, COMBINED_FILE, *REPORTS.values())
 
 
 def written_files(analysis: Analysis, format: str) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ from ..foundation.messages import (
 )
 
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
+# Those that are not in the paper.
+OWN_METHODS = ("ISPCA-cross-fitted",)
 TRANSFORM_LABELS = {
     "log1p": "log(1 + x)",
     "log2": "log2(1 + x)",
@@ -253,6 +255,8 @@ class Settings:
         self._check_survival()
         if self.offset is not None and self.kind != KIND_OF_COUNTS:
             raise SettingError("⟦offset⟧ is for counts. Add ⟦kind=count⟧.")
+        if self.paper and self.method in OWN_METHODS:
+            raise SettingError(f"⟦method={self.method}⟧ is not one of the paper's methods. Leave out ⟦paper⟧.")
         if self.cv == 1:
             raise SettingError(
                 "⟦cv=1⟧ leaves nothing to fit. Pass at least 2 folds, or 0 for no cross-validation."

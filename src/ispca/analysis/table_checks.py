@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data_checks import Finding, check_data
 from ..data_checks.confounding import confounding_warnings
-from ..data_checks.findings import as_classes
+from ..data_checks.findings import as_classes, find_substitutes
 from ..data_checks.repeated_samples import find_repeated_samples, with_groups
 from ..foundation.messages import Listener
 from ..readers import Table, TableError
@@ -104,6 +104,7 @@ def check_table(
             n_folds=n_folds or None,
         )
         findings = [finding for finding in findings if finding.kind != "scale" or not transform]
+    findings += find_substitutes(table.substitutes)
     findings = [_with_advice(finding, table, listener) for finding in findings]
     tell(findings, listener)
     return findings

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data_checks.training_copies import (
     BYTES,
+    N_SUMS,
     NEW,
     Recognized,
     hashed_samples,
@@ -24,7 +25,6 @@ from ..validation import Comparison
 from .feature_labels import class_order
 from .new_samples import Matched
 
-HELD_OUT_FILE = "held_out.csv"
 # The entry of the model file, and the column of predictions that marks training samples.
 RECORD, COLUMN = "training_samples", "training_sample"
 HELD_OUT, FITTED = "held-out prediction", "fitted prediction"
@@ -207,9 +207,16 @@ def _is_record(record: Any) -> bool:
     lists = [names, values, *record.get("held_out", {}).values()]
     if not all(isinstance(entries, list) and len(entries) == len(lists[0]) for entries in lists):
         return False
+    sums = record.get("sums", [])
+    if not isinstance(sums, list) or len(sums) not in (0, len(lists[0])) or not all(map(_is_sums, sums)):
+        return False
     cells = (cell for column in lists[2:] for cell in column)
     return (
         all(isinstance(name, str) for name in lists[0])
         and all(isinstance(text, str) and len(text) % (2 * BYTES) == 0 for text in lists[1])
         and all(cell is None or isinstance(cell, str | int | float) for cell in cells)
     )
+
+
+def _is_sums(row: Any) -> bool:
+    return isinstance(row, list) and len(row) == N_SUMS and all(type(value) in (int, float) for value in row)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..data_checks import check_data
 from ..data_checks.confounding import confounding_warnings
+from ..data_checks.findings import find_substitutes
 from ..data_checks.repeated_samples import with_groups
 from ..foundation.data_files import BY_SUFFIX
 from ..foundation.messages import KIND_OF_TIMES, KIND_WORDS, InputError
@@ -88,18 +89,18 @@ def _check_confounding(table: Table) -> list[dict[str, str]]:
 
 def _findings(table: Table, given: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return what the checks of the data find, unless they would take too long."""
-    if table.in_blocks or table.X.shape[0] * table.X.shape[1] > MOST_CHECKED:
-        return []
-    findings = check_data(
-        table.X[:, : table.n_features],
-        table.target,
-        str(table.kind),
-        features=table.features[: table.n_features].tolist(),
-        ids=table.ids.tolist(),
-        sheet=table.sheet,
-        groups=table.groups,
-        n_folds=given.get("cv", FOLDS) or None,
-    )
+    findings = find_substitutes(table.substitutes)
+    if not table.in_blocks and table.X.shape[0] * table.X.shape[1] <= MOST_CHECKED:
+        findings += check_data(
+            table.X[:, : table.n_features],
+            table.target,
+            str(table.kind),
+            features=table.features[: table.n_features].tolist(),
+            ids=table.ids.tolist(),
+            sheet=table.sheet,
+            groups=table.groups,
+            n_folds=given.get("cv", FOLDS) or None,
+        )
     groups = f"Set {label('groups')} to ", f"choose it as {label('groups')}"
     return [{"kind": kind, "sentence": with_groups(sentence, *groups)} for kind, sentence, *_ in findings]
 

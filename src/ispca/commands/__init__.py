@@ -1,1 +1,13 @@
-"""The commands of ``ispca``, one module each with ``run(args)``; ``arguments`` has what they can be told."""
+"""The commands of ``ispca``: ``arguments`` has what they can be told, ``running`` starts the large ones."""
+
+import gc
+from importlib import import_module
+from types import ModuleType
+
+
+def command_module(name: str) -> ModuleType:
+    """Return the module of a command."""
+    module = import_module(f".{name}", __name__)
+    # What is imported stays, so the garbage collector need not visit it.
+    gc.freeze()
+    return module

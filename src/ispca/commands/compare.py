@@ -3,59 +3,36 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from ..analysis.file_names import COMPARISON, COMPARISON_FILES, COMPARISON_PLOT, HELD_OUT_FILE
 from ..analysis.method_comparison import all_methods, choose_methods, compare_on_table
+from ..analysis.settings import Settings
 from ..analysis.table_checks import check_splits, check_table, examine_columns
-from ..analysis.training_record import HELD_OUT_FILE, write_split_predictions
+from ..analysis.training_record import write_split_predictions
 from ..foundation.extras import missing_package
-from ..foundation.output_folder import output_folder
 from ..foundation.result_tables import open_csv, write_table
 from ..readers import Table
 from ..validation import BestMethod, Comparison
 from .arguments import names_in
 from .console import Console, finite
-from .data_reading import read_supervised
-
-TABLE, PLOT = "comparison.csv", "comparison.png"
-FILES = (TABLE, HELD_OUT_FILE, PLOT)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read, compare, print and write."""
-    console = Console(args)
-    # Check the names before reading a large file.
+def compare_data(
+    table: Table, settings: Settings, args: argparse.Namespace, console: Console
+) -> tuple[Comparison, Table]:
+    """Compare the methods on DATA; return the comparison and the data."""
+    names = None
     if args.methods is not None:
         known = all_methods(args.paper)
-        choose_methods(known, names_in(args.methods, known))
-    result, written = None, []
-    try:
-        with nullcontext() if args.out is None else output_folder(args.out, args.force, FILES) as folder:
-            result, table = compare_data(args, console)
-            if folder is not None:
-                written = write_files(folder, result, table, console)
-    except BaseException:
-        written = []
-        raise
-    finally:
-        # Print the table even if writing the files fails.
-        if result is not None:
-            print_result(result, args, written, console)
-    return 0
-
-
-def compare_data(args: argparse.Namespace, console: Console) -> tuple[Comparison, Table]:
-    """Read DATA and compare the methods on it; return the comparison and the data."""
-    with console.silence():
-        settings, table = read_supervised(args)
-        table, _ = examine_columns(table, settings, console)
-        check_splits(table)
-        check_table(table, console, transform=settings.transform)
-        names = None if args.methods is None else names_in(args.methods, all_methods(args.paper))
-        options = (names, args.splits, args.jobs, args.resume)
-        return compare_on_table(table, settings, console, *options), table
+        names = names_in(args.methods, known)
+        choose_methods(known, names)
+    table, _ = examine_columns(table, settings, console)
+    check_splits(table)
+    check_table(table, console, transform=settings.transform)
+    options = (names, args.splits, args.jobs, args.resume)
+    return compare_on_table(table, settings, console, *options), table
 
 
 def print_result(result: Comparison, args: argparse.Namespace, written: list[str], console: Console) -> None:
@@ -81,15 +58,15 @@ def rows(result: Comparison) -> list[dict[str, Any]]:
 def write_files(folder: Path, result: Comparison, data: Table, console: Console) -> list[str]:
     """Write the table, the predictions and, if matplotlib is installed, the plot; return the names of files."""
     table = result.table
-    with open_csv(folder / TABLE) as file:
+    with open_csv(folder / COMPARISON) as file:
         write_table(file, table.dtype.names or (), (row.values() for row in rows(result)))
     write_split_predictions(folder / HELD_OUT_FILE, result, data)
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        console.note(missing_package(f"Drawing {PLOT}", "matplotlib"))
-        return [TABLE, HELD_OUT_FILE]
+        console.note(missing_package(f"Drawing {COMPARISON_PLOT}", "matplotlib"))
+        return [COMPARISON, HELD_OUT_FILE]
     figure = Figure(figsize=(6.0, 0.8 + 0.32 * len(result.methods)), layout="constrained")
     result.plot(ax=figure.add_subplot())
-    figure.savefig(folder / PLOT, dpi=150)
-    return list(FILES)
+    figure.savefig(folder / COMPARISON_PLOT, dpi=150)
+    return list(COMPARISON_FILES)

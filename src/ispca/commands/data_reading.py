@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..analysis.data_file import read_data
+from ..analysis.large_data import check_device
 from ..analysis.settings import OPTIONS, Settings
 from ..app.preview import preview
 from ..foundation.messages import InputError, listing, shorten
@@ -27,6 +28,7 @@ def read_supervised(args: argparse.Namespace) -> tuple[Settings, Table]:
     first: TableError | None = None
     while True:
         settings = chosen_settings(args, whole)
+        check_device(settings)
         try:
             return settings, read_data(settings)
         except MissingTargetError as error:

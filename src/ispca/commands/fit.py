@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,21 +9,20 @@ from typing import Any
 import numpy as np
 
 from ..analysis.analysis import Analysis
-from ..analysis.analyze import analyze_table, check_settings
+from ..analysis.analyze import analyze_table
 from ..analysis.feature_labels import class_order, show_all, shown_names
 from ..analysis.predictions import RENAMED
-from ..analysis.result_files import COLUMNS, FILES, write_files, written_files
+from ..analysis.result_files import COLUMNS, write_files, written_files
+from ..analysis.settings import Settings
 from ..data_checks.small_class import reconciliation
 from ..foundation.messages import borderline_text, count, listing, no_pass_text, p_value_text, short_name
-from ..foundation.output_folder import default_output, output_folder
 from ..foundation.progress import waiting
 from ..plots.coefficients import effect_table, ratio_name
+from ..readers import Table
 from ..report.report_file import load_templates
 from ..targets import find_target
 from ..targets.measures import MEASURES
-from .arguments import chosen_settings
 from .console import Console
-from .data_reading import read_supervised
 
 # Number of leading features in the summary.
 N_STRONGEST = 5
@@ -35,22 +32,14 @@ ENDS = {"effect": "effect", "q5": "low", "q95": "high"}
 MOST_CLASSES = 10
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read, analyze, write, and print a summary."""
-    console, start = Console(args), time.perf_counter()
-    out = default_output(args.data) if args.out is None else args.out
-    check_settings(chosen_settings(args))
-    if args.format == "html":
-        # A missing package is reported before the fit, which can take minutes.
+def analyze_and_write(folder: Path, table: Table, settings: Settings, format: str, console: Console) -> Analysis:
+    """Analyze DATA, write the files into a folder, and return the analysis."""
+    if format == "html":
         load_templates()
-    with console.silence(), output_folder(out, args.force, FILES) as folder:
-        settings, table = read_supervised(args)
-        analysis = analyze_table(table, settings, console)
-        with waiting("Writing"):
-            write_files(folder, analysis, args.format)
-    values = summary_values(analysis, out, args.format, time.perf_counter() - start)
-    console.result(summary_text(values), values)
-    return 0
+    analysis = analyze_table(table, settings, console)
+    with waiting("Writing"):
+        write_files(folder, analysis, format)
+    return analysis
 
 
 def summary_values(analysis: Analysis, folder: Path, format: str, seconds: float) -> dict[str, Any]:

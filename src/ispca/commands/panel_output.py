@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.feature_labels import describe_features, separate_names, show_all, shown_names
+from ..analysis.file_names import PANEL, PANEL_FILES, PANEL_MODEL, PANEL_PATH, REPORTS
 from ..analysis.model_loading import load_details
 from ..analysis.new_samples import components_of
 from ..analysis.result_files import SUMMARY
@@ -29,8 +30,7 @@ from ..report.report_inputs import Context
 from ..selection import ProjectionSelector
 from .console import finite
 
-PANEL, PATH, MODEL, REPORT = "panel.csv", "path.csv", "panel.ispca", "report.html"
-FILES = (PANEL, PATH, MODEL, REPORT)
+REPORT = REPORTS["html"]
 # What the report does not describe: models without a reduction, such as those fitted in Python.
 NO_REPORT = f"{REPORT} is not written: it describes only models on components, such as those of ispca fit."
 # Why a panel cannot transform counts itself.
@@ -42,7 +42,7 @@ def written_files(model: Any) -> tuple[str, ...]:
     """Return the names of the files that a selection for this model writes."""
     parts = take_apart(components_of(model))
     described = parts.reduction is not None and not parts.between and hasattr(parts.model, "coef_")
-    return FILES if described else (PANEL, PATH, MODEL)
+    return PANEL_FILES if described else (PANEL, PANEL_PATH, PANEL_MODEL)
 
 
 def write_files(
@@ -60,13 +60,13 @@ def write_files(
     _write(folder / PANEL, [*COLUMNS[:3], *table.annotation, *COLUMNS[3:], "stands_for"], rows)
     path = selector.path_
     of_path = ([*row, *_describe_added(str(row["feature"]), described)] for row in path)
-    _write(folder / PATH, [*(path.dtype.names or ()), *table.annotation], of_path)
+    _write(folder / PANEL_PATH, [*(path.dtype.names or ()), *table.annotation], of_path)
     submodel = selector.submodel(size)[-1]
     details = load_details(args.model, args.memory)
     details.pop(SUMMARY, None)
     details |= {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     details |= _scale(submodel, table)
-    save_model(submodel, folder / MODEL, details)
+    save_model(submodel, folder / PANEL_MODEL, details)
     if REPORT in written_files(selector.reference_):
         _write_report(folder, selector, size, table, args)
     return features

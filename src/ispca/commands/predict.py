@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import io
-from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..analysis.model_loading import describe_data, load_details, load_predictor, model_file
+from ..analysis.file_names import model_file
+from ..analysis.model_loading import describe_data, load_details, load_predictor
 from ..analysis.new_samples import read_new
 from ..analysis.predictions import predict_table, target_columns
 from ..fitted_parts import take_apart
 from ..foundation.messages import count
-from ..foundation.output_folder import output_file
 from ..foundation.result_tables import open_csv, write_table
 from ..foundation.terminal import show
 from .arguments import chosen_settings
@@ -22,19 +22,28 @@ from .console import Console, finite
 from .fit import evaluation_text
 
 
-def run(args: argparse.Namespace) -> int:
-    """Load the model, read the data, predict."""
-    console = Console(args)
-    with nullcontext() if args.out is None else output_file(args.out, args.force) as temporary:
-        columns, evaluation = predict_samples(args, console)
-        lines = io.StringIO()
-        write_table(
-            lines, columns, zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-        )
-        text = lines.getvalue()
-        if temporary is not None:
-            with open_csv(temporary) as file:
-                file.write(text)
+def predict_and_write(
+    path: Path | None, args: argparse.Namespace, console: Console
+) -> tuple[dict[str, Any], str, dict[str, Any] | None]:
+    """Return the columns of the output, their text, which is also written to a path, and an evaluation."""
+    columns, evaluation = predict_samples(args, console)
+    lines = io.StringIO()
+    write_table(lines, columns, zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
+    text = lines.getvalue()
+    if path is not None:
+        with open_csv(path) as file:
+            file.write(text)
+    return columns, text, evaluation
+
+
+def print_result(
+    columns: dict[str, Any],
+    text: str,
+    evaluation: dict[str, Any] | None,
+    args: argparse.Namespace,
+    console: Console,
+) -> None:
+    """Print the predictions, unless they are in a file, and the evaluation."""
     rows = [finite(dict(zip(columns, row, strict=True))) for row in zip(*map(list, columns.values()), strict=True)]
     values = {"predictions": rows, "evaluation": evaluation}
     measured = "" if evaluation is None else evaluation_text(evaluation)
@@ -47,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
         # The predictions are printed even with --quiet, and alone on standard output.
         show(text.removesuffix("\n"), raw=True)
         console.notes(measured.splitlines())
-    return 0
 
 
 def predict_samples(args: argparse.Namespace, console: Console) -> tuple[dict[str, Any], dict[str, Any] | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,32 +14,27 @@ import numpy as np
 
 from ..analysis.data_file import reading
 from ..analysis.feature_labels import describe_features, feature_labels
+from ..analysis.file_names import PANEL_MODEL
 from ..analysis.large_data import block_memory
-from ..analysis.model_loading import describe_data, load_details, load_predictor, model_file, positive_class
+from ..analysis.model_loading import describe_data, load_details, load_predictor, positive_class
 from ..analysis.new_samples import match
 from ..analysis.panel_selection import select_on_table
 from ..fitted_parts import take_apart
 from ..foundation.atomic import discard, stem_of
 from ..foundation.messages import SettingError, count, listing, suggestion
-from ..foundation.output_folder import output_folder
 from ..foundation.progress import waiting
 from ..foundation.terminal import ignore_interrupts
 from ..persistence import ModelFileError
 from ..readers import Table, TableError, read_table
-from ..report.report_file import load_templates
 from ..selection import ProjectionSelector
 from ..selection.submodels_and_panels import find_submodel
 from ..targets import TARGETS
 from .arguments import chosen_settings, names_in
 from .console import Console
 from .panel_output import (
-    FILES,
     LIBRARY,
-    MODEL,
     NO_REPORT,
     REPORT,
-    summary_text,
-    summary_values,
     write_files,
     written_files,
 )
@@ -49,30 +43,21 @@ from .panel_output import (
 COLUMNS = ("target", "event", "groups", "weights")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read, select, write, and print a summary."""
-    console = Console(args)
-    start = time.perf_counter()
-    args.model = model_file(args.model)
+def select_and_write(
+    folder: Path, args: argparse.Namespace, console: Console
+) -> tuple[ProjectionSelector, int, np.recarray, Table]:
+    """Select, and write the files; return the selector, the size of the panel, its features, and DATA."""
     args.size = None if args.size == "auto" else args.size
-    args.out = args.model.parent / "panel" if args.out is None else args.out
-    # A missing package is reported before the search.
-    load_templates()
-    with console.silence():
-        # A wrong model file is reported before a folder is made for the results.
-        model = load_predictor(args.model, args.memory)
-        if REPORT not in written_files(model):
-            console.note(NO_REPORT)
-        with output_folder(args.out, args.force, FILES, lambda: forget_folds(args.out)) as folder:
-            table = read_samples(args, model, console)
-            if table.transform == "cpm-log":
-                console.note(f"{MODEL} will take log2(counts per million + 1): {LIBRARY}")
-            selector, size = select_features(args, model, table)
-            with waiting("Writing"):
-                features = write_files(folder, selector, size, table, args)
-    values = summary_values(selector, size, features, table, args.out, time.perf_counter() - start)
-    console.result(summary_text(values), values)
-    return 0
+    model = load_predictor(args.model, args.memory)
+    if REPORT not in written_files(model):
+        console.note(NO_REPORT)
+    table = read_samples(args, model, console)
+    if table.transform == "cpm-log":
+        console.note(f"{PANEL_MODEL} will take log2(counts per million + 1): {LIBRARY}")
+    selector, size = select_features(args, model, table)
+    with waiting("Writing"):
+        features = write_files(folder, selector, size, table, args)
+    return selector, size, features, table
 
 
 def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
@@ -110,7 +95,7 @@ def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Tabl
             block_memory=block_memory(settings),
             progress=update,
         )
-    console.notes(table.notes)
+    console.notes([*table.notes, *table.substitutes])
     samples = match(table, model, description, settings, console)
     X, kept = samples.X, samples.kept
     if samples.n_missing:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
 
 from ..foundation.messages import DataWarning, notify
 from .confounding import find_batches
@@ -68,6 +67,8 @@ def check_data(
     >>> check_data(X, y, "classification")[0].kind
     'leak'
     """
+    from sklearn.utils import check_array
+
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
     classes = as_classes(y, kind)
     dense = not sp.issparse(X)

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.special import fdtrc
-from scipy.stats import rankdata
 
 from ..foundation.arrays import Floats, Mask
 from ..foundation.messages import DataWarning, InputError, listing, notify
 from ..readers.numbers_and_dates import as_days
-from .findings import Finding, as_classes, as_quantity
+from .findings import Finding, as_classes, as_quantity, ranks
 
 # A covariate that explains a larger fraction of the target's variation (R^2) leaves too little to find.
 LIMIT = 0.8
@@ -115,6 +113,8 @@ def _apart(column: Floats, inside: Mask) -> bool:
 
 def _separable(basis: Floats, inside: Mask) -> bool:
     """Return whether ``sign (a + basis b) >= 1`` has a solution: exactly if a class separates from the others."""
+    from scipy.optimize import linprog
+
     signs = np.where(inside, 1.0, -1.0)[:, None]
     rows = -signs * np.column_stack([np.ones(len(basis)), np.sqrt(len(basis)) * basis])
     # Equal rows say the same; indicators have few different ones.
@@ -158,7 +158,7 @@ EXPLAINED, LEVEL = 0.3, 0.001
 def find_batches(sheet: Mapping[str, Any] | None, y: Any, kind: str) -> list[Finding]:
     """Return a finding for each column of the sheet that looks like a batch or date and is confounded."""
     classes = as_classes(y, kind)
-    target = np.eye(classes.max() + 1)[classes] if classes is not None else rankdata(as_quantity(y))[:, None]
+    target = np.eye(classes.max() + 1)[classes] if classes is not None else ranks(as_quantity(y))[:, None]
     found = []
     for name, column in (sheet or {}).items():
         values = np.array([str(value).strip() for value in column])
@@ -199,7 +199,7 @@ def _codings(values: np.ndarray, days: Floats | None) -> list[Floats]:
         except ValueError:
             days = None
     if days is not None and np.isfinite(days).all() and np.ptp(days) > 0:
-        codings.append(rankdata(days)[:, None])
+        codings.append(ranks(days)[:, None])
     return codings
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..targets import find_target
 
 KINDS = (
     *("leak", "odd_features", "outliers", "duplicates", "repeats", "batch", "file_order", "small_class"),
-    *("borderline", "scale"),
+    *("borderline", "scale", "substitutes"),
 )
 # Blocks of columns that are copied at a time.
 BLOCK = 4096
@@ -43,6 +43,19 @@ def as_classes(y: Any, kind: str) -> np.ndarray | None:
     if not find_target(kind).has_classes:
         return None
     return np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+
+
+def find_substitutes(sentences: Iterable[str]) -> list[Finding]:
+    """Return findings on what `Table.substitutes` says."""
+    advice = "Check that these cells have the unit of the others, and correct them if not."
+    return [Finding("substitutes", f"{sentence} {advice}") for sentence in sentences]
+
+
+def ranks(values: Any) -> np.ndarray:
+    """Return the ranks of the values of a vector, or of each column of a matrix; equal values share their mean."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values, axis=0))
 
 
 def as_quantity(y: Any) -> np.ndarray:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import betaincc
-from scipy.stats import rankdata
 
 from ..foundation.arrays import Floats, Indices, Mask
-from .findings import BLOCK, Finding, as_classes, as_quantity, named
+from .findings import BLOCK, Finding, as_classes, as_quantity, named, ranks
 from .similar_samples import N_COMPONENTS
 
 # Features with the strongest association that a candidate is compared with.
@@ -60,9 +59,9 @@ def p_values_given_target(X: Any, candidates: Indices, order: Indices, target: F
 
 def _ranks(X: Any, columns: Indices) -> Floats:
     part = X[:, columns]
-    ranks = rankdata(part.toarray() if sp.issparse(part) else part, axis=0)
-    spread = ranks.std(axis=0)
-    return np.asarray((ranks - ranks.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    ranked = ranks(part.toarray() if sp.issparse(part) else part)
+    spread = ranked.std(axis=0)
+    return np.asarray((ranked - ranked.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def _given(columns: Floats, target: Floats) -> Floats:
@@ -79,7 +78,7 @@ def find_leaks(
     if X.shape[0] < FEWEST or X.shape[1] == 0:
         return []
     explained = class_fractions(X, classes) if classes is not None else quantity_fractions(X, as_quantity(y))
-    target = np.eye(classes.max() + 1)[classes] if classes is not None else rankdata(as_quantity(y))[:, None]
+    target = np.eye(classes.max() + 1)[classes] if classes is not None else ranks(as_quantity(y))[:, None]
     order = np.argsort(-explained, kind="stable")
     complete = explained >= COMPLETE
     coded = ~complete & _find_codes(X, classes, n_distinct)
@@ -171,7 +170,7 @@ def quantity_fractions(X: Any, y: Floats) -> Floats:
     explained = _squared_correlations(X, y)
     best = np.argsort(-explained, kind="stable")[:RANKED]
     columns = X[:, best].toarray() if sp.issparse(X) else X[:, best]
-    ranked = _squared_correlations(rankdata(columns, axis=0), rankdata(y))
+    ranked = _squared_correlations(ranks(columns), ranks(y))
     explained[best] = np.maximum(explained[best], ranked)
     return explained
 

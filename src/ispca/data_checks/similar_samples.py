@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import eigsh
 from scipy.special import erfc
 
 from ..foundation.arrays import Floats, Indices
@@ -62,6 +60,8 @@ def inner_products(X: Floats) -> Floats:
 
 def leading_scores(products: Floats) -> Floats:
     """Return the scores of the samples on the leading components, at most five."""
+    from scipy.sparse.linalg import eigsh
+
     number = min(N_COMPONENTS, len(products) - 2)
     # A fixed start keeps the result reproducible; a constant one would be orthogonal to all components.
     start = np.random.default_rng(0).normal(size=len(products))
@@ -151,6 +151,8 @@ def _near_rows(products: Floats) -> list[Indices]:
 
 def _merge(sets: list[Indices], n_samples: int) -> Indices:
     """Return a label per sample, equal for samples that sets connect."""
+    from scipy.sparse.csgraph import connected_components
+
     pairs = [(rows[0], other) for rows in sets for other in rows[1:]]
     first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(n_samples, n_samples))

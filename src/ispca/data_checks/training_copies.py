@@ -1,4 +1,4 @@
-"""Recognize training samples among new ones by hashes of their names and values, without the data themselves."""
+"""Recognize training samples among new ones by hashes and projections, without the data themselves."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ FRACTIONS, NONZERO = 10, 100
 MOST_ALIKE = 20
 # The record of more samples would make the file of a model large.
 MOST_SAMPLES = 20_000
+# Random sums of all values, which recognize rounded copies: a copy is closer than this part of the distance to the
+# nearest other training sample. In fewer directions, different samples may be that close by chance.
+N_SUMS, ROUNDED, FEWEST_SUMS = 12, 0.05, 6
+# Directions of a smaller part of the variance are noise of rounding.
+LEAST_VARIANCE = 1e-10
 # Places of samples without a counterpart.
 NEW = -1
 
@@ -43,8 +48,11 @@ class Recognized(NamedTuple):
     namesakes: Mask
 
 
-def hashed_samples(ids: Any, X: Any, covariates: Any = None, offset: Any = None) -> dict[str, list[str]] | None:
+def hashed_samples(ids: Any, X: Any, covariates: Any = None, offset: Any = None) -> dict[str, list[Any]] | None:
     """Return hashes of the names and of the values of samples, to store with a model; None for too many samples.
+
+    Random sums of the values recognize copies whose values were rounded; with covariates or an offset, which the
+    sums would hide, and for data that are read in blocks, there are none.
 
     Samples whose names only count them have no hash of a name. A sample with another value of a column that
     ``covariates``, a mask, marks or with another offset is another sample.
@@ -53,15 +61,22 @@ def hashed_samples(ids: Any, X: Any, covariates: Any = None, offset: Any = None)
         return None
     numbered = [str(name) for name in ids] == [str(i + 1) for i in range(len(ids))]
     names = ["" if numbered else _hash(str(name).strip().encode("utf-8", "replace")) for name in ids]
-    return {"names": names, "values": ["".join(parts) for parts in _hashed_rows(X, covariates, offset)[0]]}
+    values = ["".join(parts) for parts in _hashed_rows(X, covariates, offset)[0]]
+    hashes: dict[str, list[Any]] = {"names": names, "values": values}
+    if offset is None and not np.any(covariates) and not isinstance(X, ColumnSource):
+        sums = random_sums(X)
+        if np.isfinite(sums).all():
+            hashes["sums"] = [[float(f"{value:.6g}") for value in row] for row in sums.tolist()]
+    return hashes
 
 
 def recognize(
-    training: Mapping[str, Sequence[str]], ids: Any, X: Any, covariates: Any = None, offset: Any = None
+    training: Mapping[str, Sequence[Any]], ids: Any, X: Any, covariates: Any = None, offset: Any = None
 ) -> Recognized:
     """Return which samples are among the training samples that `hashed_samples` described.
 
-    Samples are equal if at least three quarters of the hashes of their values are. Without the same name, rows
+    Samples are equal if at least three quarters of the hashes of their values are, or if their random sums differ
+    by no more than rounding explains. Without the same name, rows
     that may be equal by chance, such as short documents, count only if they are most of the samples.
 
     >>> from ispca.data_checks.training_copies import hashed_samples, recognize
@@ -78,12 +93,14 @@ def recognize(
         for part in range(len(text) // (2 * BYTES)):
             alike[part, text[2 * BYTES * part : 2 * BYTES * (part + 1)]].append(row)
     rows_of_parts, unlikely = _hashed_rows(X, covariates, offset)
+    rounded = _rounded_copies(np.array(training.get("sums", [])), X)
     same_name, namesakes = np.zeros((2, len(places)), dtype=bool)
     for i, (name, values) in enumerate(zip(ids, rows_of_parts, strict=True)):
         own = named.get(_hash(str(name).strip().encode("utf-8", "replace")), [])
         found = [alike.get((part, item), []) for part, item in enumerate(values)]
         votes = Counter(row for rows in found for row in (rows if len(rows) <= MOST_ALIKE else own) if row in rows)
         equal = [row for row, number in votes.items() if number >= EQUAL_PARTS * len(values)]
+        equal = equal or rounded[i]
         if equal:
             places[i] = next((row for row in equal if row in own), min(equal))
             same_name[i] = places[i] in own
@@ -136,6 +153,38 @@ def _hashed_rows(X: Any, covariates: Any, offset: Any) -> tuple[list[list[str]],
         sums[:, :-2] += _mix(np.asarray(offset, dtype=np.float64).view(np.uint64))[:, None]
     unlikely = (sums[:, -1] >= FRACTIONS) | (sums[:, -2] >= NONZERO)
     return [[_hash(item.tobytes()) for item in row] for row in sums[:, :-2]], unlikely
+
+
+def random_sums(X: Any) -> np.ndarray:
+    """Return sums of the values of each sample with random signs, which are the same for all samples."""
+    with np.errstate(over="ignore"):
+        bits = _mix(np.arange(X.shape[1], dtype=np.uint64))
+    return np.asarray(X @ ((bits[:, None] >> np.arange(N_SUMS, dtype=np.uint64) & np.uint64(1)) * 2.0 - 1))
+
+
+def _rounded_copies(known: np.ndarray, X: Any) -> list[list[int]]:
+    """Return the training samples whose random sums are those of each sample, up to what rounding changes.
+
+    Sums are compared in the directions of the variance of the training samples, so that correlated features do not
+    make different samples alike.
+    """
+    found: list[list[int]] = [[] for _ in range(X.shape[0])]
+    if len(known) <= N_SUMS or not np.isfinite(known).all() or isinstance(X, ColumnSource):
+        return found
+    center = known.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov(known.T))
+    used = values > LEAST_VARIANCE * values[-1]
+    if values[-1] <= 0 or np.count_nonzero(used) < FEWEST_SUMS:
+        return found
+    scale = vectors[:, used] / np.sqrt(values[used])
+    own = (known - center) @ scale
+    for i, row in enumerate((random_sums(X) - center) @ scale):
+        distances = ((own - row) ** 2).sum(axis=1)
+        nearest = int(distances.argmin())
+        others = np.delete(((own - own[nearest]) ** 2).sum(axis=1), nearest)
+        if distances[nearest] < ROUNDED**2 * others.min():
+            found[i] = [nearest]
+    return found
 
 
 def _sums(block: Any, start: int, _: Any, *, n_parts: int, covariates: Indices) -> np.ndarray:

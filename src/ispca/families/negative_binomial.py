@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import digamma, gammaln, xlogy
 
 from ..foundation.arrays import Floats
@@ -44,6 +43,8 @@ def null_mean(y: Floats, covariates: Floats, offset: Floats, weights: Floats, ph
 
 def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> NullModel:
     """Return ``(y - mu) / (1 + mu / phi)`` and ``mu / (1 + mu / phi)``, with the most likely phi."""
+    from scipy.optimize import brentq, minimize_scalar
+
     y = count_target(y)
 
     def loss(log_phi: float) -> float:

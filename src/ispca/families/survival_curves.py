@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, ndtri
 
 from ..foundation.arrays import Floats, Indices
 from .piecewise_hazard import LARGEST_EXPONENT
@@ -145,7 +145,7 @@ def kaplan_meier_interval(event: Any, time: Any, level: float = 0.95) -> tuple[S
     greenwood = np.cumsum(np.divide(events, left, out=np.zeros_like(left), where=left > 0))
     inside = (estimate > 0) & (estimate < 1)
     logs = np.log(np.where(inside, estimate, 0.5))
-    spread = norm.ppf((1 + level) / 2) * np.sqrt(greenwood) / np.abs(logs)
+    spread = ndtri((1 + level) / 2) * np.sqrt(greenwood) / np.abs(logs)
     low, high = (np.where(inside, np.exp(logs * np.exp(sign * spread)), estimate) for sign in (1, -1))
     return SurvivalFunction(times, low), SurvivalFunction(times, high)
 
@@ -173,7 +173,7 @@ def log_rank(event: Any, time: Any, groups: Any) -> tuple[float, int, float]:
     difference = observed - happened @ fraction
     statistic = float(difference @ np.linalg.pinv(variance) @ difference)
     freedom = len(names) - 1
-    return statistic, freedom, float(chi2.sf(statistic, freedom)) if freedom else np.nan
+    return statistic, freedom, float(chdtrc(freedom, statistic)) if freedom else np.nan
 
 
 def _weights(sample_weight: Any, n_samples: int) -> Floats:

@@ -171,6 +171,10 @@ class InputError(ValueError):
         super().__init__(in_python(f"{self.problem} {advice}".strip()))
 
 
+class ModelFileError(InputError):
+    """A file is not a valid model file; the message says why."""
+
+
 def count(number: int, what: str, plural: str | None = None) -> str:
     """Return a number with its noun: 1 sample, 2,000 samples."""
     return f"{number:,} {what if number == 1 else plural or what + 's'}"

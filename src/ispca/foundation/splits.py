@@ -10,15 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    ShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
 
 from .arrays import Indices
 from .messages import count, notify
@@ -84,6 +75,8 @@ def make_fold_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool,
 
     There are never more folds than samples, groups, or samples in the largest class.
     """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         groups = check_groups(groups, len(y))
         n_units = len(y) if groups is None else len(np.unique(groups))
@@ -148,6 +141,8 @@ def _set_seed(cv: Any, seed: int) -> Any:
 
 
 def _random_splits(n_splits: int, y: Any, groups: Any, classification: bool, seed: int) -> Any:
+    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+
     if n_splits < 1:
         raise ValueError(f"cv={n_splits} makes no splits. Pass a positive number of random splits.")
     options = {"n_splits": n_splits, "test_size": TEST_FRACTION, "random_state": seed % 2**32}

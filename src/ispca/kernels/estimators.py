@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import norm
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..foundation.arrays import Floats
 from ..foundation.parameters import fit_context, share_docs
@@ -23,7 +24,7 @@ LEAST_DEVIATION = 1e-6
 
 
 @share_docs(**DOCS)
-class KernelClassifier(ClassPredictions, KernelMethod):
+class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
     """Kernel ridge regression of the classes with calibrated probabilities, in a fraction of a second.
 
     Indicators of the classes are regressed on kernels of the standardized features, with 24 penalties for each
@@ -110,7 +111,7 @@ class KernelClassifier(ClassPredictions, KernelMethod):
 
 
 @share_docs(**DOCS)
-class KernelRegressor(QuantityIntervals, KernelMethod):
+class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
     """Kernel ridge regression with a predictive distribution, in a fraction of a second.
 
     Works like KernelClassifier. The predictive distribution of a kernel with a penalty is normal, with the root

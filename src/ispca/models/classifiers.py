@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -18,7 +19,7 @@ from .base import BLOCKED_DOCS, DOCS, Horseshoe
 from .posterior_predictor import PosteriorModel
 
 
-class PosteriorClassifier(ClassPredictions, PosteriorModel):
+class PosteriorClassifier(ClassPredictions, ClassifierMixin, PosteriorModel):
     """A classifier that predicts from posterior draws, whatever they come from."""
 
     def _set_means(self) -> None:
@@ -75,7 +76,7 @@ class HorseshoeClassifier(PosteriorClassifier, Horseshoe):
         self.classes_ = classes
 
 
-class PosteriorOrdinal(OrderedClassPredictions, PosteriorModel):
+class PosteriorOrdinal(OrderedClassPredictions, ClassifierMixin, PosteriorModel):
     """A cumulative logit regression that predicts from posterior draws, whatever they come from."""
 
     def _set_means(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
 from ..families import GAUSSIAN, NEGATIVE_BINOMIAL, POISSON, CountFamily
@@ -20,7 +21,7 @@ from .posterior_predictor import PosteriorModel
 from .sampling import spreads
 
 
-class PosteriorRegressor(QuantityIntervals, PosteriorModel):
+class PosteriorRegressor(QuantityIntervals, RegressorMixin, PosteriorModel):
     """A Gaussian regression that predicts from posterior draws, whatever they come from."""
 
     def _mean(self, Z: Floats) -> Floats:
@@ -104,7 +105,7 @@ class HorseshoeRegressor(PosteriorRegressor, Horseshoe):
 COUNT_FAMILIES: dict[str, CountFamily] = {family.name: family for family in (NEGATIVE_BINOMIAL, POISSON)}
 
 
-class PosteriorCounts(CountPredictions, PosteriorModel):
+class PosteriorCounts(CountPredictions, RegressorMixin, PosteriorModel):
     """A regression of counts that predicts from posterior draws, whatever they come from."""
 
     def _mean(self, Z: Floats, offset: Floats | None) -> Floats:

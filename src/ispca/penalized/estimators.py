@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..families import COX, GAUSSIAN, POISSON, CountFamily, Family, class_family
 from ..families.counts import count_target, mean
@@ -25,7 +26,7 @@ from .base import DOCS, OffsetPenalized, Penalized
 
 
 @share_docs(**DOCS)
-class PenalizedClassifier(ClassPredictions, Penalized):
+class PenalizedClassifier(ClassPredictions, ClassifierMixin, Penalized):
     """Logistic (two classes) or softmax (more) regression with a lasso or ridge penalty.
 
     $conventions deviance. The folds
@@ -105,7 +106,7 @@ class PenalizedClassifier(ClassPredictions, Penalized):
 
 
 @share_docs(**DOCS | {"error": "squared error"})
-class PenalizedRegressor(QuantityPredictions, Penalized):
+class PenalizedRegressor(QuantityPredictions, RegressorMixin, Penalized):
     """Linear regression with a lasso or ridge penalty.
 
     $conventions squared error.
@@ -158,7 +159,7 @@ class PenalizedRegressor(QuantityPredictions, Penalized):
 
 
 @share_docs(**DOCS)
-class PenalizedCounts(CountPredictions, OffsetPenalized):
+class PenalizedCounts(CountPredictions, RegressorMixin, OffsetPenalized):
     """Poisson regression with log link and a lasso or ridge penalty.
 
     $conventions deviance. There is

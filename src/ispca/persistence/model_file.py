@@ -13,17 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..foundation.atomic import whole_file
-from ..foundation.messages import InputError
+from ..foundation.messages import ModelFileError
 from .archive import LARGEST_COUNT, ContentError, open_archive, parse_json, write_archive
 from .encoding import Content, decode_model, encode_model
 
 NAME = "ispca model"
 # Increased whenever the content of files changes; files of other versions are refused.
 VERSION = 3
-
-
-class ModelFileError(InputError):
-    """A file is not a valid model file; the message says why."""
 
 
 def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> None:

@@ -12,6 +12,7 @@ from ..containers import ColumnSource
 from ..foundation.messages import clip_message, count, listing, shorten
 from ..targets import SURVIVAL, find_target
 from .file_access import check_labels
+from .messy_cells import OUTSIDE
 from .missing_value_treatment import treat_missing
 from .numbers_and_dates import excel_dates, number
 from .sample_columns import Categories, add_covariates, check_covariates_kept, groups_of, offset_of, weights_of
@@ -61,7 +62,9 @@ def interpret(
     table = _table(raw, where, request, choices)
     check_positive(table, choices.positive)
     notes = [clip_message(note) for note in table.notes]
-    return replace(table, label=label, positive=choices.positive, notes=notes)
+    substitutes = [note for note in notes if OUTSIDE in note]
+    notes = [note for note in notes if OUTSIDE not in note]
+    return replace(table, label=label, positive=choices.positive, notes=notes, substitutes=substitutes)
 
 
 def _table(raw: Raw, where: str, request: Request, choices: Choices) -> Table:

@@ -38,6 +38,7 @@ BELOW, ABOVE, WORD, THOUSANDS, COMMA, PERCENT, UNIT, PLAIN = (
     *("below", "above", "word", "thousands", "comma", "percent", "unit"),
     "plain",
 )
+OUTSIDE = "Substitutes outside the range of the other values"
 TREATMENTS = {
     BELOW: "below a limit ({}) replaced by half the limit",
     ABOVE: "above a limit ({}) replaced by the limit",
@@ -239,7 +240,7 @@ class Tally:
             beyond = [v for v in own if not low <= v <= high and np.count_nonzero(numbers == v) == own[v]]
             if beyond:
                 found.append(f"{shorten(names[column])} ({beyond[0]:g}; others {low:g} to {high:g})")
-        return [f"Substitutes outside the range of the other values: {listing(found)}."] if found else []
+        return [f"{OUTSIDE}: {listing(found)}."] if found else []
 
 
 def features_in_words(names: Sequence[str]) -> Callable[[list[int]], str]:

@@ -210,6 +210,8 @@ class Table:
         Name of the kind of target, as in `ispca.validation.compare`.
     notes : list of str
         One sentence for each assumption and each omission.
+    substitutes : list of str
+        What is said if numbers that replaced messy cells, such as ``<0.5``, lie outside the range of the others.
     left_out : dict of str to str
         Columns that are not in X, with the reason.
     covariates : dict of str to list of str or None
@@ -257,6 +259,7 @@ class Table:
     missing: MissingCounts = NOTHING_MISSING
     read_as: Interpretation = PLAIN
     event_value: str | None = None
+    substitutes: list[str] = field(default_factory=list)
 
     @property
     def in_blocks(self) -> bool:

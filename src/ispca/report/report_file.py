@@ -25,7 +25,6 @@ MOST_ROWS, MOST_TABLES = 20, 5
 # Lists of a section and what precedes them.
 LISTS = {"leading": "Leading features", "caveats": "Caveats"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
-SUFFIXES = {"html": ".html", "markdown": ".md", "json": ".json"}
 _BY_SUFFIX = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown", ".json": "json"}
 
 

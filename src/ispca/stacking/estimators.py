@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..families import POISSON, CountFamily
@@ -31,7 +32,7 @@ from .base import DOCS, FIT_DOCS, Stacked, offset_option
         ISPCA (50 components each, 20 for more than two classes), with the residual test and cross-fitted, each
         with the horseshoe model; and the base rate.""",
 )
-class StackedClassifier(ClassPredictions, Stacked):
+class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
     """Mix the predictions of several methods, with weights from held-out samples.
 
     No reduction wins everywhere, and selecting one by cross-validation often selects noise. Stacking mixes
@@ -156,7 +157,7 @@ class StackedOrdinal(StackedClassifier):
     candidates="""The candidates; each must give a predictive distribution (``predict(X, return_std=True)``, or
         ``log_predictive_density`` and ``predict_interval``). By default as in StackedClassifier.""",
 )
-class StackedRegressor(QuantityIntervals, Stacked):
+class StackedRegressor(QuantityIntervals, RegressorMixin, Stacked):
     """Mix the predictive distributions of several regressions, with weights from held-out samples.
 
     Works like StackedClassifier, with Gaussian models as default candidates. In intervals and standard deviations,
@@ -229,7 +230,7 @@ class StackedRegressor(QuantityIntervals, Stacked):
         (KernelScores), the lasso, SPCA and ISPCA (50 components each), with the residual test and cross-fitted,
         each with HorseshoeCounts; and the mean rate.""",
 )
-class StackedCounts(CountPredictions, Stacked):
+class StackedCounts(CountPredictions, RegressorMixin, Stacked):
     """Mix the predictive distributions of several models of counts, with weights from held-out samples.
 
     The weights maximize the log density of out-of-fold predictions, as in StackedClassifier.

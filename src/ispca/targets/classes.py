@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.dummy import DummyClassifier
 
 from ..families import ORDINAL, Family, class_family
 from ..families.ordinal import ordinal_target
@@ -77,6 +75,8 @@ class Classes(Target):
 
     def base_rate(self) -> Any:
         """Return the frequencies of the classes."""
+        from sklearn.dummy import DummyClassifier
+
         return DummyClassifier(strategy="prior")
 
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
@@ -167,7 +167,7 @@ CLASSES = Classes()
 ORDERED_CLASSES = OrderedClasses()
 
 
-class ClassPredictions(ClassifierMixin, Predictions):
+class ClassPredictions(Predictions):
     """What a classifier predicts, given probabilities."""
 
     target: Target = CLASSES

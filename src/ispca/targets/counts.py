@@ -6,15 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from ..families import NEGATIVE_BINOMIAL, CountFamily
 from ..families.counts import explained_deviance
 from ..foundation.arrays import Floats
-from .base_rates import BaseRateCounts
 from .measures import ABSOLUTE_ERROR, COVERAGE, EXPLAINED_DEVIANCE, MLPD, POISSON_DEVIANCE
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
-from .target import Kind, OffsetPredictions, Target, by_name, find_method, log_density
+from .target import Kind, OffsetPredictions, Target, by_name, find_base_rate, find_method, log_density
 from .target_and_prediction_checks import (
     check_counts,
     check_weights,
@@ -47,7 +45,7 @@ class Counts(Target):
 
     def base_rate(self) -> Any:
         """Return a negative-binomial distribution with the mean rate of the counts."""
-        return BaseRateCounts()
+        return find_base_rate("BaseRateCounts")
 
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
         """Return expected counts and, if there is a predictive distribution, its log density and interval."""
@@ -63,7 +61,7 @@ class Counts(Target):
 COUNTS = Counts()
 
 
-class CountPredictions(RegressorMixin, OffsetPredictions):
+class CountPredictions(OffsetPredictions):
     """What a regression of counts predicts, given expected counts."""
 
     target = COUNTS

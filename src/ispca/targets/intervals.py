@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student_t
+from scipy.special import ndtri, stdtrit
 
 from ..foundation.arrays import Floats
 from .measures import UNLIMITED, Limits, Measure
@@ -16,7 +15,7 @@ from .samples import HeldOut, Prediction
 CONFIDENCE = 0.95
 # Many samples are deleted in blocks, of which fewer suffice then.
 N_BLOCKS, N_BLOCKS_OF_MANY, MANY = 200, 20, 2000
-Z = float(norm.ppf((1 + CONFIDENCE) / 2))
+Z = float(ndtri((1 + CONFIDENCE) / 2))
 
 
 class Estimate(NamedTuple):
@@ -118,7 +117,7 @@ def bounded_interval(
     if (low, high) == (0, 1):
         # The standard error of independent samples divides by one less than their number, that of Wilson does not.
         return fraction_interval(value, error * np.sqrt(1 - 1 / n_blocks), n_units)
-    reach = float(student_t.ppf((1 + CONFIDENCE) / 2, max(n_blocks - 1, 1))) * error
+    reach = float(stdtrit(max(n_blocks - 1, 1), (1 + CONFIDENCE) / 2)) * error
     end = 1.0 if high == 1 else 0.0
     if (low, high) == (-np.inf, np.inf):
         return Estimate(value, value - reach, value + reach)
@@ -148,6 +147,6 @@ def split_interval(values: Floats, test_to_train: float, limits: Limits = UNLIMI
     if count < 2 or not np.isfinite(values).all():
         return (float(values.mean()) if count else np.nan), np.nan, np.nan
     error = np.sqrt((1 / count + test_to_train) * values.var(ddof=1))
-    reach = student_t.ppf((1 + CONFIDENCE) / 2, count - 1) * error
+    reach = stdtrit(count - 1, (1 + CONFIDENCE) / 2) * error
     mean = float(values.mean())
     return mean, max(mean - float(reach), limits[0]), min(mean + float(reach), limits[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from ..foundation.arrays import Floats
 
@@ -16,11 +16,11 @@ def mixture_quantile(tail: float, weights: Floats, mean: Floats, deviation: Floa
     >>> mixture_quantile(0.5, np.array([0.5, 0.5]), np.array([[0.0], [2.0]]), np.ones((2, 1))).round(6)
     array([1.])
     """
-    parts = norm.ppf(tail, mean, deviation)
+    parts = mean + deviation * ndtri(tail)
     low, high = parts.min(axis=0), parts.max(axis=0)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        below = weights @ norm.cdf(middle, mean, deviation) < tail
+        below = weights @ ndtr((middle - mean) / deviation) < tail
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     quantile: Floats = (low + high) / 2
     return quantile

@@ -8,16 +8,14 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
-from sklearn.base import RegressorMixin
+from scipy.special import ndtri
 
 from ..families import GAUSSIAN
 from ..foundation.arrays import Floats, protect
-from .base_rates import BaseRateRegressor
 from .measures import COVERAGE, MLPD, R2, RMSE
 from .normal_mixtures import mixture_quantile
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
-from .target import Predictions, Target, by_name, find_method, log_density
+from .target import Predictions, Target, by_name, find_base_rate, find_method, log_density
 from .target_and_prediction_checks import (
     ImpossiblePrediction,
     observed_values,
@@ -46,7 +44,7 @@ class Quantity(Target):
 
     def base_rate(self) -> Any:
         """Return a normal distribution with the mean and standard deviation of the target."""
-        return BaseRateRegressor()
+        return find_base_rate("BaseRateRegressor")
 
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
         """Return values and, if there is a predictive distribution, its log density and interval."""
@@ -58,8 +56,10 @@ class Quantity(Target):
         density, interval = log_density(model, Z, y), None
         if spread is not None:
             if density is None:
+                from scipy.stats import norm
+
                 density = norm.logpdf(np.asarray(y, dtype=np.float64), value, spread)
-            reach = norm.ppf((1 + INTERVAL_PROBABILITY) / 2) * spread
+            reach = ndtri((1 + INTERVAL_PROBABILITY) / 2) * spread
             interval = np.column_stack([value - reach, value + reach])
         quantiles = find_method(model, "predict_interval")
         if quantiles is not None:
@@ -84,7 +84,7 @@ def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
     width = np.diff(np.asarray(prediction.interval), axis=1)[:, 0]
     if not (np.isfinite(width) & (width > 0)).all():
         raise ImpossiblePrediction("Its 90% intervals are empty or infinite.")
-    return prediction.value, width / (2 * norm.ppf((1 + INTERVAL_PROBABILITY) / 2))
+    return prediction.value, width / (2 * ndtri((1 + INTERVAL_PROBABILITY) / 2))
 
 
 def interval_tails(level: float) -> tuple[float, float]:
@@ -95,7 +95,7 @@ def interval_tails(level: float) -> tuple[float, float]:
     return tail, 1 - tail
 
 
-class QuantityPredictions(RegressorMixin, Predictions):
+class QuantityPredictions(Predictions):
     """What a regression predicts, given the mean and standard deviation of its predictive distribution."""
 
     target = QUANTITY

@@ -20,7 +20,6 @@ from ..families.survival_curves import (
 from ..families.survival_target import survival_target
 from ..foundation.arrays import Floats, protect
 from ..foundation.messages import count
-from .base_rates import BaseRateSurvival
 from .concordance_and_brier_score import comparable_pairs
 from .intervals import UNKNOWN
 from .measures import CONCORDANCE, INTEGRATED_BRIER, MLPD, percent
@@ -31,6 +30,7 @@ from .target import (
     OffsetPredictions,
     Target,
     by_name,
+    find_base_rate,
     find_method,
     interval_text,
     log_density,
@@ -92,7 +92,7 @@ class Survival(Target):
 
     def base_rate(self) -> Any:
         """Return the Kaplan-Meier curve."""
-        return BaseRateSurvival()
+        return find_base_rate("BaseRateSurvival")
 
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
         """Return risk scores and, if the method gives them, survival at the evaluation times and log density."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -189,6 +190,11 @@ def mixed_probabilities(parts: Sequence[Prediction], weights: Floats) -> Predict
     """Return the mixture of predictions that have probabilities, without predicted values."""
     probabilities = np.tensordot(weights, np.array([part.probabilities for part in parts]), 1)
     return Prediction(None, probabilities, log_density=_mixed_density(parts, weights))
+
+
+def find_base_rate(name: str) -> Any:
+    """Return a base rate, an estimator of scikit-learn, which reading a table need not import."""
+    return getattr(import_module(".base_rates", __package__), name)()
 
 
 def find_method(estimator: Any, name: str) -> Callable[..., Any] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
 from ..containers.array_api import on_host
 from ..families.survival_target import refuse_survival, survival_target
@@ -59,6 +58,8 @@ def numeric_target(y: Any) -> np.ndarray:
 
 def class_codes(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes of a training target and the number of each sample's class."""
+    from sklearn.utils.multiclass import check_classification_targets
+
     refuse_survival(y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
