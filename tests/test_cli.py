@@ -51,7 +51,7 @@ def test_the_list(folders, capsys):
         assert f" {paper} " in rows[name]
     assert "(substitute for glioma)" in rows["chowdary"]
     assert "GitHub jpiironen/dimreduce" in rows["colon"]
-    assert lines[-1].startswith("1 of 20 present.")
+    assert lines[-1].startswith("1 of 27 present.")
 
 
 def test_json(folders, capsys):

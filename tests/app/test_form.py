@@ -91,8 +91,8 @@ def test_covariates_arrive_unchanged(names):
 @pytest.mark.parametrize(
     ("options", "parsed"),
     [
-        ({"transpose": True, "stack": True}, {"transpose": True, "stack": True}),
-        ({"transpose": False, "stack": None}, {}),
+        ({"transpose": True, "merge": True}, {"transpose": True, "merge": True}),
+        ({"transpose": False, "merge": None}, {}),
         ({"cv": 0, "draws": 500, "components": 3, "seed": 7}, {"cv": 0, "draws": 500, "components": 3, "seed": 7}),
         (
             {"kind": "count", "missing": "rows", "method": "SPCA"},

@@ -82,7 +82,10 @@ def test_blocks_and_memory_give_the_same_components(fit, npy, tmp_path):
 
 def test_the_cross_validation_leaves_out_the_lasso(fit, npy, tmp_path):
     printed = fit(npy, "--memory", LIMIT, "--cv", "3", "--covariates", "age", "--json", "--format", "json")
-    assert "the checks of the data and the lasso in the cross-validation." in printed.err
+    assert (
+        "the checks of the data and kernels, the lasso and the combined prediction in the cross-validation."
+        in printed.err
+    )
     found = json.loads(printed.out)
     assert "held-out samples are classified correctly" in json.dumps(found["verdict"])
     report = (tmp_path / "out" / "report.json").read_text()

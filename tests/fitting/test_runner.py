@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
+from ispca.fitting import runner
 from ispca.fitting.fit_store import estimator_fingerprint
 from ispca.fitting.runner import portions
 from ispca.foundation import progress as _progress
@@ -93,14 +94,16 @@ def test_the_reductions_of_a_split_share_a_design(data, monkeypatch):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_each_fit_once_in_a_worker_with_one_thread(data, log, n_jobs):
+def test_each_fit_once_in_a_worker_with_one_thread(data, log, n_jobs, monkeypatch):
+    monkeypatch.setattr(runner, "SECONDS_WORTH_WORKERS", 0.0)
     named = {name: Noted(str(log), name) for name in "abc"}
     compare(named, *data, cv=4, n_jobs=n_jobs)
     done = fits(log)
     assert sorted(line[0] for line in done) == sorted("abc" * 4)
     assert {line[2] for line in done} == {"1"}
     if n_jobs == 2:
-        assert len({line[1] for line in done}) == 2
+        # The first split is fitted here, to see whether workers are worth their start.
+        assert 2 <= len({line[1] for line in done}) <= 3
     for line in done:
         assert len(line[3].split()) == 48
 

@@ -35,11 +35,11 @@ def summary_of(two, **context):
 
 
 def test_it_comes_first_with_title_verdict_and_interval(two):
-    summary = summary_of(two, verdict=VERDICT, stack_verdict=VERDICT | {"sentence": "The stack reaches 93%."})
+    summary = summary_of(two, verdict=VERDICT)
     assert list(summary)[2] == "overview"
     assert summary["title"] == "Predicting diagnosis from 60 features in 48 samples"
     found = summary["overview"]
-    assert found["verdict"] == [VERDICT["sentence"], "The stack reaches 93%."]
+    assert found["verdict"] == [VERDICT["sentence"]]
     facts = dict(found["facts"])
     assert facts["Samples"] == "48"
     assert facts["Features"] == "60"
@@ -48,7 +48,7 @@ def test_it_comes_first_with_title_verdict_and_interval(two):
     page = to_html(summary)
     assert re.search(r'<p class="answer good">The model classifies 91%', page)
     assert page.index("The model classifies") < page.index('id="score_plot"') < page.index('id="data"')
-    assert "**The stack reaches 93%.**" in to_markdown(summary)
+    assert f"**{VERDICT['sentence']}**" in to_markdown(summary)
 
 
 @pytest.mark.parametrize("findings", [None, [], [Finding("leak", "Feature <b> determines the target.")]])

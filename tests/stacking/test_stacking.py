@@ -233,15 +233,18 @@ def test_chains_are_shorter_in_the_folds():
 
 
 def test_default_candidates():
-    names = ["PCA", "SPCA", "ISPCA-cross-fitted", "ISPCA-small-cross-fitted", "lasso", "ridge", "base rate"]
-    for kind, n_classes, n_components in (
-        ("classification", 2, 50),
-        ("classification", 5, 20),
-        ("regression", 0, 50),
+    names = ["kernels", "lasso", "SPCA", "ISPCA-cross-fitted", "base rate"]
+    many = [name for name in names if name != "SPCA"]
+    for kind, n_classes, n_components, expected in (
+        ("classification", 2, 50, names),
+        ("classification", 5, 20, many),
+        ("regression", 0, 50, names),
+        ("survival", 0, 50, names),
+        ("ordinal", 4, 50, [name for name in names if name != "lasso"]),
     ):
-        candidates = default_candidates(kind, n_classes)
-        assert [name for name, _ in candidates] == names
-        assert candidates[0][1][0].n_components == n_components
+        candidates = dict(default_candidates(kind, n_classes))
+        assert list(candidates) == expected
+        assert candidates["ISPCA-cross-fitted"][0].n_components == n_components
 
 
 # Values

@@ -66,7 +66,7 @@ def test_the_inverse_temperature_fits_the_pool_best(seed, n_classes):
 
     def loss(inverse_temperature):
         fit = np.log(tempered(cautious, inverse_temperature)[np.arange(80), observed]).sum()
-        return 0.5 * (np.log(inverse_temperature) / 0.3) ** 2 - fit
+        return 0.5 * (np.log(inverse_temperature) / 0.2) ** 2 - fit
 
     best = fit_inverse_temperature(cautious, observed)
     assert all(loss(best) <= loss(other) + 1e-6 for other in np.geomspace(0.3, 4, 60))

@@ -43,7 +43,7 @@ def check_large(table: Table, settings: Settings) -> list[str]:
     if not table.in_blocks:
         return []
     left_out = ["the checks of the data"]
-    left_out += ["kernels and the lasso in the cross-validation"] if settings.cv else []
+    left_out += ["kernels, the lasso and the combined prediction in the cross-validation"] if settings.cv else []
     left_out += ["the search for training samples in the test file"] if settings.test else []
     which = left_out[0] if len(left_out) == 1 else f"{', '.join(left_out[:-1])} and {left_out[-1]}"
     return [f"Left out, because this needs all data in memory: {which}."]

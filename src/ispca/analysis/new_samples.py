@@ -162,7 +162,7 @@ def _stays_in_file(table: Table, parts: FittedParts, n_columns: int, settings: S
         raise TableError(
             f"The model needs its {parts.n_features_in:,} features in memory, because it does not begin with a "
             f"reduction. Those of {limit.file} take {size}; the limit is {in_words(limit.bytes)}.",
-            "Raise it with ⟦memory⟧, or predict with ⟦model=components⟧.",
+            "Raise it with ⟦memory⟧.",
         )
     return True
 

@@ -194,7 +194,8 @@ PREDICTOR = (
     dict(
         dest="predictor",
         choices=tuple(PREDICTORS),
-        help="what predicts: combined (default: kernels, lasso and components together) or components alone",
+        metavar="NAME",
+        help="what predicts: combined (default) or components",
     ),
 )
 JSON = ("json", dict(action="store_true", help="print the result as JSON"))

@@ -22,6 +22,7 @@ from ..readers import Table
 from ..report.report_file import load_templates
 from ..targets import find_target
 from ..targets.measures import MEASURES
+from ..validation.held_out_verdict import verdict_on_components
 from .console import Console
 
 # Number of leading features in the summary.
@@ -177,8 +178,8 @@ def _verdict(values: dict[str, Any]) -> list[str]:
 
 
 def _by_chance(values: dict[str, Any]) -> bool:
-    """Return whether the model is no better than chance, which lists of its features say."""
-    judgment = values["verdict"]
+    """Return whether the components are no better than chance, which lists of their features say."""
+    judgment = values["verdict"] and verdict_on_components(values["verdict"])
     gain = (judgment or {}).get("covariate_gain")
     return judgment is not None and not (judgment["better_than_baseline"] and (gain is None or gain["low"] > 0))
 
@@ -206,7 +207,7 @@ def _findings_text(values: dict[str, Any]) -> str:
         text = f"{text} {no_pass_text(first['limit_reached'])} ({p_value})."
     judgment = values["verdict"]
     if judgment is not None and values["steps"] and values["alpha"] is not None:
-        agreement = reconciliation(supervised, judgment)
+        agreement = reconciliation(supervised, verdict_on_components(judgment))
         text = text if agreement is None else f"{text} {agreement}"
     return text
 

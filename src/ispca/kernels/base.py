@@ -42,7 +42,7 @@ from .screened_kernel import Parts, fit_screened, ranked_features
 from .training_samples import Training, numbered_folds, own_samples
 
 MOST_SAMPLES = 5000
-# Features are screened again in so many folds, on which all kernels are compared with each other.
+# Number of folds in which features are screened again, and on which kernels are compared with each other.
 N_FOLDS = 10
 # Members with less than this fraction of the largest weight are dropped.
 LEAST_WEIGHT = 1e-3

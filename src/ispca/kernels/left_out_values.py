@@ -184,7 +184,7 @@ def left_out_folds(n_samples: int, groups: Indices | None) -> list[Indices]:
 
 
 def dealt_folds(strata: Floats, groups: Indices | None, count: int) -> list[Indices]:
-    """Return at most so many folds: samples, or groups, in the order of their strata are dealt out like cards."""
+    """Return at most ``count`` folds; samples, or groups, are dealt out to them in the order of their strata."""
     units = np.arange(len(strata)) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
     first = np.unique(units, return_index=True)[1]
     fold = np.empty(len(first), np.intp)

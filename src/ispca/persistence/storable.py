@@ -276,7 +276,7 @@ def _try_out(estimator: Any, width: int) -> None:
     """Use an estimator on a few samples: what is forged, or from another version of scikit-learn, may not work."""
     # Categories come from a data frame, and reading a file must not need pandas.
     parts = getattr(estimator, "estimators_", {"": estimator}).values()
-    if any(take_apart(part).encodes_categories for part in parts):
+    if any(take_apart(part).encodes_categories or getattr(part, "categories_", None) for part in parts):
         return
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -11,6 +11,7 @@ from ..foundation.messages import borderline_text, count, no_pass_text, p_value_
 from ..plots.canvas import numbered_style
 from ..plots.components import component_table
 from ..validation.calibration import log_odds
+from ..validation.held_out_verdict import verdict_on_components
 from .feature_ranking import feature_values, leading
 from .formatting import (
     clean,
@@ -45,7 +46,7 @@ def components_section(inputs: Inputs) -> dict[str, Any]:
     agreement = None
     if inputs.verdict and reduction.steps_ and getattr(reduction, "alpha", None) is not None:
         # How the tests agree with the result on held-out samples, if they do not agree at first sight.
-        agreement = reconciliation(supervised, inputs.verdict)
+        agreement = reconciliation(supervised, verdict_on_components(inputs.verdict))
     return section(
         "Number of components",
         [text, *_test_text(inputs), *filter(None, [agreement])],

@@ -9,6 +9,7 @@ import numpy as np
 from ..foundation.arrays import SMALLEST_EFFECT, Floats, Indices
 from ..foundation.messages import count
 from ..plots.canvas import numbered_style
+from ..validation.held_out_verdict import verdict_on_components
 from .feature_ranking import GROUP_CORRELATION, Ranked, correlations, group_letters
 from .formatting import capitalize, clean, clean_all, number, numbers, random_part, section, table
 from .report_inputs import Inputs
@@ -72,8 +73,8 @@ def no_leading_text(inputs: Inputs) -> str:
 
 
 def chance_warning(inputs: Inputs) -> list[str]:
-    """Return what lists of features say if the model is no better than chance, otherwise nothing."""
-    verdict = inputs.verdict
+    """Return what lists of features say if the components are no better than chance, otherwise nothing."""
+    verdict = verdict_on_components(inputs.verdict) if inputs.verdict else {}
     gain = verdict.get("covariate_gain")
     if not verdict or (verdict["better_than_baseline"] and (gain is None or gain["low"] > 0)):
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,8 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
 def components_alone(comparison: Comparison) -> dict[str, Any] | None:
     """Return what the interpretable components reach by themselves, and by how much the combined prediction gains.
 
-    ``measure``, ``value``, ``difference``, ``low`` and ``high`` (95% interval of the difference) and ``sentence``;
-    None if the components were not fitted.
+    ``measure``, ``value``, ``difference``, ``low`` and ``high`` (95% interval of the difference),
+    ``better_than_baseline`` (of the components) and ``sentence``; None if the components were not fitted.
     """
     if COMPONENTS not in comparison.methods:
         return None
@@ -97,9 +98,17 @@ def components_alone(comparison: Comparison) -> dict[str, Any] | None:
     significance = "no significant difference"
     if difference.low > 0 or difference.high < 0:
         significance = f"significantly {'worse' if difference.low > 0 else 'better'}"
+    better = comparison.target.judge(own).better
     found = {"measure": measure.name, "value": float(value), "difference": difference.value}
+    found["better_than_baseline"] = better
     ends = {"low": known(difference.low), "high": known(difference.high)}
     return found | ends | {"sentence": f"Components alone: {reached} ({significance})."}
+
+
+def verdict_on_components(verdict: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a verdict with what it says of the components alone: whether they are better than the base rate."""
+    alone = verdict.get("components") or verdict
+    return {**verdict, "better_than_baseline": alone["better_than_baseline"]}
 
 
 def _failure(comparison: Comparison, method: str) -> dict[str, Any]:
@@ -114,8 +123,22 @@ def better_method(comparison: Comparison, method: str) -> str | None:
     if not comparison.scores:
         return None
     rivals = [name for name in comparison.methods if name not in (method, BASE_RATE, COVARIATES, COMBINED)]
-    clear = [name for name in rivals if paired_difference(comparison, name, method)[1].low > 0]
+    clear = [name for name in rivals if clearly_better(comparison, name, method)]
     return max(clear, key=lambda name: comparison.difference(name, method)[0], default=None)
+
+
+def clearly_better(comparison: Comparison, method: str, other: str) -> bool:
+    """Return whether a method is clearly better than another one.
+
+    A mixture is so similar to its parts that their densities differ clearly even if the difference hardly matters:
+    only the measure of the verdict counts.
+    """
+    if other != COMBINED:
+        return paired_difference(comparison, method, other)[1].low > 0
+    own, mixed = pool(comparison, method), pool(comparison, other)
+    if own is None or mixed is None:
+        return False
+    return bool(pooled_difference(comparison.target.judge(mixed).measure, own, mixed).low > 0)
 
 
 def paired_difference(comparison: Comparison, method: str, other: str) -> tuple[str, Estimate]:
