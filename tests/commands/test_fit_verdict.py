@@ -3,18 +3,15 @@
 import csv
 import json
 import re
-from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from ispca.analysis import fitting
 from ispca.cli import main
 from ispca.foundation import progress as _progress
-from ispca.penalized import PenalizedClassifier
-from ispca.targets import CLASSES
-from ispca.validation import StackedClassifier, compare_with_baselines
+from ispca.persistence import load_model
 
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 SMALL = ["--components", "3", "--draws", "40", "--format", "markdown"]
@@ -27,15 +24,15 @@ def test_the_answer_comes_first(data, tmp_path, capsys):
     assert first.startswith("Verdict: ")
     assert "% of held-out samples are classified correctly (95% interval " in first
     assert "by always predicting the most common class; AUC " in first
-    chance = ", which may be due to chance," if "not significantly better" in first else ""
-    model = "Model: 1 supervised component, 2 unsupervised components"
-    assert second.startswith(f"{model}; leading features{chance} gene")
     assert third == ""
     report = (tmp_path / "a" / "report.md").read_text(encoding="utf-8")
     assert "--cv 5" in report
     assert main([*command, "--out", str(tmp_path / "b"), "--json", "--quiet"]) == 0
     verdict = json.loads(capsys.readouterr().out)["verdict"]
     assert f"Verdict: {verdict['sentence']}" == first
+    chance = "" if verdict["components"]["better_than_baseline"] else ", which may be due to chance,"
+    model = "Model: 1 supervised component, 2 unsupervised components"
+    assert second.startswith(f"{model}; leading features{chance} gene")
     names = {"sentence", "measure", "value", "low", "high", "baseline_value", "n_held_out", "better_than_baseline"}
     assert names < verdict.keys()
     assert verdict["n_held_out"] == 40
@@ -90,25 +87,39 @@ def test_a_class_too_small_for_the_folds(tmp_path, capsys, n_rare, note, n_held_
     assert (verdict and verdict["n_held_out"]) == n_held_out
 
 
-def test_the_stack_beside_the_model(data, tmp_path, capsys, monkeypatch):
-    candidates = {"lasso": PenalizedClassifier(), "base rate": CLASSES.base_rate()}
-    monkeypatch.setattr(fitting, "default_candidates", lambda kind, n_classes: list(candidates.items()))
-    # Without worker processes, which take long to start.
-    monkeypatch.setitem(fitting.STACKS, "classification", partial(StackedClassifier, n_jobs=1))
-    alone = {"n_jobs": 1}
-    monkeypatch.setattr(
-        fitting, "compare_with_baselines", lambda *a, **o: compare_with_baselines(*a, **(o | alone))
-    )
+def test_the_combined_prediction_comes_first(data, tmp_path, capsys):
     out = tmp_path / "out"
-    assert main(["fit", str(data), *TARGET, *SMALL, "--stack", "--cv", "2", "--out", str(out)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1].startswith("Stack of all methods, for comparison: ")
-    assert "% of held-out samples are classified correctly" in lines[1]
-    assert "stack.ispca" in lines[-1]
-    assert "--cv 2 --stack" in (out / "report.md").read_text(encoding="utf-8")
-    predict = ["predict", str(out / "stack.ispca"), str(data), "--out", str(tmp_path / "new.csv"), "--quiet"]
-    assert main(predict) == 0
-    assert len((tmp_path / "new.csv").read_text().splitlines()) == 41
+    assert main(["fit", str(data), *TARGET, *SMALL, "--cv", "2", "--out", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    verdict, alone = found["verdict"], found["verdict"]["components"]
+    assert verdict["sentence"].endswith(alone["sentence"])
+    assert alone["value"] == pytest.approx(verdict["value"] - alone["difference"])
+    assert [Path(name).name for name in found["files"]][:2] == ["combined.ispca", "model.ispca"]
+    combined = load_model(out / "combined.ispca")
+    assert list(combined.estimators_) == ["components alone", "kernels", "lasso", "base rate"]
+    # The numbers of the files are those of the headline.
+    with (out / "held_out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    right = np.mean([row["observed"] == row["prediction"] for row in rows])
+    assert right == pytest.approx(verdict["value"])
+    report = (out / "report.md").read_text(encoding="utf-8")
+    assert alone["sentence"] in report.replace("\\", "")
+
+
+def test_new_samples_are_predicted_by_either(data, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["fit", str(data), *TARGET, *SMALL, "--cv", "2", "--out", str(out), "--quiet"]) == 0
+    found = {}
+    for options in ((), ("--model", "combined"), ("--model", "components")):
+        assert main(["predict", str(out), str(data), *options]) == 0
+        found[options] = capsys.readouterr().out
+    assert found[()] == found["--model", "combined"]
+    assert found[()] != found["--model", "components"]
+    (out / "combined.ispca").unlink()
+    assert main(["predict", str(out), str(data)]) == 0
+    assert capsys.readouterr().out == found["--model", "components"]
+    assert main(["predict", str(out), str(data), "--model", "combined"]) == 3
+    assert "contains no combined.ispca" in capsys.readouterr().err
 
 
 def test_features_lead_by_their_largest_effect_as_in_the_report(tmp_path, capsys):

@@ -50,7 +50,8 @@ def interrupted_at(moment, arguments):
     "module", ["importlib.metadata", "ispca.cli", "numpy", "sklearn.base", "ispca.commands.fit"]
 )
 def test_ctrl_c_while_modules_are_imported(data, tmp_path, module):
-    done = interrupted_at(f"import={module}", ["fit", str(data), "--target", "diagnosis", "--out", str(tmp_path)])
+    out = str(tmp_path / "out")
+    done = interrupted_at(f"import={module}", ["fit", str(data), "--target", "diagnosis", "--out", out])
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "ispca: interrupted\n")
     assert entries(tmp_path) == ["data.csv"]
 

@@ -6,15 +6,12 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.dummy import DummyClassifier
 
-from ispca import ISPCA, HorseshoeClassifier
-from ispca.analysis import fitting, large_data
+from ispca import ISPCA
+from ispca.analysis import large_data
 from ispca.cli import main
 from ispca.containers import array_api
-from ispca.penalized import PenalizedClassifier
 from ispca.persistence import load_model
-from ispca.stacking.candidates import reduced
 
 SHORT = ["--components", "3", "--draws", "60", "--permutations", "200"]
 # Larger than the limit below.
@@ -130,26 +127,10 @@ def test_arrays_without_names_need_a_sheet_of_their_length(fit, npy, sheet, tmp_
     assert "x.npy contains features only, but no column 'state' (target)" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_the_stack_in_blocks_leaves_out_the_penalized_models(fit, npy, tmp_path, monkeypatch):
-    model = HorseshoeClassifier(n_chains=2, n_warmup=50, n_draws=50, retry=False)
-    few = [("PCA", reduced(ISPCA(2, n_supervised=0), model)), ("ISPCA", reduced(ISPCA(n_permutations=200), model))]
-    few += [("base rate", DummyClassifier(strategy="prior"))]
-    penalized = [("lasso", PenalizedClassifier()), ("ridge", PenalizedClassifier(penalty="ridge"))]
-    options = ["--stack", "--covariates", "age", "--threads", "1"]
-    monkeypatch.setattr(fitting, "default_candidates", lambda *given: [*few, *penalized])
-    printed = fit(npy, "--memory", LIMIT, "--cv", "2", *options, out="blocks")
-    assert "the lasso in the cross-validation, and lasso and ridge in the stack." in printed.err
-    assert "Stack without lasso and ridge, for comparison: " in printed.out
-    monkeypatch.setattr(fitting, "default_candidates", lambda *given: few)
-    fit(npy, "--cv", "0", *options, out="memory")
-    first, second = (load_model(tmp_path / name / "stack.ispca") for name in ("blocks", "memory"))
-    assert list(first.estimators_) == ["PCA", "ISPCA", "base rate"]
-    for name in ("PCA", "ISPCA"):
-        found, expected = (stack.estimators_[name][0].components_ for stack in (first, second))
-        np.testing.assert_allclose(found, expected, atol=1e-9)
-    # Rounding changes the draws.
-    np.testing.assert_allclose(first.weights_, second.weights_, atol=0.02)
+def test_nothing_is_combined_in_blocks(fit, npy, tmp_path):
+    fit(npy, "--memory", LIMIT, "--cv", "2", "--covariates", "age", "--threads", "1")
+    assert (tmp_path / "out" / "model.ispca").is_file()
+    assert not (tmp_path / "out" / "combined.ispca").exists()
 
 
 @pytest.mark.parametrize("size", ["2", "G", "-1G", "0M", "2X", "1e3M", "lots", "9999999T"])

@@ -81,14 +81,16 @@ def test_blocks_and_memory_give_the_same_predictions(fitted, both, tmp_path, opt
 @pytest.mark.slow
 def test_counts_per_million_and_cells(fitted, both, tmp_path):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
-    counts = np.random.default_rng(0).poisson(np.where(values() > 6, 5.0, 0.1)).astype(np.float32)
+    counts, new = (
+        np.random.default_rng(seed).poisson(np.where(values() > 6, 5.0, 0.1)).astype(np.float32) for seed in (0, 1)
+    )
     model = fitted("--transform", "cpm-log", data=counts)
     # Columns in another order, one that the model does not use, and some that are lacking.
     names = [f"feature {j + 1}" for j in range(N_FEATURES)]
     kept = np.random.default_rng(1).permutation(np.arange(40, N_FEATURES))
     kept = np.concatenate([np.arange(35), kept])
     var = pandas.DataFrame(index=[*(names[j] for j in kept), "other"])
-    X = sp.csr_matrix(np.column_stack([counts[:, kept], np.ones(N, np.float32)]))
+    X = sp.csr_matrix(np.column_stack([new[:, kept], np.ones(N, np.float32)]))
     anndata.AnnData(X, obs=pandas.DataFrame(index=[f"s{i}" for i in range(N)]), var=var).write_h5ad(
         tmp_path / "new.h5ad"
     )

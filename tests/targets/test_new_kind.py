@@ -188,14 +188,6 @@ def test_methods_are_compared_on_the_command_line(fitted, tmp_path):
     assert "failed" not in done.stdout
 
 
-def test_no_stack_is_said_before_the_fit(fitted, tmp_path):
-    words = ("--target", "mg", "--kind", "dosage", "--stack", *QUICK, "--out", tmp_path / "out")
-    done = ispca("fit", fitted[0], *words)
-    assert done.returncode == 2
-    assert done.stderr.endswith("ispca: There is no stack for --kind dosage. Leave out --stack.\n")
-    assert not (tmp_path / "out").exists()
-
-
 def test_no_submodel_is_said_before_the_data_are_read(fitted, tmp_path):
     done = ispca("select", fitted[2] / "model.ispca", fitted[0], "--out", tmp_path / "out")
     assert done.returncode == 1

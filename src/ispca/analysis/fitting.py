@@ -164,7 +164,13 @@ def cross_validate(
             context.enter_context(expecting(seconds * -(-settings.cv // effective_n_jobs(n_jobs))))
         columns = range(table.n_features, len(table.features))
         validation = compare_with_baselines(
-            model, X, table.target, **options, **folds, covariates=columns, combine=not table.in_blocks
+            model,
+            X,
+            table.target,
+            **options,
+            **folds,
+            covariates=columns,
+            combine=not table.in_blocks and table.kind in STACKS,
         )
     gain = covariate_gain(validation, list(table.covariates))
     return validation, verdict(validation) | ({"covariate_gain": gain} if gain else {})

@@ -129,7 +129,7 @@ def list_datasets() -> tuple[Dataset, ...]:
     --------
     >>> from ispca.datasets import list_datasets
     >>> [record.name for record in list_datasets() if record.target == "multiclass"]
-    ['glioma-4c', 'lung-5c', 'lung-5c-1543']
+    ['glioma-4c', 'lung-5c', 'lung-5c-1543', 'armstrong-3c', ...]
     """
     return tuple(all_datasets().values())
 

@@ -36,8 +36,8 @@ def left_out_verdict(method: KernelMethod, samples: Samples, target: Target) -> 
     >>> from ispca.datasets import make_expression
     >>> from ispca.targets import CLASSES
     >>> data = make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
-    >>> left_out_verdict(KernelClassifier(), Samples(data.data, data.target), CLASSES)[:51]
-    '97% of held-out samples are classified correctly (9'
+    >>> left_out_verdict(KernelClassifier(), Samples(data.data, data.target), CLASSES)[:49]
+    '100% of held-out samples are classified correctly'
     """
     prediction = clone(method).fit_left_out(samples.X, samples.y, samples.groups, samples.sample_weight)
     counted = samples.of_positive_weight()
