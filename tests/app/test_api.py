@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import shutil
 
 import pytest
 
 from app_server import HOST, OWN, make_client, make_settings, upload
 from ispca.app import api, requests_and_uploads
 from ispca.app.processes import PreviewError, Processes
+from ispca.app.run_folders import LOST
 from ispca.app.store import CANCELLED, DONE, FAILED, QUEUED, RUNNING
 
 
@@ -25,6 +27,12 @@ def fit(client, **given):
     answer = client.post("/api/runs", json={"matrix": matrix, "options": {"target": "b"}} | given)
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
+
+
+def end(site, id, state=DONE):
+    _, store, settings = site
+    (settings.run_folder(id) / "results").mkdir(exist_ok=True)
+    store.end(id, state)
 
 
 def test_a_run_is_queued_with_its_command_and_its_files(site):
@@ -107,20 +115,20 @@ def test_too_many_waiting_runs_are_refused(site, monkeypatch):
 
 
 def test_only_runs_that_ended_without_results_run_again(site):
-    client, store, _ = site
+    client, _, _ = site
     id = fit(client)
     for state, status in ((QUEUED, 409), (RUNNING, 409), (DONE, 409), (FAILED, 200), (CANCELLED, 200)):
-        store.end(id, state)
+        end(site, id, state)
         assert client.post(f"/api/runs/{id}/again").status_code == status
     assert client.post("/api/runs/unknown/again").status_code == 404
 
 
 def test_only_an_analysis_that_is_done_predicts_and_is_compared(site):
-    client, store, _ = site
+    client, _, _ = site
     id = fit(client)
     matrix = upload(client).json()["id"]
     assert client.post(f"/api/runs/{id}/predict", json={"matrix": matrix}).status_code == 409
-    store.end(id, DONE)
+    end(site, id)
     child = client.post(f"/api/runs/{id}/predict", json={"matrix": matrix}).json()["id"]
     compared = client.post(f"/api/runs/{id}/compare", json={"splits": 2}).json()["id"]
     assert client.post(f"/api/runs/{id}/compare", json={"splits": -2}).status_code == 400
@@ -132,7 +140,7 @@ def test_only_an_analysis_that_is_done_predicts_and_is_compared(site):
 def test_deleting_takes_children_and_unused_files_along(site):
     client, store, settings = site
     kept, id = fit(client), fit(client)
-    store.end(id, DONE)
+    end(site, id)
     matrix, waiting = (upload(client).json()["id"] for _ in range(2))
     client.post(f"/api/runs/{id}/predict", json={"matrix": matrix})
     assert client.delete(f"/api/runs/{id}").status_code == 204
@@ -232,3 +240,32 @@ def test_a_full_database_is_named(site, monkeypatch):
     assert answer.status_code == 507
     assert "full" in answer.json()["error"]
     assert list((settings.folder / "runs").iterdir()) == []
+
+
+def test_an_upload_that_was_deleted_by_hand_is_named(site):
+    client, _, settings = site
+    matrix = upload(client).json()["id"]
+    shutil.rmtree(settings.upload_folder(matrix))
+    for path in ("/api/preview", "/api/runs"):
+        answer = client.post(path, json={"matrix": matrix, "options": {"target": "b"}})
+        assert (answer.status_code, "Upload it again" in answer.json()["error"]) == (404, True)
+
+
+def test_a_run_whose_results_are_gone_runs_again(site):
+    client, _, settings = site
+    id = fit(client)
+    end(site, id)
+    (settings.run_folder(id) / "results").rmdir()
+    shown = client.get(f"/api/runs/{id}").json()
+    assert (shown["state"], shown["message"], shown["repeatable"]) == ("failed", LOST, True)
+    assert client.post(f"/api/runs/{id}/predict", json={"matrix": upload(client).json()["id"]}).status_code == 409
+    assert client.post(f"/api/runs/{id}/again").json()["state"] == "queued"
+
+
+def test_a_database_that_cannot_be_read_is_named(site):
+    client, store, _ = site
+    id = fit(client)
+    store._connections[0].close()
+    for path in ("/", f"/runs/{id}", "/new?matrix=x", "/api/runs", f"/api/runs/{id}"):
+        answer = client.get(path)
+        assert (answer.status_code, "cannot be read" in answer.text) == (507, True)

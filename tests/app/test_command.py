@@ -68,13 +68,16 @@ def test_a_password_need_not_be_among_the_arguments(served, capsys, monkeypatch,
     assert cli.main(["app"]) == 0
     # Worker processes do not inherit it.
     assert "ISPCA_PASSWORD" not in os.environ
-    (tmp_path / "file").write_text("in a file \n")
+    # As an editor of Windows writes it.
+    (tmp_path / "file").write_text("\ufeffin a file \n", encoding="utf-8")
     assert cli.main(["app", "--password-file", str(tmp_path / "file")]) == 0
     assert capsys.readouterr().err == ""
     assert cli.main(["app", "--password", "on the command line"]) == 0
     assert "--password-file" in capsys.readouterr().err
+    monkeypatch.setenv("ISPCA_PASSWORD", "")
+    assert cli.main(["app"]) == 0
     found = [settings.password for settings, _ in served]
-    assert found == ["from the environment", "in a file ", "on the command line"]
+    assert found == ["from the environment", "in a file ", "on the command line", None]
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs to become an unknown user")

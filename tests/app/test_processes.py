@@ -16,7 +16,7 @@ import pytest
 from app_server import children_of, make_settings, open_files, processes_of
 from ispca.app import processes
 from ispca.app.processes import PreviewError, Processes
-from ispca.app.run_folders import GONE
+from ispca.app.run_folders import COMMAND, GONE, MARK, write_mark
 from ispca.app.store import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Store
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
@@ -35,6 +35,8 @@ while "preview" in request:
 os.chdir(request["run"])
 what = open("what").read()
 open("pid", "w").write(str(os.getpid()))
+def leave(*_): open("notes.txt", "w").write("ispca: interrupted"); os._exit(130)
+signal.signal(signal.SIGINT, leave)
 if "stubborn" in what: signal.signal(signal.SIGINT, signal.SIG_IGN)
 if "child" in what: subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 if "part" in what: os.mkdir(".results.part")
@@ -57,7 +59,9 @@ class Queue:
     def add(self, what=""):
         run = self.store.add_run("fit", what, {}, {})
         self.settings.run_folder(run.id).mkdir()
-        (self.settings.run_folder(run.id) / "what").write_text(what)
+        write_mark(self.settings.run_folder(run.id), run)
+        for name in ("what", COMMAND):
+            (self.settings.run_folder(run.id) / name).write_text(what)
         self.processes.start(run.id)
         return run.id
 
@@ -174,13 +178,14 @@ def test_runs_are_cancelled_at_any_moment_and_run_again(check, pause):
     check(test)
 
 
-def test_a_killed_worker_takes_its_processes_along(check):
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
+def test_a_killed_worker_takes_its_processes_along(check, name):
     async def test(queue):
         id = queue.add("sleep child")
         group = await queue.started(id)
-        os.kill(group, signal.SIGKILL)
+        os.kill(group, getattr(signal, name))
         run = await queue.ended(id)
-        assert (run.state, run.message) == (FAILED, "The process was ended from outside (SIGKILL). Try again.")
+        assert (run.state, run.message) == (FAILED, f"A process was ended from outside ({name}). Try again.")
         await queue.until(lambda: processes_of(group) == [])
 
     check(test)
@@ -218,11 +223,12 @@ def test_a_killed_server_leaves_no_unfinished_results(check, tmp_path):
     folder = tmp_path / "runs" / run.id
     for name in ("results", "store", ".results.part"):
         (folder / name).mkdir(parents=True)
+    write_mark(folder, run)
     store.close()
 
     async def test(queue):
         assert queue.state(run.id) == INTERRUPTED
-        assert [path.name for path in folder.iterdir()] == ["store"]
+        assert {path.name for path in folder.iterdir()} == {"store", MARK}
 
     check(test)
 
@@ -353,3 +359,13 @@ def test_a_locked_database_neither_keeps_a_run_nor_stops_the_queue(
     check(test)
     # Once for the end of the first run and once for the start of the second.
     assert capsys.readouterr().err.count("database is locked") <= 2
+
+
+def test_a_server_whose_database_is_lost_still_stops(check):
+    async def test(queue):
+        group = await queue.started(queue.add("sleep"))
+        queue.store.close()
+        await queue.processes.close()
+        assert processes_of(group) == []
+
+    check(test)

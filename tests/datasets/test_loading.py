@@ -1,5 +1,6 @@
 """Where files are looked for, and what happens with files that are not what they should be."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import scipy.sparse as sp
 
 from ispca.datasets import DatasetError, load
 from ispca.datasets.arrays import Arrays, checksum, read_npz, survival_target, verify, write_npz
-from ispca.datasets.loading import locate
+from ispca.datasets.loading import cache_folder, locate
 from ispca.datasets.registry import find
 
 
@@ -168,3 +169,15 @@ def test_another_copy_than_ours_may_differ_in_content_but_not_in_size(tiny):
         verify(tiny, arrays, "here")
     with pytest.raises(DatasetError, match="12 x 4"):
         verify(other, replace(arrays, X=arrays.X[:, :4]), "here")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, the system knows the home")
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    for name in ("HOME", "XDG_CACHE_HOME", "ISPCA_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def unknown(uid):
+        raise KeyError(uid)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert cache_folder() is None

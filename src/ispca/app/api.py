@@ -31,7 +31,7 @@ from .requests_and_uploads import (
     unless_left,
     visible,
 )
-from .run_folders import GONE, as_found, discard, empty_trash, trash_count, write_mark
+from .run_folders import GONE, as_found, discard, empty_trash, is_repeatable, trash_count, write_mark
 from .security import REPORT_POLICY
 from .server_settings import ServerSettings
 from .store import ACTIVE, DONE, QUEUED, Run, Store, in_thread, new_run
@@ -39,6 +39,7 @@ from .store import ACTIVE, DONE, QUEUED, Run, Store, in_thread, new_run
 LONGEST_RUN_NAME = 120
 MOST_WAITING = 100
 REPORT = "report.html"
+NO_UPLOAD = "The uploaded file is no longer there. Upload it again."
 SHOWN = ("id", "kind", "name", "state", "parent", "created", "started", "ended", "message", "verdict")
 
 
@@ -150,7 +151,7 @@ class Api:
             raise RequestError(429, "Too many runs are waiting. Cancel some, or wait.")
         sources = self._files(uploads)
         if "matrix" not in sources:
-            raise RequestError(404, "The uploaded file is no longer there. Upload it again.")
+            raise RequestError(404, NO_UPLOAD)
         # The report repeats the names of inputs.
         files = {
             role: Path(path.name if role == "matrix" else f"{role}-{path.name}") for role, path in sources.items()
@@ -186,7 +187,7 @@ class Api:
     def _queue_again(self, request: Request) -> str:
         run = self._run(request)
         folder = self._settings.run_folder(run.id)
-        if not folder.is_dir():
+        if not is_repeatable(folder):
             raise RequestError(409, GONE)
         if run.state == DONE or not self._store.queue(run.id):
             raise RequestError(409, "This run is done, or still going on.")
@@ -244,7 +245,7 @@ class Api:
             "result": run_folders.result(folder) if run.state == DONE else None,
             "files": run_folders.files(folder) if run.state == DONE else [],
             "children": [self._brief(child) for child in self._store.children(run.id)],
-            "repeatable": folder.is_dir(),
+            "repeatable": is_repeatable(folder),
             "position": waiting.index(run.id) + 1 if run.id in waiting else None,
         }
 
@@ -273,7 +274,7 @@ class Api:
             raise RequestError(400, "Choose a file with data first.")
         for id in found.values():
             if not isinstance(id, str) or self._store.upload(id) is None:
-                raise RequestError(404, "The uploaded file is no longer there. Upload it again.")
+                raise RequestError(404, NO_UPLOAD)
         return found
 
     def _shown_files(self, given: dict[str, Any]) -> dict[str, Path]:
@@ -284,11 +285,15 @@ class Api:
 
     def _files(self, uploads: dict[str, str]) -> dict[str, Path]:
         records = {role: self._store.upload(id) for role, id in uploads.items()}
-        return {
+        found = {
             role: self._settings.upload_folder(upload.id) / upload.file
             for role, upload in records.items()
             if upload is not None
         }
+        # Somebody may have deleted it by hand.
+        if not all(path.is_file() for path in found.values()):
+            raise RequestError(404, NO_UPLOAD)
+        return found
 
 
 def _place(source: Path, goal: Path) -> None:

@@ -15,11 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from ..foundation import atomic as atomic
+from ..foundation.killed_processes import killed_by, kills_for_memory
+from ..foundation.terminal import INTERRUPTED as INTERRUPTED_CODE
 from ..foundation.terminal import tell
 from .form import RESULTS
-from .run_folders import GONE, NOTES, OUTCOME, RESTARTED, error_text, verdict_text, write_mark
+from .run_folders import (
+    GONE,
+    NOTES,
+    OUTCOME,
+    RESTARTED,
+    error_text,
+    is_repeatable,
+    read_mark,
+    verdict_text,
+    write_mark,
+)
 from .server_settings import ServerSettings
-from .store import ACTIVE, CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Store, StoreError, in_thread
+from .store import ACTIVE, CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Run, Store, StoreError, in_thread
 
 WORKER = (sys.executable, "-m", "ispca.app_worker")
 PREVIEWS_AT_ONCE = 2
@@ -35,7 +47,6 @@ LONGEST_ANSWER = 32 * 2**20
 TOO_SLOW = "Reading the file takes too long for a preview. Try a smaller file."
 TOO_LONG = "The names in the file are too long to show."
 
-CRASHES = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
 # What Python, C++ and our own commands say when memory runs out.
 EVIDENCE = (b"MemoryError", b"bad_alloc", b"not enough memory", b"Cannot allocate memory")
 NO_MEMORY = (
@@ -110,9 +121,12 @@ class Processes:
         if self._spare is not None:
             await _end(self._spare)
         await self.end_idle()
-        interrupted = [run.id for run in self._store.runs() if run.state == RUNNING]
-        for id in interrupted:
-            await self._end(id, INTERRUPTED, message=RESTARTED)
+        interrupted: list[str] = []
+        # Otherwise, the next server does it.
+        with suppress(StoreError):
+            interrupted += [run.id for run in self._store.runs() if run.state == RUNNING]
+            for id in interrupted:
+                await self._end(id, INTERRUPTED, message=RESTARTED)
         return len(interrupted)
 
     async def _run(self, id: str) -> None:
@@ -137,7 +151,7 @@ class Processes:
 
     async def _carry_out(self, id: str) -> None:
         folder, killed_before = self._settings.run_folder(id), kills_for_memory()
-        if not folder.is_dir():
+        if not is_repeatable(folder):
             return await self._end(id, FAILED, message=GONE)
         self._sweep(id)
         try:
@@ -152,7 +166,10 @@ class Processes:
         if run is not None and code == 0:
             await self._end(id, DONE, exit_code=code, verdict=verdict_text(run.kind, folder))
         elif run is not None:
-            message = error_text(folder) if folder.is_dir() else GONE
+            message = error_text(folder) if is_repeatable(folder) else GONE
+            if code == INTERRUPTED_CODE:
+                # Not by the server, which would not wait for its end.
+                code = -signal.SIGINT
             if code < 0:
                 message = why_stopped(code, folder, kills_for_memory() > killed_before, self._settings.run_memory)
             await self._end(id, FAILED, exit_code=code, message=message)
@@ -187,6 +204,8 @@ class Processes:
     def _sweep(self, id: str, keep_results: bool = False) -> None:
         """Remove unfinished files of a run, and its earlier outcome; what it can continue from stays."""
         folder, outcome = self._settings.run_folder(id), () if keep_results else OUTCOME
+        if read_mark(folder, Run) is None:
+            return
         with suppress(OSError):
             for entry in os.scandir(folder):
                 # "results.unsaved" are complete, but could not be put in place.
@@ -325,21 +344,11 @@ def _signal(process: Process, name: str) -> None:
             process.kill()
 
 
-def kills_for_memory() -> int:
-    """Return how many processes Linux has killed because memory ran out, as far as it tells."""
-    total = 0
-    for path in ("/proc/vmstat", "/sys/fs/cgroup/memory.events"):
-        with suppress(OSError, ValueError):
-            rows = dict(line.split() for line in Path(path).read_text(encoding="ascii").splitlines())
-            total += int(rows.get("oom_kill", 0))
-    return total
-
-
 def why_stopped(code: int, folder: Path | None = None, memory_ran_out: bool = False, limit: int = 0) -> str:
     """Return why a process ended without an answer.
 
     >>> why_stopped(-15)
-    'The process was ended from outside (SIGTERM). Try again.'
+    'A process was ended from outside (SIGTERM). Try again.'
     """
     if code >= 0:
         return f"The process ended without an answer (exit code {code}). Try again."
@@ -349,6 +358,4 @@ def why_stopped(code: int, folder: Path | None = None, memory_ran_out: bool = Fa
         said = b"" if folder is None else (folder / NOTES).read_bytes()
     if (name == "SIGKILL" and memory_ran_out) or any(words in said for words in EVIDENCE):
         return NO_MEMORY.format(limit=limit / 1e9)
-    if name in CRASHES:
-        return f"The process crashed ({name}). Try again, and report it if this happens again with the same data."
-    return f"The process was ended from outside ({name}). Try again."
+    return killed_by(name)

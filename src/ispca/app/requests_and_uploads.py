@@ -57,8 +57,6 @@ def answer_errors(function: Callable[[Request], Awaitable[Response]]) -> Callabl
             return JSONResponse({"error": str(error), "control": error.control}, 400)
         except ClientDisconnect:
             return Response(status_code=400)
-        except StoreError as error:
-            return JSONResponse({"error": str(error)}, 507)
         except OSError as error:
             said = f"The server could not write its files ({error.strerror or error})."
             return JSONResponse({"error": said}, 507)
@@ -171,6 +169,8 @@ async def _write(stream: AsyncIterable[bytes], path: Path, limit: int) -> int:
             file.write(part)
     if not size:
         raise RequestError(BAD_REQUEST, "The file is empty. Choose another one.")
+    # Before its mark says that it is complete.
+    await in_thread(atomic.sync, path)
     return size
 
 

@@ -20,7 +20,7 @@ from ..foundation import atomic as atomic
 from ..foundation.messages import count
 from .form import RESULTS, in_page_words
 from .server_settings import ServerSettings
-from .store import ACTIVE, DONE, FAILED, INTERRUPTED, STATES, Run, Store, Upload
+from .store import ACTIVE, DONE, FAILED, INTERRUPTED, QUEUED, STATES, Run, Store, Upload
 
 MARK = "ispca.json"
 KINDS = ("fit", "compare", "predict")
@@ -35,6 +35,7 @@ RESTARTED = "The server stopped during this run. Run it again."
 GONE = (
     "The files of this run are gone: its folder was moved or deleted. Delete this run, and analyze the data again."
 )
+LOST = "The results of this run are gone: they were moved or deleted. Run it again."
 Record = TypeVar("Record", Run, Upload)
 # What a run writes into its folder.
 COMMAND, PROGRESS, NOTES, RESULT = "command.json", "progress.json", "notes.txt", "result.json"
@@ -59,7 +60,9 @@ def read_mark(folder: Path, kind: type[Record]) -> Record | None:
     """Return the record in the mark of a folder, or None if the folder is not ours."""
     path = folder / MARK
     with suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
-        if folder.is_symlink() or path.is_symlink() or path.stat().st_size > LONGEST_MARK:
+        if folder.is_symlink() or path.is_symlink() or not path.is_file():
+            return None
+        if path.stat().st_size > LONGEST_MARK:
             return None
         given = json.loads(path.read_text(encoding="utf-8"))
         record = kind(**given["record"])
@@ -84,12 +87,14 @@ def _is_valid(record: Run | Upload) -> bool:
 
 def rebuild(settings: ServerSettings, store: Store) -> None:
     """Make the database agree with the folders, which have the last word if it was lost or comes from a backup."""
+    _mark_all(settings, store)
     uploads, runs = {upload.id for upload in store.uploads()}, {run.id: run for run in store.runs()}
     for folder in _folders(settings.folder / "uploads"):
         upload = read_mark(folder, Upload)
-        if upload is not None and not _is_complete(folder / upload.file, upload.size):
+        if upload is not None and upload.size < 0:
+            # A killed server was still receiving it.
             atomic.remove(folder)
-        elif upload is not None and upload.id not in uploads:
+        elif upload is not None and upload.id not in uploads and (folder / upload.file).is_file():
             store.add_upload(upload)
     for folder in _folders(settings.folder / "runs"):
         run = read_mark(folder, Run)
@@ -98,11 +103,10 @@ def rebuild(settings: ServerSettings, store: Store) -> None:
     for folder in _trash(settings):
         if folder.name in runs and not settings.run_folder(folder.name).exists():
             store.delete_run(folder.name)
-    _mark_all(settings, store)
 
 
 def _list_again(store: Store, folder: Path, run: Run, listed: Run | None) -> None:
-    if listed is None and not (folder / COMMAND).exists():
+    if listed is None and run.state == QUEUED and not _exist(folder, COMMAND, *OUTCOME):
         # A killed server had just begun to prepare it.
         return atomic.remove(folder)
     if run.state in ACTIVE and (folder / RESULT).exists():
@@ -128,11 +132,8 @@ def _mark_all(settings: ServerSettings, store: Store) -> None:
                 write_mark(folder, record)
 
 
-def _is_complete(path: Path, size: int) -> bool:
-    try:
-        return path.stat().st_size == size
-    except OSError:
-        return False
+def _exist(folder: Path, *names: str) -> bool:
+    return any((folder / name).exists() for name in names)
 
 
 def _folders(parent: Path) -> Iterator[Path]:
@@ -143,31 +144,50 @@ def _folders(parent: Path) -> Iterator[Path]:
 
 def as_found(settings: ServerSettings, run: Run) -> Run:
     """Return a run as its folder is: somebody may have deleted that by hand."""
-    if run.state == DONE and not settings.run_folder(run.id).is_dir():
-        return run._replace(state=FAILED, message=GONE, verdict=None)
+    folder = settings.run_folder(run.id)
+    if run.state == DONE and not (folder / RESULTS).is_dir():
+        return run._replace(state=FAILED, message=LOST if is_repeatable(folder) else GONE, verdict=None)
     return run
+
+
+def is_repeatable(folder: Path) -> bool:
+    """Return whether a folder still says what to run."""
+    return (folder / COMMAND).exists()
 
 
 def discard(settings: ServerSettings, id: str) -> None:
     """Move the folder of a run to the trash; if the disk is nearly full, delete it."""
-    folder, day = settings.run_folder(id), settings.trash_folder / f"{date.today():%Y-%m-%d}"
+    folder = settings.run_folder(id)
     if read_mark(folder, Run) is None:
         return
     try:
         if shutil.disk_usage(folder).free >= SPARE_BYTES:
-            day.mkdir(parents=True, exist_ok=True)
-            return os.rename(folder, day / id)
+            return _move_to_trash(settings, folder)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
     atomic.remove(folder)
 
 
-def empty_trash(settings: ServerSettings, older_than: int = 0) -> None:
-    """Delete runs that have been in the trash for some days."""
-    last = f"{date.today() - timedelta(days=older_than):%Y-%m-%d}"
+def _move_to_trash(settings: ServerSettings, folder: Path) -> None:
+    day = settings.trash_folder / f"{date.today():%Y-%m-%d}"
+    for path in (day.parent, day):
+        # What was moved through a link would neither be counted nor deleted in the end.
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise OSError(errno.ENOTDIR, f"{path} must be a folder. Move it away")
+    day.mkdir(parents=True, exist_ok=True)
+    goal = day / folder.name
+    # The run was copied, not moved, from there.
+    if read_mark(goal, Run) is not None:
+        atomic.remove(goal)
+    os.rename(folder, goal)
+
+
+def empty_trash(settings: ServerSettings, older_than: int | None = None) -> None:
+    """Delete all runs in the trash, or those that have been there for some days."""
+    last = None if older_than is None else f"{date.today() - timedelta(days=older_than):%Y-%m-%d}"
     for folder in _trash(settings):
-        if folder.parent.name <= last:
+        if last is None or folder.parent.name <= last:
             atomic.remove(folder)
             # Another entry may be left, or something that is not ours.
             with suppress(OSError):

@@ -83,7 +83,7 @@ def make_app(settings: ServerSettings, store: Store, tokens: dict[str, Callable[
             tell(f"ispca app: stopped; {again if n_runs else 'no run was interrupted.'}")
 
     routes = [*api.routes(), *page_routes(store, settings), Mount("/static", StaticFiles(directory=STATIC))]
-    handlers: dict[Any, Any] = {HTTPException: _answer_error, 500: _answer_error}
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, StoreError, 500), _answer_error)
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(app, settings, tokens)
 
@@ -106,8 +106,8 @@ async def _keep_tidy(settings: ServerSettings, store: Store) -> None:
 
 
 def _answer_error(request: Request, error: Exception) -> Response:
-    status = getattr(error, "status_code", 500)
-    message = ERRORS.get(status, "The request cannot be answered.")
+    status = 507 if isinstance(error, StoreError) else getattr(error, "status_code", 500)
+    message = str(error) if status == 507 else ERRORS.get(status, "The request cannot be answered.")
     if request.scope["path"].startswith("/api/"):
         return JSONResponse({"error": message}, status)
     return render("error.html", status, message=message)

@@ -277,7 +277,7 @@ def _name_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(f"The list of runs cannot be changed ({error}).") from None
+        raise StoreError(f"The list of runs cannot be read or changed ({error}).") from None
 
 
 async def in_thread(function: Callable[P, T], *values: P.args, **named: P.kwargs) -> T:

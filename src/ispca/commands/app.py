@@ -91,12 +91,13 @@ def run(args: argparse.Namespace) -> int:
 def chosen_password(args: argparse.Namespace) -> str | None:
     """Return the password: given, typed (empty where nobody can), in a file or in the environment."""
     # Worker processes have no use for it.
-    usual = os.environ.pop(PASSWORD, None)
+    usual = os.environ.pop(PASSWORD, None) or None
     if args.password is not None and args.password_file is not None:
         raise SettingError("--password and --password-file exclude each other. Pass one of them.")
     if args.password_file is not None:
         try:
-            return str(args.password_file.read_text(encoding="utf-8")).rstrip("\r\n")
+            # Editors of Windows begin files with a mark.
+            return str(args.password_file.read_text(encoding="utf-8-sig")).rstrip("\r\n")
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is not a text file"
             raise SettingError(f"Could not read {args.password_file} ({reason}).") from None

@@ -61,7 +61,8 @@ def cache_folder() -> Path | None:
         return Path(given).expanduser()
     try:
         return Path(import_module("pooch").os_cache("ispca"))
-    except ImportError:
+    except (ImportError, RuntimeError):
+        # The home folder of the user may be unknown.
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import threading
 import time
@@ -16,6 +17,9 @@ from typing import Any
 
 import joblib
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from .killed_processes import CRASHES, killed_by, kills_for_memory
 
 WARNINGS = "PYTHONWARNINGS"
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -55,9 +59,26 @@ def run_parallel(
             shared = client.submit(partial(tuple, shared), pure=False)
     elif n_workers < 2:
         context, options = nullcontext(), {"n_jobs": 1, "backend": "sequential"}
-    with context:
+    with context, _words_for_killed():
         parallel = joblib.Parallel(batch_size=1, return_as=return_as, **options)
         yield from parallel(joblib.delayed(_run)(os.getpid(), function, shared, item) for item in items)
+
+
+@contextmanager
+def _words_for_killed() -> Iterator[None]:
+    killed_before = kills_for_memory()
+    try:
+        yield
+    except TerminatedWorkerError as error:
+        found = sorted(re.findall(r"(SIG[A-Z0-9]+)\(", str(error)), key=_cause_first)
+        if found[:1] == ["SIGKILL"] and kills_for_memory() > killed_before:
+            raise MemoryError from None
+        raise ChildProcessError(killed_by(found[0] if found else "unknown reason")) from None
+
+
+def _cause_first(name: str) -> tuple[bool, bool]:
+    # joblib ends the others with SIGTERM.
+    return name not in CRASHES, name != "SIGKILL"
 
 
 @contextmanager
