@@ -84,6 +84,20 @@ def test_idle_strangers_do_not_shut_out_anybody(lab, sent):
             connection.close()
 
 
+@pytest.mark.parametrize("path", ["/login", "/static/style.css", "/static/run.js"])
+def test_a_body_that_is_not_http_writes_no_line(lab, path):
+    """In one piece with its request, and after the answer; the end of the lab looks into the log."""
+    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    for parts in ([request + b"zz\r\n"], [request, b"zz\r\n"], [request + b"1\r\na\r\n", b"zz\r\n"]):
+        (connection,) = connect(lab, "127.0.0.9", parts[0])
+        with connection:
+            assert connection.recv(12).startswith(b"HTTP/1.1 ")
+            for part in parts[1:]:
+                connection.sendall(part)
+            wait_for(lambda connection=connection: not is_open(connection), 10)
+    assert lab.request("GET", "/login")[0] == 200
+
+
 @pytest.mark.slow
 def test_strangers_from_many_addresses_do_not_shut_out_anybody(lab):
     idle = [

@@ -22,6 +22,7 @@ from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import parse_qs
 
+from h11 import LocalProtocolError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -266,6 +267,16 @@ class Connection(H11Protocol):
         longest = self.loop.time() + LONGEST_PAUSE
         self.deadline = min(self.deadline + len(data) / BYTES_PER_SECOND, longest)
         super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, and close; the request that it belongs to ends as if its client had left."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        # Its answer may have begun.
+        with suppress(LocalProtocolError):
+            super().send_400_response(msg)
+        self.transport.close()
 
     def on_response_complete(self) -> None:
         """Wait for the next request, or until the end of the answer has been taken."""
