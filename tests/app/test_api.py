@@ -5,6 +5,7 @@ import json
 import shutil
 
 import pytest
+from starlette.testclient import TestClient
 
 from app_server import HOST, OWN, make_client, make_settings, upload
 from ispca.app import api, requests_and_uploads
@@ -266,6 +267,8 @@ def test_a_database_that_cannot_be_read_is_named(site):
     client, store, _ = site
     id = fit(client)
     store._connections[0].close()
+    # An error that is raised would be logged with its traceback.
+    client = TestClient(client.app, base_url=client.base_url, cookies=client.cookies)
     for path in ("/", f"/runs/{id}", "/new?matrix=x", "/api/runs", f"/api/runs/{id}"):
         answer = client.get(path)
         assert (answer.status_code, "cannot be read" in answer.text) == (507, True)
