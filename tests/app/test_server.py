@@ -12,6 +12,7 @@ from contextlib import closing
 import pytest
 
 from app_server import Server, children_of, open_files, processes_of, table, wait_for
+from ispca.app.server import LOCK
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
@@ -41,8 +42,8 @@ def test_from_upload_to_predictions(server):
     assert (predicted["state"], predicted["verdict"]) == ("done", "Predicted 6 samples.")
     assert server.request("DELETE", f"/api/runs/{id}")[0] == 204
     assert server.run(found["id"]) == {"error": "This run does not exist. It may have been deleted."}
-    assert [path.name for path in (server.folder / "runs").iterdir()] == ["trash"]
-    assert list((server.folder / "uploads").iterdir()) == []
+    assert {path.name for path in (server.folder / "runs").iterdir()} == {LOCK, "trash"}
+    assert [path.name for path in (server.folder / "uploads").iterdir()] == [LOCK]
 
 
 def test_an_error_of_a_run_is_in_words_of_the_page(server):
@@ -137,6 +138,25 @@ def test_a_second_server_on_the_same_folder_is_refused(server):
     with pytest.raises(AssertionError, match="already running") as found:
         Server(server.folder)
     assert str(found.value).count("\n") <= 3
+
+
+def test_a_second_server_on_the_same_folders_through_links_is_refused(server, tmp_path):
+    for name in ("runs", "uploads"):
+        (tmp_path / name).symlink_to(server.folder / name)
+    with pytest.raises(AssertionError, match="already running"):
+        Server(tmp_path)
+
+
+def test_one_folder_may_be_both(tmp_path):
+    (tmp_path / "both").mkdir()
+    for name in ("runs", "uploads"):
+        (tmp_path / name).symlink_to(tmp_path / "both")
+    with Server(tmp_path) as server:
+        assert server.upload(table())
+    # No lock is left.
+    assert [path.parent.name for path in (tmp_path / "both").glob("*/ispca.json")] == [
+        path.name for path in (tmp_path / "both").iterdir()
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])

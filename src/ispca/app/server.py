@@ -118,15 +118,20 @@ def serve(settings: ServerSettings, open_browser: bool = True) -> None:
     # What people upload is nobody else's business.
     before = os.umask(0o077)
     try:
-        for name in ("runs", "uploads"):
-            (settings.folder / name).mkdir(parents=True, exist_ok=True)
-        with atomic.lock(settings.folder / LOCK), _listen(settings) as listening:
+        places = [settings.folder / name for name in ("runs", "uploads")]
+        for place in places:
+            place.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as locks, _listen(settings) as listening:
+            # Another server may use the same folders through links.
+            for place in {path.resolve() for path in (settings.folder, *places)}:
+                locks.enter_context(atomic.lock(place / LOCK))
             settings = replace(settings, port=listening.getsockname()[1])
             with closing(Store(settings.folder / DATABASE)) as store:
                 asyncio.run(_serve(settings, store, listening, open_browser))
     except atomic.LockedError:
         raise ServerError(
-            f"ispca app is already running with {settings.folder}. Use its page, or choose another folder."
+            f"ispca app is already running with {settings.folder} or a folder linked there. Use its page, or "
+            "choose another folder."
         ) from None
     except StoreError as error:
         raise ServerError(str(error)) from None
