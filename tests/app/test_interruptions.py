@@ -99,7 +99,7 @@ def test_runs_are_deleted_on_a_full_disk(small_disk):
         assert server.request("DELETE", f"/api/runs/{second}")[0] == 204
         assert server.api("GET", "/trash")[1] == {"count": 1}
         assert server.api("DELETE", "/trash")[0] == 204
-        assert list(small_disk.glob("runs/*/*")) == list(small_disk.glob("uploads/*")) == []
+        assert list(small_disk.glob("runs/*/*")) == list(small_disk.glob("uploads/*/*")) == []
         ballast.unlink()
         assert server.wait(server.fit(table()))["state"] == "done"
     with Server(small_disk) as server:
