@@ -158,6 +158,9 @@ def test_sheets_that_are_no_tables(read, tmp_path):
         ("GSE7_S{}", "in a prefix"),
         ("S{}_tumor", "in a suffix"),
         ("S{}.1", "in a suffix"),
+        ("S{}_tumor{}.CEL.gz", "in a suffix"),
+        ("/data/aligned/S{}.sorted.bam", "in a suffix"),
+        ("S00{}", "in leading zeros"),
     ],
 )
 @pytest.mark.parametrize("side", [in_rows, in_columns])
@@ -194,6 +197,29 @@ def test_names_of_r_match_and_ambiguous_ones_do_not(read):
     ids = ["s.1", "S-1", "s2", "s3", "s4", "s5"]
     with pytest.raises(TableError, match=r"The closest names are 'S5' and 's5'"):
         read(in_rows(ids), SHEET.replace("S1,", "s_1,"))
+
+
+def test_numbers_at_the_end_of_genes_are_no_samples(read):
+    # Excel has removed the zeros of the sheet; the genes g1 and g2 are not the samples 1 and 2.
+    for ids, matched in (([f"{i:03d}" for i in range(1, 7)], True), ([f"a{i}b" for i in range(1, 7)], False)):
+        matrix = (
+            "id,"
+            + ",".join(f"g{j}" for j in (1, 2))
+            + "\n"
+            + "".join(f"{name},1,{i}\n" for i, name in enumerate(ids))
+        )
+        if matched:
+            assert read(matrix, SHEET.replace("\nS", "\n")).ids.tolist() == ids
+        else:
+            with pytest.raises(TableError, match="None of the names"):
+                read(matrix, SHEET.replace("\nS", "\n"))
+
+
+def test_two_lanes_of_a_sample_are_not_guessed(read):
+    ids = [f"S{i}_L00{lane}" for i in range(1, 7) for lane in (1, 2)]
+    matrix = "id,g1,g2\n" + "".join(f"{name},1,{i}\n" for i, name in enumerate(ids))
+    with pytest.raises(TableError, match=r"None of the names .*The closest names are 'S\d' and 'S\d_L00"):
+        read(matrix, SHEET)
 
 
 def test_a_target_without_names_is_matched_by_order(tmp_path):

@@ -14,7 +14,7 @@ from ..foundation.messages import count, listing, shorten, suggestion
 from .file_access import as_table_error, limit_for
 from .file_formats import find_format, read_file
 from .messy_cells import in_plain_notation
-from .sample_columns import nearest, one_to_one, with_near_names
+from .name_matching import nearest, one_to_one, with_near_names
 from .table import Raw, Request, TableError, UnknownColumnError, unknown_column
 from .target import numbers_of
 
