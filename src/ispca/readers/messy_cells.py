@@ -49,8 +49,8 @@ TREATMENTS = {
     UNIT: "with a unit ({}) read without it",
 }
 _LIMIT = re.compile(r"(<|<=|\u2264|>|>=|\u2265)\s*([^<>=\s].*)")
-_NUMBER = re.compile(r"[-+]?(?:\d[\d.,' \u00a0\u202f\u2019]*)?[.,]?\d(?:[eE][-+]?\d+)?", re.ASCII)
-_WITH_UNIT = re.compile(r"([-+]?[\d.,' \u00a0\u202f\u2019]*\d(?:[eE][-+]?\d+)?)\s*([^\d\s].*)", re.ASCII)
+_NUMBER = re.compile(r"[-+\u2212]?(?:\d[\d.,' \u00a0\u202f\u2019]*)?[.,]?\d(?:[eE][-+]?\d+)?", re.ASCII)
+_WITH_UNIT = re.compile(r"([-+\u2212]?[\d.,' \u00a0\u202f\u2019]*\d(?:[eE][-+]?\d+)?)\s*([^\d\s].*)", re.ASCII)
 
 
 class Almost(NamedTuple):
@@ -144,7 +144,7 @@ def in_plain_notation(texts: Sequence[str], comma: bool) -> list[str]:
     less than half of its cells stays as it is.
     """
     stripped = [text.strip() for text in texts]
-    if not any(set(text) & set(",' \u00a0\u202f\u2019") or (comma and "." in text) for text in stripped):
+    if not any(set(text) & set(",' \u00a0\u202f\u2019\u2212") or (comma and "." in text) for text in stripped):
         return list(texts)
     found = [None if text.lower() in MISSING else almost_number(text, comma) for text in stripped]
     n_present = sum(text.lower() not in MISSING for text in stripped)
@@ -161,7 +161,9 @@ def _in_plain_notation(item: str, comma: bool) -> str:
     """Return a cell with the number in it, if there is one, as Python writes it."""
     place = _NUMBER.search(item)
     found = None if place is None else written(place[0])
-    if place is None or found is None or not (found.ambiguous or found.separated or found.mark == ","):
+    if place is None or found is None:
+        return item
+    if not (found.ambiguous or found.separated or found.mark == "," or "\u2212" in place[0]):
         return item
     return f"{item[: place.start()]}{found.read(comma):.17g}{item[place.end() :]}"
 
