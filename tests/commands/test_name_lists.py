@@ -34,7 +34,8 @@ BESIDE = ["--samples", "sheet.csv", "--target", "diagnosis"]
     [
         (["matrix.csv", "--covariates", "age", "sex"], ["age", "sex"]),
         (["matrix.csv", "--covariates", "age,sex"], ["age", "sex"]),
-        (["matrix.csv", "--covariates", "age", "--covariates", "sex"], ["age", "sex"]),
+        (["matrix.csv", "--covariates", "age,", "sex"], ["age", "sex"]),
+        (["matrix.csv", "--covariates", "age,", "--covariates", "sex"], ["age", "sex"]),
         (["--covariates", "age,sex", "matrix.csv"], ["age", "sex"]),
         (["matrix.csv", "--covariates", "dose, mg"], ["dose, mg"]),
         (["matrix.csv", "--covariates", "dose, mg", "age,sex"], ["dose, mg", "age", "sex"]),

@@ -175,6 +175,7 @@ class Tally:
         self._counts: Counter[tuple[int, str]] = Counter()
         self._examples: dict[str, str] = {}
         self._units: dict[int, tuple[str, str]] = {}
+        self._percents: Counter[int] = Counter()
         self._mixed: dict[int, str] = {}
         self._substitutes: dict[int, list[float]] = defaultdict(list)
         self.first: dict[int, str] = {}
@@ -192,14 +193,22 @@ class Tally:
             self.first.setdefault(column, item)
         if found.unit:
             unit, example = self._units.setdefault(column, (found.unit, item))
+            if found.unit == "%" and found.value:
+                self._percents[column] += 1
+                self.first.setdefault(column, item)
             if unit != found.unit:
                 self.first.setdefault(column, item)
                 self._mixed.setdefault(column, f"text with several units, such as {example!r} and {item!r}")
 
-    def too_messy(self, column: int, n_numbers: int) -> str | None:
-        """Return why a column is text although ``n_numbers`` of its cells gave a number; None if it is not."""
+    def too_messy(self, column: int, values: np.ndarray) -> str | None:
+        """Return why a column is text although its cells gave these values; None if it is not."""
+        numbers = values[~np.isnan(values)]
+        n_numbers = len(numbers)
         if column in self._mixed:
             return self._mixed[column]
+        # A percentage may be 5.9% in one cell and 0.059 in the next.
+        if 0 < self._percents[column] < np.count_nonzero(numbers):
+            return f"text with and without a percent sign, such as {shorten(self.first[column])!r}"
         words, below, above = (self._counts[column, kind] for kind in (WORD, BELOW, ABOVE))
         fraction = (words + below + above) / max(n_numbers + words, 1)
         if fraction <= LARGEST_FRACTION:
