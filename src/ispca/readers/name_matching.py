@@ -106,7 +106,7 @@ def _parts(name: str) -> Parts:
 def _shortened(long: Sequence[Parts], short: Sequence[Parts], at_start: bool) -> tuple[list[Parts], list[Parts]]:
     """Return the long names, each reduced to the longest short name at its start (or end), and the short names.
 
-    A number alone is no name of a sample in the middle of other names: half of all names must contain one.
+    A number alone proves little, because names of genes contain numbers, too: half of all names must match by one.
     """
     known = set(short)
     reduced = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -38,7 +39,10 @@ def numbers_of(values: Any) -> np.ndarray | None:
 
 
 def _with_units(texts: list[str]) -> list[float | None]:
-    """Return numbers that may have a percent sign or a unit, which must be the same for all of them."""
+    """Return numbers that may have a percent sign or a unit, which must be the same for all of them.
+
+    A number other than 0 without a percent sign is none of the percentages beside it.
+    """
     units: set[str] = set()
     found: list[float | None] = []
     for text in texts:
@@ -48,7 +52,8 @@ def _with_units(texts: list[str]) -> list[float | None]:
             found.append(almost.value)
         else:
             found.append(number(text))
-    return found if len(units) < 2 else [None]
+            units |= {""} if found[-1] and not math.isnan(found[-1]) else set()
+    return [None] if len(units - {""}) > 1 or units == {"", "%"} else found
 
 
 def labels_of(values: Any) -> np.ndarray:
@@ -106,7 +111,7 @@ def _odd(values: Any) -> str:
 
 
 def _contains_text(values: Any, name: str, what: str, kind: str) -> TableError:
-    """Return the error for text in a target of numbers, with advice that is no dead end."""
+    """Return the error for text in a target of numbers, with advice that can be followed."""
     problem = f"The target {name!r} contains text ({_odd(values)}), so it is not {what}."
     labels = labels_of(values)
     labels = labels[labels != ""]
