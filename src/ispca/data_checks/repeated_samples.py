@@ -80,7 +80,7 @@ def find_repeated_samples(
     for name, column in columns.items():
         values = np.array([str(value).strip() for value in column])
         number = len(np.unique(values))
-        if REPLICATE.search(_words(name)) and 1 < number <= MOST_ENDINGS:
+        if numbers_replicates(name) and 1 < number <= MOST_ENDINGS:
             means = f"Column {name!r} numbers replicates ({listing(np.unique(values))})."
             return [Finding("repeats", f"{means} {_advice('source', None, len(values), None)}")]
     return []
@@ -99,6 +99,11 @@ def source_word(name: str) -> str | None:
     """
     found = SOURCE.search(_words(name))
     return None if found is None else found["word"].removesuffix(" id")
+
+
+def numbers_replicates(name: str) -> bool:
+    """Return whether a column seems to number the replicates of one source."""
+    return REPLICATE.search(_words(name)) is not None
 
 
 def name_sources(names: Sequence[str], n_classes: int = 0) -> list[str] | None:
