@@ -176,6 +176,10 @@ def test_many_columns_that_look_numeric_are_never_left_out_in_silence(read):
         )
 
     assert set(read(text()).left_out) == {"g3", "g5"}
+    with pytest.raises(
+        TableError, match=r"no numeric columns left \(1 column with text, such as 'n\.q\.' in 'g3'\)"
+    ):
+        read(text(), features=("g3",))
     rows[7][8] = "n.q."
     with pytest.raises(
         TableError, match=r"3 of 40 columns .*look numeric contain text, such as 'n\.q\.' in 'g3'\."

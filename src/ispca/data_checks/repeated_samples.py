@@ -22,8 +22,8 @@ SOURCE = re.compile(
     r"|case id)s?"
     r"(?:[^a-z]*(?:id|ids|identifier|no|nr|num|number|code|name|key|barcode))?[^a-z]*$"
 )
-# Columns that number the replicates of one source, but do not name it.
-REPLICATE = re.compile(r"(?:^|[^a-z])(?:(?:bio|tech)?[^a-z]?(?:rep|replicate)|aliquot)s?[^a-z]*$")
+# Columns that number the replicates of one source, but do not name it. REP15 is a gene.
+REPLICATE = re.compile(r"(?:^|[^a-z])(?:(?:bio|tech)?[^a-z]?(?:rep|replicate)|aliquot)s?[^a-z\d]*$")
 # Endings that say which of several samples of one source it is.
 ENDING = re.compile(
     r"[\s_.-]+(?:before|after|pre|post|baseline|follow.?up|(?:un)?treated|tumou?r|normal|primary|metastasis|left|right"
