@@ -199,6 +199,18 @@ def test_names_of_r_match_and_ambiguous_ones_do_not(read):
         read(in_rows(ids), SHEET.replace("S1,", "s_1,"))
 
 
+@pytest.mark.parametrize("separator", ["", "-"])
+def test_leading_zeros_of_some_names(read, separator):
+    """Excel makes 9 of 09 and leaves 10 as it is."""
+    ids = [f"{separator}{i:02d}" for i in range(9, 15)]
+    sheet = SHEET
+    for i, name in enumerate(ids, 1):
+        sheet = sheet.replace(f"\nS{i},", f"\n{name.replace('-', '.').replace('0', '', int(name[-2:]) < 10)},")
+    table = read(in_rows(ids), sheet)
+    assert table.target.tolist() == TISSUE
+    assert any("differ in leading zeros, but match one to one" in note for note in table.notes)
+
+
 def test_numbers_at_the_end_of_genes_are_no_samples(read):
     # Excel has removed the zeros of the sheet; the genes g1 and g2 are not the samples 1 and 2.
     for ids, matched in (([f"{i:03d}" for i in range(1, 7)], True), ([f"a{i}b" for i in range(1, 7)], False)):

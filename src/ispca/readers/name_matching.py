@@ -61,10 +61,10 @@ def one_to_one(names: Sequence[str], others: Sequence[str]) -> tuple[dict[str, i
     ({'X1.a': 3, 'X2.a': 2, 'X3.a': 1, 'X4.a': 0}, 'in separators or a leading X')
     """
     names = list(dict.fromkeys(names))
-    for rule, fold in RULES.items():
-        found = _places(names, others, fold)
-        if found:
-            return found, rule
+    by_rule = {rule: _places(names, others, fold) for rule, fold in RULES.items()}
+    best = max(by_rule, key=lambda rule: len(by_rule[rule]))
+    if by_rule[best]:
+        return by_rule[best], best
     for fold, at_start in product((_fold, _trim), (True, False)):
         ours, theirs = [_parts(fold(name)) for name in names], [_parts(fold(name)) for name in others]
         for of_ours, of_theirs in (_shortened(ours, theirs, at_start), _shortened(theirs, ours, at_start)[::-1]):
@@ -81,7 +81,7 @@ def one_to_one(names: Sequence[str], others: Sequence[str]) -> tuple[dict[str, i
 def with_near_names(
     names: Sequence[str], others: Sequence[str], place: dict[str, int]
 ) -> tuple[dict[str, int], str]:
-    """Add the places of names that differ in case, separators or a leading X, and return how, if that is clear.
+    """Add the places of names that differ by a rule other than a suffix, and return it, if that is clear.
 
     ``place`` has the places of equal names.
 
@@ -90,8 +90,8 @@ def with_near_names(
     """
     names = list(dict.fromkeys(names))
     # A suffix may tell a replicate from the sample itself.
-    for rule in ("in case or separators", "in separators or a leading X"):
-        found = _places(names, others, RULES[rule])
+    for rule, fold in RULES.items():
+        found = {} if fold is _without_suffix else _places(names, others, fold)
         if len(place) < len(found) == len(found | place):
             return found | place, rule
     return place, ""
