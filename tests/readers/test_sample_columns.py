@@ -247,6 +247,12 @@ def test_advice_on_text_among_numbers_ends_in_no_circle(tmp_path, kind, odd, sho
     assert table.target.tolist() == [2, *range(3, 20)]
 
 
+def test_dates_are_no_quantity(tmp_path):
+    rows = [f"{i},2024-01-{10 + i}" for i in range(1, 10)]
+    with pytest.raises(TableError, match=r"not a quantity. Choose a column of numbers."):
+        read_table(write(tmp_path, rows, "g,state"), target="state", kind="regression")
+
+
 def test_a_quantity_is_advised_for_numbers_only(tmp_path):
     for value, advised in (("x{}", False), ("0.5{}", True)):
         rows = [f"{i},{value.format(i)}" for i in range(1, 10)]

@@ -115,9 +115,9 @@ def _contains_text(values: Any, name: str, what: str, kind: str) -> TableError:
     problem = f"The target {name!r} contains text ({_odd(values)}), so it is not {what}."
     labels = labels_of(values)
     labels = labels[labels != ""]
-    if not may_be_classes(len(np.unique(labels)), len(labels)):
-        return TableError(problem, CORRECT)
-    return TableError(problem, f"Leave out ⟦kind={kind}⟧.")
+    if may_be_classes(len(np.unique(labels)), len(labels)):
+        return TableError(problem, f"Leave out ⟦kind={kind}⟧.")
+    return TableError(problem, CORRECT if _mostly_numbers(labels) else "Choose a column of numbers.")
 
 
 def _mostly_numbers(labels: np.ndarray) -> bool:
