@@ -65,3 +65,7 @@ def test_without_a_target_the_columns_that_could_be_one_are_named(sheet, capsys)
     assert not {"note", "g1", "age"} & {*line.replace("(", " ").split()}, "ids, features and covariates"
     assert main(["compare", "matrix.csv", "--out", "out"]) == 3
     assert "Pass --target COLUMN." in capsys.readouterr().err
+    # What usually is a covariate may be the only column there is.
+    (sheet / "sex.csv").write_text("id,sex\n" + "".join(f"s{i},{'mf'[i % 2]}\n" for i in range(12)))
+    assert main(["fit", "matrix.csv", "--samples", "sex.csv", "--out", "out"]) == 3
+    assert "It could be sex (m, f). Pass --target COLUMN." in capsys.readouterr().err

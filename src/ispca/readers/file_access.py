@@ -191,8 +191,8 @@ def _refuse_large(path: Path, limit: Limit) -> None:
     with path.open("rb") as file:
         file.seek(-min(4, path.stat().st_size), io.SEEK_END)
         declared = int.from_bytes(file.read(), "little")
-    file = io.FileIO(path)
-    with _InLargePieces(_Unpacked(gzip.GzipFile(fileobj=file), limit, file), PIECE) as unpacked:
+    raw = io.FileIO(path)
+    with _InLargePieces(_Unpacked(gzip.GzipFile(fileobj=raw), limit, raw), PIECE) as unpacked:
         while declared > limit.bytes and unpacked.read1():
             pass
 
