@@ -72,6 +72,17 @@ def test_a_class_of_one_sample_cannot_be_split(table_of, tmp_path, capsys):
     assert "cv" not in told.replace("--cv", "")
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_failed_fits_are_told_without_advice_for_python(table_of, tmp_path, capsys):
+    rows, write = table_of
+    path = write(tmp_path / "data.csv", rows()[:5])
+    options = ["--target", "diagnosis", "--methods", "lasso,random-forest", "--splits", "1", "--jobs", "1"]
+    assert main(["compare", str(path), *options, "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert "1 fit failed. Where a method failed" in told
+    assert "nan" not in told
+
+
 def test_errors(data, tmp_path, one_line, capsys):
     assert main(["compare", str(data), "--target", "diagnosis", "--methods", "ispc"]) == 2
     assert "There is no method 'ispc'. Did you mean ISPCA" in one_line()

@@ -34,7 +34,8 @@ BESIDE = ["--samples", "sheet.csv", "--target", "diagnosis"]
     [
         (["matrix.csv", "--covariates", "age", "sex"], ["age", "sex"]),
         (["matrix.csv", "--covariates", "age,sex"], ["age", "sex"]),
-        (["matrix.csv", "--covariates", "age", "--covariates", "sex"], ["age", "sex"]),
+        (["matrix.csv", "--covariates", "age,", "sex"], ["age", "sex"]),
+        (["matrix.csv", "--covariates", "age,", "--covariates", "sex"], ["age", "sex"]),
         (["--covariates", "age,sex", "matrix.csv"], ["age", "sex"]),
         (["matrix.csv", "--covariates", "dose, mg"], ["dose, mg"]),
         (["matrix.csv", "--covariates", "dose, mg", "age,sex"], ["dose, mg", "age", "sex"]),
@@ -64,3 +65,7 @@ def test_without_a_target_the_columns_that_could_be_one_are_named(sheet, capsys)
     assert not {"note", "g1", "age"} & {*line.replace("(", " ").split()}, "ids, features and covariates"
     assert main(["compare", "matrix.csv", "--out", "out"]) == 3
     assert "Pass --target COLUMN." in capsys.readouterr().err
+    # What usually is a covariate may be the only column there is.
+    (sheet / "sex.csv").write_text("id,sex\n" + "".join(f"s{i},{'mf'[i % 2]}\n" for i in range(12)))
+    assert main(["fit", "matrix.csv", "--samples", "sex.csv", "--out", "out"]) == 3
+    assert "It could be sex (m, f). Pass --target COLUMN." in capsys.readouterr().err

@@ -2,12 +2,15 @@
 
 import io
 import os
+import signal
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
 
 import pytest
 
+from ispca import commands
 from ispca.cli import main
 from ispca.commands import command_module
 from ispca.foundation import progress as _progress
@@ -99,6 +102,17 @@ def test_any_encoding(hostile, tmp_path, encoding):
     assert b"40 samples" in result.stdout
     assert ("✓" in result.stdout.decode(encoding)) == (encoding == "utf-8")
     assert (out / "model.ispca").exists()
+
+
+def test_an_interrupt_that_an_import_swallows(monkeypatch):
+    def swallow(*_):
+        with suppress(BaseException):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(commands, "import_module", swallow)
+    with pytest.raises(KeyboardInterrupt):
+        command_module("fit")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_reader_that_has_gone(monkeypatch):

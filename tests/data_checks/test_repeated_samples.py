@@ -142,3 +142,7 @@ def test_a_feature_called_patient_is_found_unless_it_is_measured():
     X[:, 0] = np.arange(24) // 2
     assert [finding.kind for finding in check_data(X, y, "classification", features=features)] == ["repeats"]
     assert check_data(X, y, "classification", features=features, groups=X[:, 0]) == []
+    X[:, 0] = np.arange(24) % 3
+    (finding,) = check_data(X, y, "classification", features=["tech_rep", *features[1:]])
+    assert "Column 'tech_rep' numbers replicates (0, 1, 2)." in finding.sentence
+    assert check_data(X, y, "classification", features=["REP15", *features[1:]]) == []

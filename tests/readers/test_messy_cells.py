@@ -169,6 +169,14 @@ def test_percent_signs_and_units(tmp_path):
     rows[5][2] = "3 g/L"
     table = read_table(write(tmp_path / "data.csv", rows), target="state")
     assert table.left_out["g2"] == "text with several units, such as '0 mg/L' and '3 g/L'"
+    # 3% beside 0.035 would be a hundred times too large; 0 is the same in both.
+    rows[5][1:3] = ["0", "3 mg/L"]
+    assert "g1" not in read_table(write(tmp_path / "data.csv", rows), target="state").left_out
+    rows[5][1] = "0.035"
+    table = read_table(write(tmp_path / "data.csv", rows), target="state")
+    assert table.left_out["g1"] == "text with and without a percent sign, such as '0.5%'"
+    with pytest.raises(TableError, match=r"contains numbers and text .* Correct these cells"):
+        read_target(tmp_path, ["0.5", *(f"{i}.5%" for i in range(20))])
     # Percentages and units of a target and a sheet; labels with a unit remain labels.
     table = read_target(tmp_path, [f"{i}.5%" for i in range(20)])
     assert (table.kind, table.target[1]) == ("regression", 1.5)

@@ -141,6 +141,14 @@ def test_a_target_with_limits_follows_the_file(read):
         assert any("<1.5) replaced by the limit" in note for note in table.notes) == (below == "<1,5")
 
 
+def test_the_minus_sign_of_typesetters(read):
+    values = [f"{(-1) ** i * (i + 1)},5".replace("-", "\u2212") for i in range(12)]
+    rows = [f"s{i};{value};1;{value};{STATE[i]}" for i, value in enumerate(values)]
+    table = read("id;g1;g2;dose;state\n" + "\n".join(rows), target="dose", drop=("state",))
+    assert table.X[:3, 0].tolist() == [1.5, -2.5, 3.5]
+    assert table.target.tolist() == table.X[:, 0].tolist()
+
+
 def test_text_cells_of_excel(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
@@ -168,6 +176,10 @@ def test_many_columns_that_look_numeric_are_never_left_out_in_silence(read):
         )
 
     assert set(read(text()).left_out) == {"g3", "g5"}
+    with pytest.raises(
+        TableError, match=r"no numeric columns left \(1 column with text, such as 'n\.q\.' in 'g3'\)"
+    ):
+        read(text(), features=("g3",))
     rows[7][8] = "n.q."
     with pytest.raises(
         TableError, match=r"3 of 40 columns .*look numeric contain text, such as 'n\.q\.' in 'g3'\."
@@ -187,6 +199,7 @@ def test_many_columns_that_look_numeric_are_never_left_out_in_silence(read):
         ("-0,5", -0.5, ","),
         (",5", 0.5, ","),
         ("1,5e-3", 0.0015, ","),
+        ("\u22120.5", -0.5, "."),
         ("1'234", 1234, ""),
         ("1.5", 1.5, "."),
         ("12", 12, ""),

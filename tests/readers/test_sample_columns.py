@@ -234,6 +234,25 @@ def test_dates_with_an_unclear_order_of_day_and_month_are_not_guessed(tmp_path):
         read(tmp_path, rows, HEADER + ",taken", time="months", event="died", covariates=("taken",))
 
 
+@pytest.mark.parametrize("kind", [None, "regression", "count"])
+@pytest.mark.parametrize(("odd", "shown"), [("~3", r"\(~3\)"), ("1 g/L,1 mg/L", r"\(1 g/L, 1 mg/L, <2\)")])
+def test_advice_on_text_among_numbers_ends_in_no_circle(tmp_path, kind, odd, shown):
+    """To leave out the kind, or to choose classes, does not help: there are as many labels as samples."""
+    values = [*odd.split(","), "<2", *map(str, range(3, 20))]
+    rows = [f"{i * 3 % 7},{value}" for i, value in enumerate(values)]
+    with pytest.raises(TableError, match=rf"contains .*text {shown}.* Correct these cells, or leave them empty"):
+        read_table(write(tmp_path, rows, "g,state"), target="state", kind=kind)
+    rows = [row if row.partition(",")[2] not in odd.split(",") else f"{row[0]}," for row in rows]
+    table = read_table(write(tmp_path, rows, "g,state"), target="state", kind=kind)
+    assert table.target.tolist() == [2, *range(3, 20)]
+
+
+def test_dates_are_no_quantity(tmp_path):
+    rows = [f"{i},2024-01-{10 + i}" for i in range(1, 10)]
+    with pytest.raises(TableError, match=r"not a quantity. Choose a column of numbers."):
+        read_table(write(tmp_path, rows, "g,state"), target="state", kind="regression")
+
+
 def test_a_quantity_is_advised_for_numbers_only(tmp_path):
     for value, advised in (("x{}", False), ("0.5{}", True)):
         rows = [f"{i},{value.format(i)}" for i in range(1, 10)]

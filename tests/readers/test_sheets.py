@@ -158,6 +158,9 @@ def test_sheets_that_are_no_tables(read, tmp_path):
         ("GSE7_S{}", "in a prefix"),
         ("S{}_tumor", "in a suffix"),
         ("S{}.1", "in a suffix"),
+        ("S{}_tumor{}.CEL.gz", "in a suffix"),
+        ("/data/aligned/S{}.sorted.bam", "in a suffix"),
+        ("S00{}", "in leading zeros"),
     ],
 )
 @pytest.mark.parametrize("side", [in_rows, in_columns])
@@ -196,6 +199,41 @@ def test_names_of_r_match_and_ambiguous_ones_do_not(read):
         read(in_rows(ids), SHEET.replace("S1,", "s_1,"))
 
 
+@pytest.mark.parametrize("separator", ["", "-"])
+def test_leading_zeros_of_some_names(read, separator):
+    """Excel makes 9 of 09 and leaves 10 as it is."""
+    ids = [f"{separator}{i:02d}" for i in range(9, 15)]
+    sheet = SHEET
+    for i, name in enumerate(ids, 1):
+        sheet = sheet.replace(f"\nS{i},", f"\n{name.replace('-', '.').replace('0', '', int(name[-2:]) < 10)},")
+    table = read(in_rows(ids), sheet)
+    assert table.target.tolist() == TISSUE
+    assert any("differ in leading zeros, but match one to one" in note for note in table.notes)
+
+
+def test_numbers_at_the_end_of_genes_are_no_samples(read):
+    # Excel has removed the zeros of the sheet; the genes g1 and g2 are not the samples 1 and 2.
+    for ids, matched in (([f"{i:03d}" for i in range(1, 7)], True), ([f"a{i}b" for i in range(1, 7)], False)):
+        matrix = (
+            "id,"
+            + ",".join(f"g{j}" for j in (1, 2))
+            + "\n"
+            + "".join(f"{name},1,{i}\n" for i, name in enumerate(ids))
+        )
+        if matched:
+            assert read(matrix, SHEET.replace("\nS", "\n")).ids.tolist() == ids
+        else:
+            with pytest.raises(TableError, match="None of the names"):
+                read(matrix, SHEET.replace("\nS", "\n"))
+
+
+def test_two_lanes_of_a_sample_are_not_guessed(read):
+    ids = [f"S{i}_L00{lane}" for i in range(1, 7) for lane in (1, 2)]
+    matrix = "id,g1,g2\n" + "".join(f"{name},1,{i}\n" for i, name in enumerate(ids))
+    with pytest.raises(TableError, match=r"None of the names .*The closest names are 'S\d' and 'S\d_L00"):
+        read(matrix, SHEET)
+
+
 def test_a_target_without_names_is_matched_by_order(tmp_path):
     (tmp_path / "X.csv").write_text("g1,g2\n" + "".join(f"{i},{i * i}\n" for i in range(6)))
     (tmp_path / "y.csv").write_text("state\n" + "\n".join(TISSUE) + "\n")
@@ -203,5 +241,8 @@ def test_a_target_without_names_is_matched_by_order(tmp_path):
     assert table.target.tolist() == TISSUE
     assert "X.csv has no sample names: its rows are those of y.csv, in order." in table.notes
     (tmp_path / "y.csv").write_text("state\n" + "\n".join(TISSUE[:5]) + "\n")
-    with pytest.raises(TableError, match=r"its 6 samples must be the rows of y.csv in the same order, .* has 5"):
+    with pytest.raises(
+        TableError,
+        match=r"its 6 samples must be the rows of y.csv in the same order, .* has 5. One .* may lack a header",
+    ):
         read_table(tmp_path / "X.csv", samples=tmp_path / "y.csv", target="state")

@@ -1,8 +1,11 @@
 """Ways in which data come: packed, in one workbook, below titles, swapped, with dates for genes, or not at all."""
 
 import bz2
+import gc
 import gzip
 import lzma
+import sys
+import warnings
 import zipfile
 
 import numpy as np
@@ -37,7 +40,9 @@ def workbook(path, **sheets):
 
 
 @pytest.mark.parametrize("packed", ["gz", "bz2", "xz", "zip"])
-def test_packed_text(tmp_path, packed):
+def test_packed_text(tmp_path, packed, monkeypatch):
+    unclosed: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unclosed.append)
     path = tmp_path / f"data.csv.{packed}"
     if packed == "zip":
         path = zipped(tmp_path / "data.zip", "data.csv", "__MACOSX/data.csv", "a/.DS_Store")
@@ -45,7 +50,12 @@ def test_packed_text(tmp_path, packed):
         pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[packed]
         # Two streams, one after the other.
         path.write_bytes(pack(TEXT[:50].encode()) + pack(TEXT[50:].encode()))
-    table = read_table(path, target="state")
+    with warnings.catch_warnings():
+        # A file that stays open is a warning, or an error on Windows.
+        warnings.simplefilter("error")
+        table = read_table(path, target="state")
+        gc.collect()
+    assert not unclosed
     assert table.X[:, 0].tolist() == list(range(8))
     content = path.read_bytes()
     path.write_bytes(content[:-20])
@@ -109,6 +119,15 @@ def test_titles_above_the_header_are_skipped(tmp_path, kind):
     assert any("above the header skipped, such as 'Table S1. Measurements, 2024'." in note for note in table.notes)
 
 
+@pytest.mark.parametrize("title", [[], [["Table S1"]]])
+def test_an_empty_column_at_the_left_of_a_sheet(tmp_path, title):
+    rows = [["", *line.split(",")] for line in TEXT.splitlines()]
+    table = read_table(workbook(tmp_path / "data.xlsx", data=[*title, *rows]), target="state")
+    assert table.ids.tolist() == [f"s{i}" for i in range(8)]
+    both = workbook(tmp_path / "both.xlsx", matrix=[*title, *(["", *row] for row in MATRIX)], samples=SHEET)
+    assert read_table(both, target="state").X.shape == (8, 30)
+
+
 @pytest.mark.parametrize("given", [True, False])
 @pytest.mark.parametrize("order", [("matrix", "samples"), ("samples", "matrix")])
 def test_matrix_and_sheet_in_one_workbook(tmp_path, given, order):
@@ -136,13 +155,14 @@ def test_swapped_files_are_called_so(tmp_path, in_rows):
 
 
 def test_genes_that_excel_turned_into_dates_are_flagged(tmp_path):
-    names = ["g1", "1-Mar", "Sep-02", "2001-12-01 00:00:00", "May-x", "3-fold"]
+    names = ["g1", "1-Mar", "Sep-02", "2001-12-01 00:00:00", "02. M\u00e4r", "May-x", "3-fold"]
     path = tmp_path / "data.csv"
-    rows = [",".join([*(str(i * j % 5) for j in range(6)), "ab"[i % 2]]) for i in range(6)]
+    rows = [",".join([*(str(i * j % 5) for j in range(7)), "ab"[i % 2]]) for i in range(6)]
     path.write_text(",".join([*names, "state"]) + "\n" + "\n".join(rows))
-    said = "3 feature names look like a gene that Excel turned into a date: 1-Mar (MARCHF1), Sep-02 (SEPTIN2), "
+    said = "4 feature names look like a gene that Excel turned into a date: 1-Mar (MARCHF1), Sep-02 (SEPTIN2), "
     assert any(
-        note.startswith(f"{said}2001-12-01 00:00:00 (DELEC1).") for note in read_table(path, target="state").notes
+        note.startswith(f"{said}2001-12-01 00:00:00 (DELEC1), 02. M\u00e4r (MARCHF2).")
+        for note in read_table(path, target="state").notes
     )
 
 

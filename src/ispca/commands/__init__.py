@@ -4,10 +4,13 @@ import gc
 from importlib import import_module
 from types import ModuleType
 
+from ..foundation.terminal import interrupt_afterwards
+
 
 def command_module(name: str) -> ModuleType:
     """Return the module of a command."""
-    module = import_module(f".{name}", __name__)
+    with interrupt_afterwards():
+        module = import_module(f".{name}", __name__)
     # What is imported stays, so the garbage collector need not visit it.
     gc.freeze()
     return module

@@ -30,7 +30,8 @@ def names_in(words: Iterable[str], known: Container[str] = ()) -> tuple[str, ...
 def _split_names(word: str) -> list[str]:
     if "," not in word and not word.startswith('"'):
         return [word]
-    cells = next(csv.reader([word], skipinitialspace=True), [""])
+    # A comma at an end is that of "age, sex".
+    cells = next(csv.reader([word if '"' in word else word.strip(", ")], skipinitialspace=True), [""])
     return cells if '"' in word else [cell.strip() for cell in cells]
 
 

@@ -41,7 +41,9 @@ def print_result(result: Comparison, args: argparse.Namespace, written: list[str
     values["best"] = None if result.best is None else best_values(result.best)
     values["errors"] = [{"split": number, "method": name, "error": text} for number, name, text in result.errors]
     files = ", ".join(str(args.out / name) for name in written)
-    console.result(str(result) + (f"\n\nWrote {files}." if files else ""), values)
+    # What Python users find in the comparison has been told, or is in a file.
+    text = str(result).replace(": see .errors", "").replace(" in .table", f" in {COMPARISON}")
+    console.result(text + (f"\n\nWrote {files}." if files else ""), values)
 
 
 def best_values(best: BestMethod) -> dict[str, Any]:

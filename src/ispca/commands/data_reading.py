@@ -15,7 +15,7 @@ from ..readers import Table, TableError
 from ..readers.table import MissingTargetError, UnknownColumnError
 from .arguments import chosen_settings, names_in
 
-# Roles of columns that are offered as a target only if they are named, and how many are.
+# Roles of columns that are not offered as a target; covariates are if there is nothing else.
 NOT_A_TARGET = ("id", "group", "covariate", "time", "event")
 MOST_TARGETS = 8
 # Features of few values, such as counts, score less, unless their names suggest a target.
@@ -51,7 +51,7 @@ def possible_targets(args: argparse.Namespace) -> str:
         return ""
     found = [
         column for column in columns if column["score"] >= LEAST_SCORE and column["suggested"] not in NOT_A_TARGET
-    ]
+    ] or [column for column in columns if column["suggested"] == "covariate"]
     if not found:
         return ""
     more = f" and {len(found) - MOST_TARGETS:,} more" if len(found) > MOST_TARGETS else ""

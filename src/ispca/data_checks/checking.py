@@ -13,7 +13,7 @@ from .confounding import find_batches
 from .findings import Finding, as_classes
 from .leak import find_leaks
 from .odd_features import count_distinct, find_odd_features, find_raw_scale, log_if_raw
-from .repeated_samples import find_repeated_samples, source_word
+from .repeated_samples import find_repeated_samples, numbers_replicates, source_word
 from .similar_samples import MOST_SAMPLES, find_duplicates, find_file_order, find_outliers, inner_products
 from .small_class import find_small_class
 
@@ -90,8 +90,8 @@ def check_data(
 
 
 def _sources(X: Any, features: Sequence[str] | None) -> dict[str, Any]:
-    """Return features that are called like the source of a sample, such as "patient", and contain integers."""
-    places = [j for j, name in enumerate(features or ()) if source_word(name)]
+    """Return features that are called like the source of a sample or replicates of it, and contain integers."""
+    places = [j for j, name in enumerate(features or ()) if source_word(name) or numbers_replicates(name)]
     found = (
         {}
         if features is None

@@ -22,8 +22,8 @@ SOURCE = re.compile(
     r"|case id)s?"
     r"(?:[^a-z]*(?:id|ids|identifier|no|nr|num|number|code|name|key|barcode))?[^a-z]*$"
 )
-# Columns that number the replicates of one source, but do not name it.
-REPLICATE = re.compile(r"(?:^|[^a-z])(?:(?:bio|tech)?[^a-z]?(?:rep|replicate)|aliquot)s?[^a-z]*$")
+# Columns that number the replicates of one source, but do not name it. REP15 is a gene.
+REPLICATE = re.compile(r"(?:^|[^a-z])(?:(?:bio|tech)?[^a-z]?(?:rep|replicate)|aliquot)s?[^a-z\d]*$")
 # Endings that say which of several samples of one source it is.
 ENDING = re.compile(
     r"[\s_.-]+(?:before|after|pre|post|baseline|follow.?up|(?:un)?treated|tumou?r|normal|primary|metastasis|left|right"
@@ -80,7 +80,7 @@ def find_repeated_samples(
     for name, column in columns.items():
         values = np.array([str(value).strip() for value in column])
         number = len(np.unique(values))
-        if REPLICATE.search(_words(name)) and 1 < number <= MOST_ENDINGS:
+        if numbers_replicates(name) and 1 < number <= MOST_ENDINGS:
             means = f"Column {name!r} numbers replicates ({listing(np.unique(values))})."
             return [Finding("repeats", f"{means} {_advice('source', None, len(values), None)}")]
     return []
@@ -99,6 +99,11 @@ def source_word(name: str) -> str | None:
     """
     found = SOURCE.search(_words(name))
     return None if found is None else found["word"].removesuffix(" id")
+
+
+def numbers_replicates(name: str) -> bool:
+    """Return whether a column seems to number the replicates of one source."""
+    return REPLICATE.search(_words(name)) is not None
 
 
 def name_sources(names: Sequence[str], n_classes: int = 0) -> list[str] | None:

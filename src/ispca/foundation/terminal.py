@@ -51,6 +51,16 @@ def ignore_interrupts() -> AbstractContextManager[None]:
     return on_interrupt(signal.SIG_IGN)
 
 
+@contextmanager
+def interrupt_afterwards() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of the block, because imports may swallow the exception."""
+    waiting: list[int] = []
+    with on_interrupt(lambda number, _: waiting.append(number)):
+        yield
+    if waiting:
+        raise KeyboardInterrupt
+
+
 # Control characters except tab and newline, lone surrogates, and bidirectional overrides.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 

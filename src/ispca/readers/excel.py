@@ -34,7 +34,7 @@ def read_excel(path: Path, request: Request) -> Raw:
     wanted = request.excel_sheet
     sheets, name, rows = keep(path, ("sheet", wanted), lambda: _sheet(path, request.limit, wanted))
     titles = rows[: n_titles(rows[: SNIFFED_LINES + 2])]
-    rows = rows[len(titles) :]
+    rows = _without_margin(rows[len(titles) :])
     note = ""
     if len(sheets) > 1 and request.excel_sheet is None:
         others = _quote([other for other in sheets if other != name])
@@ -98,7 +98,7 @@ def _find_pair(path: Path, limit: Limit, sheet: str | None, required: bool) -> t
     matrix = by_size[0] if sheet is None else sheet
     if matrix not in found:
         return None
-    rows = found[matrix][n_titles(found[matrix][: SNIFFED_LINES + 2]) :]
+    rows = _without_margin(found[matrix][n_titles(found[matrix][: SNIFFED_LINES + 2]) :])
     sides = [set(rows[0]) - {""}, {row[0] for row in rows[1:]} - {""}] if rows else []
     others = [name for name in by_size if name != matrix]
     for other in others:
@@ -165,6 +165,12 @@ def _rows(sheet: Any, limit: Limit) -> Iterator[list[str]]:
             limit.check(texts, "The cells")
             limit.check_table(n_rows, width)
             yield row
+
+
+def _without_margin(rows: list[list[str]]) -> list[list[str]]:
+    """Remove empty columns at the left."""
+    margin = min((next(j for j, item in enumerate(row) if item) for row in rows), default=0)
+    return [row[margin:] for row in rows] if margin else rows
 
 
 def _text(cell: Any) -> str:

@@ -142,7 +142,7 @@ def open_bytes(path: Path, limit: Limit, progress: Callable[[float], None] = ign
         check_magic(path, SIGNATURES[packed], f"a {packed[1:]} file", "Compress or download it again.")
         if packed == ".gz":
             _refuse_large(path, limit)
-        raw = _Unpacked(_unpack(raw, packed, path), limit)
+        raw = _Unpacked(_unpack(raw, packed, path), limit, raw)
     return _InLargePieces(raw, PIECE)
 
 
@@ -191,9 +191,10 @@ def _refuse_large(path: Path, limit: Limit) -> None:
     with path.open("rb") as file:
         file.seek(-min(4, path.stat().st_size), io.SEEK_END)
         declared = int.from_bytes(file.read(), "little")
-    unpacked = _InLargePieces(_Unpacked(gzip.GzipFile(fileobj=io.FileIO(path)), limit), PIECE)
-    while declared > limit.bytes and unpacked.read1():
-        pass
+    raw = io.FileIO(path)
+    with _InLargePieces(_Unpacked(gzip.GzipFile(fileobj=raw), limit, raw), PIECE) as unpacked:
+        while declared > limit.bytes and unpacked.read1():
+            pass
 
 
 class _InLargePieces(io.BufferedReader):
@@ -219,8 +220,12 @@ class _Counted(io.FileIO):
 class _Unpacked(io.RawIOBase):
     """The content of a packed file, up to the limit."""
 
-    def __init__(self, unpacked: Any, limit: Limit) -> None:
-        self._file, self._limit, self._read = unpacked, limit, 0
+    def __init__(self, unpacked: Any, limit: Limit, packed: Any) -> None:
+        self._file, self._limit, self._packed, self._read = unpacked, limit, packed, 0
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
 
     def readable(self) -> bool:
         return True

@@ -222,8 +222,9 @@ def _check_lost(where: str, raw: Raw, n_features: int) -> None:
 
 def _check_size(where: str, X: Any, raw: Raw, supervised: bool, n_features: int) -> None:
     if not n_features:
-        text = sum(why.startswith("text") for why in raw.left_out.values())
-        reason = f" ({count(text, 'column')} with text)" if text else ""
+        text = {name: why for name, why in raw.left_out.items() if why.startswith("text")}
+        example = next((f", such as {raw.lost[name]!r} in {name!r}" for name in text if name in raw.lost), "")
+        reason = f" ({count(len(text), 'column')} with text{example})" if text else ""
         chosen = {"requested", "not chosen"} & set(raw.left_out.values())
         advice = "Choose other features." if chosen else "If features are in rows, pass ⟦transpose=True⟧."
         raise TableError(f"{where} has no numeric columns left{reason}.", advice)

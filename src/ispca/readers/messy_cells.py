@@ -49,8 +49,8 @@ TREATMENTS = {
     UNIT: "with a unit ({}) read without it",
 }
 _LIMIT = re.compile(r"(<|<=|\u2264|>|>=|\u2265)\s*([^<>=\s].*)")
-_NUMBER = re.compile(r"[-+]?(?:\d[\d.,' \u00a0\u202f\u2019]*)?[.,]?\d(?:[eE][-+]?\d+)?", re.ASCII)
-_WITH_UNIT = re.compile(r"([-+]?[\d.,' \u00a0\u202f\u2019]*\d(?:[eE][-+]?\d+)?)\s*([^\d\s].*)", re.ASCII)
+_NUMBER = re.compile(r"[-+\u2212]?(?:\d[\d.,' \u00a0\u202f\u2019]*)?[.,]?\d(?:[eE][-+]?\d+)?", re.ASCII)
+_WITH_UNIT = re.compile(r"([-+\u2212]?[\d.,' \u00a0\u202f\u2019]*\d(?:[eE][-+]?\d+)?)\s*([^\d\s].*)", re.ASCII)
 
 
 class Almost(NamedTuple):
@@ -144,7 +144,7 @@ def in_plain_notation(texts: Sequence[str], comma: bool) -> list[str]:
     less than half of its cells stays as it is.
     """
     stripped = [text.strip() for text in texts]
-    if not any(set(text) & set(",' \u00a0\u202f\u2019") or (comma and "." in text) for text in stripped):
+    if not any(set(text) & set(",' \u00a0\u202f\u2019\u2212") or (comma and "." in text) for text in stripped):
         return list(texts)
     found = [None if text.lower() in MISSING else almost_number(text, comma) for text in stripped]
     n_present = sum(text.lower() not in MISSING for text in stripped)
@@ -161,7 +161,9 @@ def _in_plain_notation(item: str, comma: bool) -> str:
     """Return a cell with the number in it, if there is one, as Python writes it."""
     place = _NUMBER.search(item)
     found = None if place is None else written(place[0])
-    if place is None or found is None or not (found.ambiguous or found.separated or found.mark == ","):
+    if place is None or found is None:
+        return item
+    if not (found.ambiguous or found.separated or found.mark == "," or "\u2212" in place[0]):
         return item
     return f"{item[: place.start()]}{found.read(comma):.17g}{item[place.end() :]}"
 
@@ -173,6 +175,7 @@ class Tally:
         self._counts: Counter[tuple[int, str]] = Counter()
         self._examples: dict[str, str] = {}
         self._units: dict[int, tuple[str, str]] = {}
+        self._percents: Counter[int] = Counter()
         self._mixed: dict[int, str] = {}
         self._substitutes: dict[int, list[float]] = defaultdict(list)
         self.first: dict[int, str] = {}
@@ -190,14 +193,22 @@ class Tally:
             self.first.setdefault(column, item)
         if found.unit:
             unit, example = self._units.setdefault(column, (found.unit, item))
+            if found.unit == "%" and found.value:
+                self._percents[column] += 1
+                self.first.setdefault(column, item)
             if unit != found.unit:
                 self.first.setdefault(column, item)
                 self._mixed.setdefault(column, f"text with several units, such as {example!r} and {item!r}")
 
-    def too_messy(self, column: int, n_numbers: int) -> str | None:
-        """Return why a column is text although ``n_numbers`` of its cells gave a number; None if it is not."""
+    def too_messy(self, column: int, values: np.ndarray) -> str | None:
+        """Return why a column is text although its cells gave these values; None if it is not."""
+        numbers = values[~np.isnan(values)]
+        n_numbers = len(numbers)
         if column in self._mixed:
             return self._mixed[column]
+        # A percentage may be 5.9% in one cell and 0.059 in the next.
+        if 0 < self._percents[column] < np.count_nonzero(numbers):
+            return f"text with and without a percent sign, such as {shorten(self.first[column])!r}"
         words, below, above = (self._counts[column, kind] for kind in (WORD, BELOW, ABOVE))
         fraction = (words + below + above) / max(n_numbers + words, 1)
         if fraction <= LARGEST_FRACTION:

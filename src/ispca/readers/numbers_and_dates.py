@@ -89,7 +89,8 @@ def written(item: str) -> Written | None:
     >>> written("1.234,5"), written("1.234").read(comma=True)
     (Written(value=1234.5, mark=',', ambiguous='', separated=True), 1234.0)
     """
-    item = item.strip()
+    # Tables of articles have the minus sign of typesetters.
+    item = item.strip().replace("\u2212", "-")
     if len(item) > LONGEST_CELL:
         return None
     unclear = _AMBIGUOUS.fullmatch(item)
@@ -162,9 +163,13 @@ CERTAIN = (
 AMBIGUOUS = ("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%m/%d/%y %H:%M:%S", "%m/%d/%Y %H:%M")
 # The genes behind a month: Excel reads MARCH1, SEPT2, DEC1 and OCT4 as days of it.
 GENES = {"mar": "MARCHF", "sep": "SEPTIN", "dec": "DELEC", "oct": "OCT", "nov": "NOV", "apr": "APR", "feb": "FEB"}
+# A German Excel writes them like this.
+GENES |= {"mrz": "MARCHF", "m\u00e4r": "MARCHF", "dez": "DELEC", "okt": "OCT"}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_DAY_MONTH = re.compile(r"(?P<day>[0-3]?\d)[-. ](?P<month>[a-z]{3})[a-z]{0,6}([-. ]\d{2,4})?", re.ASCII)
-_MONTH_DAY = re.compile(r"(?P<month>[a-z]{3})[a-z]{0,6}[-. ](?P<day>[0-3]?\d)", re.ASCII)
+_DAY_MONTH = re.compile(
+    r"(?P<day>[0-3]?\d)[-. ]{1,2}(?P<month>[a-z\u00e4]{3})[a-z]{0,6}([-. ]{1,2}\d{2,4})?", re.ASCII
+)
+_MONTH_DAY = re.compile(r"(?P<month>[a-z\u00e4]{3})[a-z]{0,6}[-. ]{1,2}(?P<day>[0-3]?\d)", re.ASCII)
 _ISO = re.compile(r"\d{4}-(?P<number>[01]\d)-(?P<day>[0-3]\d)( 00:00:00)?", re.ASCII)
 
 

@@ -168,8 +168,7 @@ class SamplesInRows(Collector):
         known = self._request.known or ()
         for j in self._tally.first:
             if j not in self._left_out and self._names[j] not in known:
-                n_numbers = int(np.count_nonzero(~np.isnan(values[:, bisect_left(positions, j)])))
-                reason = self._tally.too_messy(j, n_numbers)
+                reason = self._tally.too_messy(j, values[:, bisect_left(positions, j)])
                 if reason is not None:
                     self._left_out[j] = reason
                     self.lost[j] = self._tally.first[j]
@@ -292,7 +291,7 @@ class SamplesInColumns(Collector):
         asked = {target, named, *extra.values()}
         left_out = {i: why for i, why in self._odd.items() if i not in asked}
         for i in sorted(self._tally.first.keys() - left_out.keys() - asked):
-            reason = self._tally.too_messy(i, int(np.count_nonzero(~np.isnan(values[i]))))
+            reason = self._tally.too_messy(i, values[i])
             if reason is not None and self._features[i] not in (request.known or ()):
                 left_out[i], self._cells[i] = reason, self._tally.first[i]
         present = {i: int(np.count_nonzero(~np.isnan(values[i]))) for i in left_out}

@@ -1,20 +1,16 @@
-"""Columns that describe the samples, such as covariates and groups, and names that two files write differently."""
+"""Columns that describe the samples, such as covariates and groups."""
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..containers import ColumnSource
 from ..containers.derived import AppendedColumns
-from ..foundation.messages import COMPARED, count, listing, shorten
+from ..foundation.messages import count, listing
 from ..targets import guess_target
 from .numbers_and_dates import CERTAIN, as_days
 from .table import Raw, SampleColumns, TableError, n_covariate_columns
@@ -196,128 +192,3 @@ def check_covariates_kept(raw: Raw, columns: np.ndarray, covariates: Categories)
     if len(lost):
         names = listing(raw.features[j] for j in lost)
         raise TableError(f"Covariates contain missing values: {names}.", "Pass ⟦missing=mean⟧ or ⟦missing=rows⟧.")
-
-
-# Fewer matches, or a smaller fraction of the smaller list, may be an accident.
-FEWEST, SMALLEST_FRACTION = 4, 0.5
-_FILE = re.compile(
-    r"(\.(cel|idat|fastq|fq|bam|sam|cram|sra|sf|counts?|txt|csv|tsv|raw|mzml|gz|bz2|zip))+$|_(s\d+|l\d{3}|r[12]|001)$"
-)
-
-
-def _fold(name: str) -> str:
-    return re.sub(r"[\s._-]+", ".", name.strip().casefold())
-
-
-def _without_x(name: str) -> str:
-    return re.sub(r"^x\.?(?=\d)", "", _fold(name)).lstrip(".")
-
-
-def _trim(name: str) -> str:
-    name = name.strip().casefold()
-    while (shorter := _FILE.sub("", name)) != name and shorter:
-        name = shorter
-    return _fold(name)
-
-
-def _without_suffix(name: str) -> str:
-    return _without_x(_trim(name))
-
-
-# Each rule forgives more than the one before it.
-RULES: dict[str, Callable[[str], str]] = {
-    "in case or separators": _fold,
-    "in separators or a leading X": _without_x,
-    "in a suffix": _without_suffix,
-}
-
-
-def one_to_one(names: Sequence[str], others: Sequence[str]) -> tuple[dict[str, int], str] | None:
-    """Return the places among ``others`` of names that differ by one rule, and the rule, or None if it is unclear.
-
-    >>> one_to_one(["X1.a", "X2.a", "X3.a", "X4.a"], ["4-A", "3-A", "2-A", "1-A"])
-    ({'X1.a': 3, 'X2.a': 2, 'X3.a': 1, 'X4.a': 0}, 'in separators or a leading X')
-    """
-    names = list(dict.fromkeys(names))
-    for rule, fold in RULES.items():
-        found = _places(names, others, fold, fold)
-        if found:
-            return found, rule
-    for fold in (_fold, _trim):
-        ours, theirs = list(map(fold, names)), list(map(fold, others))
-        for longer_is_ours, prefix in product((True, False), (True, False)):
-            added = _find_added(ours, theirs, prefix) if longer_is_ours else _find_added(theirs, ours, prefix)
-            if added:
-                longer = _Longer(fold, added, prefix)
-                found = _places(names, others, *((fold, longer) if longer_is_ours else (longer, fold)))
-                if found:
-                    return found, f"in a {'prefix' if prefix else 'suffix'}"
-    return None
-
-
-def with_near_names(
-    names: Sequence[str], others: Sequence[str], place: dict[str, int]
-) -> tuple[dict[str, int], str]:
-    """Add the places of names that differ in case, separators or a leading X, and return how, if that is clear.
-
-    ``place`` has the places of equal names.
-
-    >>> with_near_names(["a.1", "a.2"], ["A-1", "a.2"], {"a.2": 1})
-    ({'a.1': 0, 'a.2': 1}, 'in case or separators')
-    """
-    names = list(dict.fromkeys(names))
-    # A suffix may tell a replicate from the sample itself.
-    for rule in ("in case or separators", "in separators or a leading X"):
-        found = _places(names, others, RULES[rule], RULES[rule])
-        if len(place) < len(found) == len(found | place):
-            return found | place, rule
-    return place, ""
-
-
-class _Longer(NamedTuple):
-    """Adds a text before or after a folded name."""
-
-    fold: Callable[[str], str]
-    added: str
-    prefix: bool
-
-    def __call__(self, name: str) -> str:
-        return self.added + self.fold(name) if self.prefix else self.fold(name) + self.added
-
-
-def _find_added(long: Sequence[str], short: Sequence[str], prefix: bool) -> str:
-    """Return the text before (or after) most of the short names that gives long names."""
-    known = sorted({name for name in short if name}, key=len, reverse=True)
-    texts: Counter[str] = Counter()
-    for name in long[:20]:
-        fits = (other for other in known if (name.endswith(other) if prefix else name.startswith(other)))
-        best = next(fits, "")
-        if best and best != name:
-            texts[name[: -len(best)] if prefix else name[len(best) :]] += 1
-    return texts.most_common(1)[0][0] if texts else ""
-
-
-def _places(
-    names: Sequence[str], others: Sequence[str], fold: Callable[[str], str], fold_other: Callable[[str], str]
-) -> dict[str, int]:
-    """Return the places of names that agree once folded; nothing if two names agree, or too few do."""
-    ours, theirs = [fold(name) for name in names], [fold_other(name) if name else "" for name in others]
-    common = (set(ours) & set(theirs)) - {""}
-    smaller = min(len(set(ours)), len(set(theirs) - {""}))
-    if not common or len(common) < max(min(FEWEST, smaller), SMALLEST_FRACTION * smaller):
-        return {}
-    if any(often > 1 and name in common for list_ in (ours, theirs) for name, often in Counter(list_).items()):
-        return {}
-    place = {name: i for i, name in enumerate(theirs)}
-    return {name: place[folded] for name, folded in zip(names, ours, strict=True) if folded in common}
-
-
-def nearest(names: Iterable[str], others: Sequence[str]) -> str:
-    """Return a sentence with the first name that resembles one of the others, or nothing."""
-    known = {_without_suffix(other): other for other in others[:COMPARED] if other}
-    same = set(others)
-    for name in [name for name in names if name not in same][:20]:
-        match = difflib.get_close_matches(_without_suffix(name), known, n=1, cutoff=0.7)
-        if match:
-            return f"The closest names are {shorten(name)!r} and {shorten(known[match[0]])!r}."
-    return ""

@@ -14,7 +14,7 @@ from ..foundation.messages import count, listing, shorten, suggestion
 from .file_access import as_table_error, limit_for
 from .file_formats import find_format, read_file
 from .messy_cells import in_plain_notation
-from .sample_columns import nearest, one_to_one, with_near_names
+from .name_matching import nearest, one_to_one, with_near_names
 from .table import Raw, Request, TableError, UnknownColumnError, unknown_column
 from .target import numbers_of
 
@@ -194,7 +194,8 @@ def _join_in_order(raw: Raw, sheet: dict[str, list[str]], ids: SheetIds, where: 
     if n != ids.n_rows:
         raise TableError(
             f"{where} contains no sample names, so its {count(n, 'sample')} must be the rows of {ids.where} in "
-            f"the same order, but that has {ids.n_rows:,}.",
+            f"the same order, but that has {ids.n_rows:,}."
+            + (" One of the files may lack a header." if abs(n - ids.n_rows) == 1 else ""),
             "Pass ⟦id=COLUMN⟧ to name the samples.",
         )
     raw.notes.append(f"{where} has no sample names: its rows are those of {ids.where}, in order.")

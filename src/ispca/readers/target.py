@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -23,6 +24,8 @@ _CENSORED = """0,false,f,no,n,alive,living,censored,lost to follow-up,disease-fr
 0:alive,0:diseasefree,0:alive or dead tumor free"""
 OBSERVED, CENSORED = (set(re.split("[,\n]", words)) for words in (_OBSERVED, _CENSORED))
 
+CORRECT = "Correct these cells, or leave them empty to leave out their samples."
+
 
 def numbers_of(values: Any) -> np.ndarray | None:
     """Return the target as numbers with NaN for missing values, or None if it contains text."""
@@ -36,7 +39,10 @@ def numbers_of(values: Any) -> np.ndarray | None:
 
 
 def _with_units(texts: list[str]) -> list[float | None]:
-    """Return numbers that may have a percent sign or a unit, which must be the same for all of them."""
+    """Return numbers that may have a percent sign or a unit, which must be the same for all of them.
+
+    A number other than 0 without a percent sign is none of the percentages beside it.
+    """
     units: set[str] = set()
     found: list[float | None] = []
     for text in texts:
@@ -46,7 +52,8 @@ def _with_units(texts: list[str]) -> list[float | None]:
             found.append(almost.value)
         else:
             found.append(number(text))
-    return found if len(units) < 2 else [None]
+            units |= {""} if found[-1] and not math.isnan(found[-1]) else set()
+    return [None] if len(units - {""}) > 1 or units == {"", "%"} else found
 
 
 def labels_of(values: Any) -> np.ndarray:
@@ -82,10 +89,7 @@ def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.n
         target = find_target(kind)
     if target.numeric and not target.counted:
         if numbers is None:
-            raise TableError(
-                f"The target {name!r} contains text ({_odd(values)}), so it is not {target.summary}.",
-                f"Leave out ⟦kind={target.name}⟧.",
-            )
+            raise _contains_text(values, name, target.summary, target.name)
         present = np.isfinite(numbers)
         return numbers, present, target.name, f"{treated} {target.treated_as}."
     if target.counted:
@@ -100,7 +104,26 @@ def classify(values: Any, name: str, kind: str | None) -> tuple[np.ndarray, np.n
 
 
 def _odd(values: Any) -> str:
-    return listing(sorted({str(item).strip() for item in values if number(str(item).strip()) is None}))
+    """List the cells that are no numbers; those that are almost numbers only if there are no others."""
+    texts = {str(item).strip() for item in values}
+    odd = sorted(text for text in texts if number(text) is None)
+    return listing([text for text in odd if almost_number(text) is None] or odd)
+
+
+def _contains_text(values: Any, name: str, what: str, kind: str) -> TableError:
+    """Return the error for text in a target of numbers, with advice that can be followed."""
+    problem = f"The target {name!r} contains text ({_odd(values)}), so it is not {what}."
+    labels = labels_of(values)
+    labels = labels[labels != ""]
+    if may_be_classes(len(np.unique(labels)), len(labels)):
+        return TableError(problem, f"Leave out ⟦kind={kind}⟧.")
+    return TableError(problem, CORRECT if _mostly_numbers(labels) else "Choose a column of numbers.")
+
+
+def _mostly_numbers(labels: np.ndarray) -> bool:
+    """Return whether labels are too many to be classes, and most of them are numbers or almost."""
+    almost = sum(number(text) is not None or almost_number(text) is not None for text in labels.tolist())
+    return 2 * almost > len(labels) and not may_be_classes(len(np.unique(labels)), len(labels))
 
 
 def may_be_classes(n_distinct: int, n_samples: int) -> bool:
@@ -111,6 +134,8 @@ def may_be_classes(n_distinct: int, n_samples: int) -> bool:
 def _check_classes(labels: np.ndarray, name: str) -> None:
     classes, numeric = np.unique(labels), numbers_of(labels) is not None
     _check_several(classes, name)
+    if not numeric and _mostly_numbers(labels):
+        raise TableError(f"The target {name!r} contains numbers and text ({_odd(labels)}).", CORRECT)
     if not may_be_classes(len(classes), len(labels)):
         raise TableError(
             f"The target {name!r} has {len(classes):,} distinct labels in {len(labels):,} samples "
@@ -140,9 +165,7 @@ def check_positive(table: Table, positive: str | None) -> None:
 
 def _counts(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.ndarray, np.ndarray]:
     if numbers is None:
-        raise TableError(
-            f"The target {name!r} contains text ({_odd(values)}), so it is not a count.", "Leave out ⟦kind=count⟧."
-        )
+        raise _contains_text(values, name, "a count", "count")
     present = np.isfinite(numbers)
     counts = numbers[present]
     wrong = counts[(counts < 0) | (counts != np.round(counts))]

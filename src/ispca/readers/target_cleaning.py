@@ -57,7 +57,7 @@ def _plain_numbers(texts: list[str], name: str) -> tuple[list[str], list[str]]:
 
     Half of a limit would be far from all other values on a logarithmic scale. Other targets are left alone.
     """
-    tally, plain, n_numbers = Tally(), [], 0
+    tally, values = Tally(), []
     for text in texts:
         value = number(text)
         if value is None:
@@ -66,10 +66,10 @@ def _plain_numbers(texts: list[str], name: str) -> tuple[list[str], list[str]]:
                 return texts, []
             tally.add(0, found, text)
             value = found.value
-        n_numbers += not math.isnan(value)
-        plain.append("" if math.isnan(value) else repr(value))
-    if tally.too_messy(0, n_numbers) is not None:
+        values.append(value)
+    if tally.too_messy(0, np.array(values)) is not None:
         return texts, []
+    plain = ["" if math.isnan(value) else repr(value) for value in values]
     notes = tally.note(lambda _: f"the target {name!r}", treatments=OF_TARGET)
     return plain, notes + tally.outside([name], lambda _: numbers_of(plain))
 
