@@ -70,7 +70,7 @@ def find_borderline(steps: Sequence[Any], alpha: float | None) -> list[Finding]:
 
 
 def reconciliation(n_supervised: int, verdict: Mapping[str, Any]) -> str | None:
-    """Say why a model can predict although no feature passed the test, or why not although some did.
+    """Say why components can predict although no feature passed the test, or why not although some did.
 
     >>> reconciliation(2, {"better_than_baseline": True}) is None
     True
@@ -83,11 +83,11 @@ def reconciliation(n_supervised: int, verdict: Mapping[str, Any]) -> str | None:
     than = "the covariates alone" if gain else "the baseline"
     if n_supervised == 0 and useful:
         return (
-            f"Yet the model predicts held-out samples better than {than}: many weakly associated features, "
+            f"Yet the components predict held-out samples better than {than}: many weakly associated features, "
             "combined in the unsupervised components, carry the signal."
         )
     if n_supervised > 0 and not useful:
-        text = f"Yet the model does not predict held-out samples better than {than}"
+        text = f"Yet the components do not predict held-out samples significantly better than {than}"
         if verdict.get("better_method"):
             return f"{text}."
         reason = "the association that the test found is too weak, or the samples are too few"

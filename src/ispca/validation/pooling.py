@@ -110,12 +110,14 @@ def pooled_estimates(comparison: Comparison, method: str) -> dict[str, Estimate]
 
 
 def pooled_difference(measure: Measure, own: Pooled, rival: Pooled) -> Estimate:
-    """Return by how much a measure over all held-out samples is larger than that of a rival, with its interval."""
+    """Return by how much a measure over all held-out samples is better than that of a rival, with its interval."""
 
     def gain(held_out: HeldOut, first: Prediction, second: Prediction, *base_rate: Prediction) -> float | None:
         values = [measure.score(held_out, item, *base_rate) for item in (first, second)]
-        known = [value for value in values if value is not None]
-        return known[0] - known[1] if len(known) == 2 else None
+        if any(value is None for value in values):
+            return None
+        good = measure.goodness(np.array(values, dtype=np.float64))
+        return float(good[0] - good[1])
 
     more = (own.base_rate,) if measure.of_base_rate else ()
     return estimate(gain, UNLIMITED, own.held_out, own.prediction, rival.prediction, *more)
