@@ -43,7 +43,7 @@ def test_a_judgment_on_the_components_is_said_where_it_differs(combined_is_bette
     # Lists of features are about the components, and name them.
     chance = chance_sentence(found)
     assert (chance is not None) is combined_is_better
-    assert chance is None or chance.startswith("The components do not predict significantly better")
+    assert chance is None or chance.startswith("The components alone do not predict")
     # Another prediction shows that there are enough samples.
     said = reconciliation(1, verdict_on_components(found))
     assert said is None or said.endswith("significantly better than the baseline.")
@@ -107,4 +107,7 @@ def test_covariates_are_compared_by_the_measure_of_the_verdict():
     # What the mixture adds is not what the components add.
     found |= {"covariate_gain": gain}
     found["components"] |= {"covariate_gain": of_components, "better_than_baseline": True}
-    assert chance_sentence(found).startswith("The components are not shown to add to the covariates")
+    assert chance_sentence(found).startswith("The components alone are not shown to add")
+    # The mixture shows that there are enough samples.
+    said = reconciliation(1, verdict_on_components(found))
+    assert said.endswith("significantly better than the covariates alone.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data_checks.small_class import useful
 from ..families.survival_target import is_survival
 from ..targets.intervals import UNKNOWN, Estimate, estimate
 from ..targets.measures import COVERAGE
@@ -113,7 +114,7 @@ def verdict_on_components(verdict: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a verdict with what is said of the components alone, which lists of features describe."""
     alone = verdict.get("components") or verdict
     about = {name: alone[name] for name in ("better_than_baseline", "covariate_gain") if name in alone}
-    if verdict["better_than_baseline"] and not alone["better_than_baseline"]:
+    if useful(verdict) and not useful(alone):
         about["better_method"] = COMBINED
     return {**verdict, **about}
 
@@ -123,13 +124,12 @@ def chance_sentence(verdict: Mapping[str, Any] | None) -> str | None:
     if not verdict:
         return None
     found = verdict_on_components(verdict)
-    better, gain = found["better_than_baseline"], found.get("covariate_gain")
-    if better and (gain is None or gain["low"] > 0):
+    if useful(found):
         return None
-    what = "The components do not predict significantly better than the base rate"
-    if better:
-        what = "The components are not shown to add to the covariates"
-    elif better is None:
+    what = "The components alone do not predict significantly better than the base rate"
+    if found["better_than_baseline"]:
+        what = "The components alone are not shown to add to the covariates"
+    elif found["better_than_baseline"] is None:
         what = "The predictions were not judged"
     return f"{what}, so effects of single features may be due to chance."
 
