@@ -276,6 +276,23 @@ def test_differences_are_those_of_the_tables(metrics):
         assert (name, found.value) == (main, pytest.approx(sign * (rows["own"][main] - rows[other][main])))
 
 
+def test_the_table_of_folds_has_the_numbers_of_the_verdict():
+    X, y = signal(2.0, n=23)
+    result = compare_with_baselines(SecondFeature(), X, (y > 0).astype(int), n_jobs=1)
+    assert result.in_folds
+    rows = {row["method"]: row for row in result.table}
+    own, rate = rows["this model"], rows["base rate"]
+    found = verdict(result)
+    for name, value in (("accuracy", "value"), ("auc", "auc")):
+        keys = (value, "low", "high") if value == "value" else ("auc", "auc_low", "auc_high")
+        assert [own[name + end] for end in ("", "_low", "_high")] == [found[key] for key in keys]
+    assert own["accuracy_difference"] == pytest.approx(own["accuracy"] - rate["accuracy"])
+    assert own["brier_difference_low"] < own["brier"] - rate["brier"] < own["brier_difference_high"]
+    assert own["accuracy"] != pytest.approx(result.scores["accuracy"][:, 0].mean())
+    # Random splits hold out some samples several times.
+    assert not compare({"own": SecondFeature()}, X, (y > 0).astype(int), cv=5, baseline="own", n_jobs=1).in_folds
+
+
 class Cautious(LogisticRegression):
     """A good classifier whose probabilities are all close to one half."""
 
