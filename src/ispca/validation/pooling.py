@@ -133,12 +133,14 @@ def pooled_columns(comparison: Comparison, name: str) -> dict[str, Floats]:
     measure, base = comparison.target.measures[name], pool(comparison, comparison.baseline)
     values, differences = [], []
     for method in comparison.methods:
+        value = difference = UNKNOWN
         found = pool(comparison, method)
-        own = {} if found is None else measure_intervals(found.held_out, found.prediction, {name: measure})
-        values.append(own.get(name, UNKNOWN))
-        known = name in own and found is not None and base is not None
-        differences.append(pooled_difference(measure, found, base, signed=True) if known else UNKNOWN)
-    columns = {}
+        if found is not None:
+            value = measure_intervals(found.held_out, found.prediction, {name: measure}).get(name, UNKNOWN)
+            difference = UNKNOWN if base is None else pooled_difference(measure, found, base, signed=True)
+        values.append(value)
+        differences.append(difference)
+    columns: dict[str, Floats] = {}
     for key, estimates in ((name, values), (f"{name}_difference", differences)):
         columns |= dict(zip((key, f"{key}_low", f"{key}_high"), np.array(estimates).T, strict=True))
     return columns
