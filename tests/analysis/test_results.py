@@ -1,5 +1,7 @@
 """A finished analysis: predictions, tables, report, files and what a notebook shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -97,7 +99,12 @@ def test_what_a_notebook_shows(study, analysis):
     page = analysis._repr_html_()
     assert analysis.verdict["sentence"].partition(" (")[0] in page
     assert "data:image/png;base64," in page
-    assert "Leading features" in page
+    assert "Leading features<" in page
+    # What the report and the terminal say, too.
+    gain = {"covariate_gain": {"sentence": "The features add < nothing.", "low": -0.1}}
+    unsure = replace(analysis, verdict=analysis.verdict | {"components": None} | gain)._repr_html_()
+    assert "Leading features, which may be due to chance<" in unsure
+    assert "<p>The features add &lt; nothing.</p>" in unsure
     assert "http" not in page
     names = {"g0": "<b>g0</b>"}
     evil = ispca.analyze(

@@ -49,8 +49,8 @@ def test_only_borderline_tests_are_reported():
 
 def test_tests_and_held_out_samples_are_reconciled():
     better, worse = {"better_than_baseline": True}, {"better_than_baseline": False}
-    assert "Yet the model predicts held-out samples better" in reconciliation(0, better)
-    assert "Yet the model does not predict" in reconciliation(1, worse)
+    assert "Yet the components alone predict held-out samples better" in reconciliation(0, better)
+    assert "Yet the components alone do not predict" in reconciliation(1, worse)
     assert reconciliation(0, worse) is reconciliation(2, better) is None
     assert reconciliation(0, {"better_than_baseline": None}) is None
     # If covariates predict, the features need not carry a signal.

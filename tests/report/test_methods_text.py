@@ -2,12 +2,14 @@
 
 import html
 import warnings
+from dataclasses import replace
 from importlib.metadata import version
 
 from ispca import SPCA
 from ispca.report import summarize, to_html, to_markdown
 from ispca.report.report_inputs import Context
 from ispca.validation import compare_with_baselines
+from ispca.validation.baseline_comparison import BASE_RATE, COMBINED, COMPONENTS
 
 
 def test_it_states_data_settings_validation_and_versions(two):
@@ -34,6 +36,16 @@ def test_it_states_data_settings_validation_and_versions(two):
         assert words in text
     assert html.escape(text) in to_html(summary)
     assert "Bayesian logistic regression" in to_markdown(summary)
+    # Which numbers are those of a mixture, and what is mixed.
+    mixed = replace(validation, methods=[COMBINED, COMPONENTS, BASE_RATE])
+    found = summarize(model, X, y, validation=mixed, context=Context(test={"samples": 3, "accuracy": 0.5}))
+    assert f"weighted means of those of {COMPONENTS}, {BASE_RATE} (stacking; " in found["methods"]["paragraph"]
+    assert f"predictions of {COMPONENTS}, {BASE_RATE}." in " ".join(found["prediction"]["text"])
+    assert found["external_test"]["text"] == ["The combined prediction was fitted without these samples."]
+    references = [len(item["reproducibility"]["references"]) for item in (summary, found)]
+    assert references == [2, 3]
+    assert "stacking" not in text
+    assert COMBINED not in " ".join(summary["prediction"]["text"])
 
 
 def test_it_does_not_claim_what_was_not_done(two, quantity):

@@ -111,5 +111,5 @@ def test_a_test_without_result_is_reconciled_with_the_held_out_result():
         for better in (True, False)
     }
     assert all("No single feature passed the test (p = " in words for words in text.values())
-    assert "Yet the model predicts held-out samples better than the baseline" in text[True]
+    assert "Yet the components alone predict held-out samples better than the baseline" in text[True]
     assert "Yet" not in text[False]

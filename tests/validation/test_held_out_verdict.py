@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from ispca.targets.intervals import bounded_interval, fraction_interval
-from ispca.validation import compare_with_baselines, verdict
+from ispca.validation import compare, compare_with_baselines, verdict
 from ispca.validation.held_out_verdict import paired_difference
 from ispca.validation.pooling import pooled_table
 
@@ -243,12 +243,13 @@ def test_another_method_that_is_clearly_better_is_named():
 
 
 def test_a_method_is_better_by_the_measure_of_the_verdict_alone():
-    """Densities that vary between few splits hide that far more samples are predicted."""
+    """Densities that vary between samples hide that far more of them are predicted."""
     X = signal(4.0, n=100)[0]
     result = compare_with_baselines(SecondFeature(), X, (X[:, 0] > 0).astype(int), n_jobs=1)
-    main = result.scores[result.main_metric]
-    main[:, result.methods.index("this model")] = main[:, result.methods.index("lasso")] - [-1, 1, -1, 1, 1]
-    assert result.difference("lasso", "this model")[1] < 0
+    own, lasso = (result.methods.index(name) for name in ("this model", "lasso"))
+    for number, row in enumerate(result.predictions):
+        wrong = np.where(np.arange(len(row[own].log_density)) % 2, 1.0, -1.0) * (number - 2)
+        row[lasso] = replace(row[lasso], log_density=row[own].log_density + wrong)
     name, found = paired_difference(result, "lasso", "this model")
     values = [verdict(result, method=method)["value"] for method in ("lasso", "this model")]
     assert (name, found.value) == ("accuracy", pytest.approx(values[0] - values[1]))
@@ -256,6 +257,40 @@ def test_a_method_is_better_by_the_measure_of_the_verdict_alone():
     assert paired_difference(result, "this model", "lasso")[1].high == pytest.approx(-found.low)
     assert verdict(result)["better_method"] == "lasso"
     assert paired_difference(result, "lasso", "lasso")[0] == result.main_metric
+
+
+@pytest.mark.parametrize("metrics", [None, "brier"])
+def test_differences_are_those_of_the_tables(metrics):
+    """The folds have different sizes, so means over them would differ."""
+    X, y = signal(2.0, n=23)
+    models = {
+        "own": SecondFeature(),
+        "rival": LogisticRegression(),
+        "base rate": DummyClassifier(strategy="prior"),
+    }
+    result = compare(models, X, (y > 0).astype(int), cv=5, metrics=metrics, baseline="base rate", n_jobs=1)
+    rows, main = {row["method"]: row for row in pooled_table(result)}, result.main_metric
+    sign = -1 if metrics else 1
+    for other in ("rival", "base rate"):
+        name, found = paired_difference(result, "own", other)
+        assert (name, found.value) == (main, pytest.approx(sign * (rows["own"][main] - rows[other][main])))
+
+
+def test_the_table_of_folds_has_the_numbers_of_the_verdict():
+    X, y = signal(2.0, n=23)
+    result = compare_with_baselines(SecondFeature(), X, (y > 0).astype(int), n_jobs=1)
+    assert result.in_folds
+    rows = {row["method"]: row for row in result.table}
+    own, rate = rows["this model"], rows["base rate"]
+    found = verdict(result)
+    for name, value in (("accuracy", "value"), ("auc", "auc")):
+        keys = (value, "low", "high") if value == "value" else ("auc", "auc_low", "auc_high")
+        assert [own[name + end] for end in ("", "_low", "_high")] == [found[key] for key in keys]
+    assert own["accuracy_difference"] == pytest.approx(own["accuracy"] - rate["accuracy"])
+    assert own["brier_difference_low"] < own["brier"] - rate["brier"] < own["brier_difference_high"]
+    assert own["accuracy"] != pytest.approx(result.scores["accuracy"][:, 0].mean())
+    # Random splits hold out some samples several times.
+    assert not compare({"own": SecondFeature()}, X, (y > 0).astype(int), cv=5, baseline="own", n_jobs=1).in_folds
 
 
 class Cautious(LogisticRegression):

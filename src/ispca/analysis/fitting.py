@@ -172,8 +172,12 @@ def cross_validate(
             covariates=columns,
             combine=not table.in_blocks and table.kind in STACKS,
         )
-    gain = covariate_gain(validation, list(table.covariates))
-    return validation, verdict(validation) | ({"covariate_gain": gain} if gain else {})
+    judgment, names = verdict(validation), list(table.covariates)
+    for found, method in ((judgment, None), (judgment["components"], COMPONENTS)):
+        gain = None if found is None else covariate_gain(validation, names, method)
+        if gain is not None:
+            found["covariate_gain"] = gain
+    return validation, judgment
 
 
 def find_unfitted(validation: Comparison | None) -> list[Finding]:

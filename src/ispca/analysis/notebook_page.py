@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..foundation.result_tables import html_table
 from ..plots import plot_scores
+from ..validation.held_out_verdict import chance_sentence
 
 if TYPE_CHECKING:
     from .analysis import Analysis
@@ -22,14 +23,18 @@ def notebook_page(analysis: Analysis) -> str:
     """Return the analysis as HTML without scripts or links; everything is escaped."""
     judgment = analysis.verdict
     verdict = NOT_VALIDATED if judgment is None else str(judgment["sentence"])
-    parts = [f"<p><strong>{escape(verdict)}</strong></p>", _picture(analysis)]
+    parts = [f"<p><strong>{escape(verdict)}</strong></p>"]
+    gain = (judgment or {}).get("covariate_gain")
+    parts += [f"<p>{escape(gain['sentence'])}</p>"] if gain else []
+    parts.append(_picture(analysis))
+    chance = ", which may be due to chance" if chance_sentence(judgment) else ""
     leading = analysis.features[analysis.features["leading"]][:MOST_FEATURES]
     if len(leading):
         shown = {"feature": leading["label"], "class": leading["target_class"]}
         shown |= {"effect per SD": leading["per_sd"], "P(sign)": leading["p_sign"]}
         if not any(leading["target_class"].tolist()):
             del shown["class"]
-        parts.append(html_table(shown, caption="Leading features"))
+        parts.append(html_table(shown, caption=f"Leading features{chance}"))
     else:
         parts.append("<p>No feature stands out: the 90% intervals of all large effects contain 0.</p>")
     cautions = [] if judgment is None else list(judgment.get("caveats", ()))

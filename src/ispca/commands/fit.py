@@ -22,7 +22,7 @@ from ..readers import Table
 from ..report.report_file import load_templates
 from ..targets import find_target
 from ..targets.measures import MEASURES
-from ..validation.held_out_verdict import verdict_on_components
+from ..validation.held_out_verdict import chance_sentence, verdict_on_components
 from .console import Console
 
 # Number of leading features in the summary.
@@ -143,7 +143,7 @@ def summary_text(values: dict[str, Any]) -> str:
         lines.append("")
     if values["strongest_features"]:
         unit = "change in the linear predictor per standard deviation"
-        chance = ", which may be due to chance" if _by_chance(values) else ""
+        chance = ", which may be due to chance" if chance_sentence(values["verdict"]) else ""
         lines.append(f"Strongest features ({unit}){chance}:")
         lines += [_feature_text(row) for row in values["strongest_features"]]
     else:
@@ -169,19 +169,12 @@ def _verdict(values: dict[str, Any]) -> list[str]:
     parts = f"{count(supervised, 'supervised component')}, {count(total - supervised, 'unsupervised component')}"
     if values["strongest_features"]:
         names = [short_name(row["label"]) for row in values["strongest_features"]]
-        chance = ", which may be due to chance," if _by_chance(values) else ""
+        chance = ", which may be due to chance," if chance_sentence(values["verdict"]) else ""
         parts += f"; leading feature{'s' * (len(names) > 1)}{chance} {', '.join(names)}"
     cautions = [] if judgment is None else [f"Caution: {line}" for line in judgment["caveats"]]
     gain = (judgment or {}).get("covariate_gain")
     added = [f"Covariates: {gain['sentence']}"] if gain else []
     return [f"Verdict: {sentence}", *added, f"Model: {parts}.", *cautions, ""]
-
-
-def _by_chance(values: dict[str, Any]) -> bool:
-    """Return whether the components are no better than chance, which lists of their features say."""
-    judgment = values["verdict"] and verdict_on_components(values["verdict"])
-    gain = (judgment or {}).get("covariate_gain")
-    return judgment is not None and not (judgment["better_than_baseline"] and (gain is None or gain["low"] > 0))
 
 
 def _target(values: dict[str, Any]) -> str:

@@ -69,25 +69,29 @@ def find_borderline(steps: Sequence[Any], alpha: float | None) -> list[Finding]:
     ]
 
 
+def useful(verdict: Mapping[str, Any]) -> bool:
+    """Return whether predictions are better than the base rate and, with covariates, than these alone."""
+    # What the covariates predict says nothing about the features.
+    gain = verdict.get("covariate_gain")
+    return bool(verdict["better_than_baseline"]) and (gain is None or gain["low"] > 0)
+
+
 def reconciliation(n_supervised: int, verdict: Mapping[str, Any]) -> str | None:
-    """Say why a model can predict although no feature passed the test, or why not although some did.
+    """Say why components can predict although no feature passed the test, or why not although some did.
 
     >>> reconciliation(2, {"better_than_baseline": True}) is None
     True
     """
-    better, gain = verdict["better_than_baseline"], verdict.get("covariate_gain")
-    if better is None:
+    if verdict["better_than_baseline"] is None:
         return None
-    # What the covariates predict says nothing about the features.
-    useful = better and (gain is None or gain["low"] > 0)
-    than = "the covariates alone" if gain else "the baseline"
-    if n_supervised == 0 and useful:
+    than = "the covariates alone" if verdict.get("covariate_gain") else "the baseline"
+    if n_supervised == 0 and useful(verdict):
         return (
-            f"Yet the model predicts held-out samples better than {than}: many weakly associated features, "
-            "combined in the unsupervised components, carry the signal."
+            f"Yet the components alone predict held-out samples better than {than}: many weakly associated "
+            "features, combined in the unsupervised components, carry the signal."
         )
-    if n_supervised > 0 and not useful:
-        text = f"Yet the model does not predict held-out samples better than {than}"
+    if n_supervised > 0 and not useful(verdict):
+        text = f"Yet the components alone do not predict held-out samples significantly better than {than}"
         if verdict.get("better_method"):
             return f"{text}."
         reason = "the association that the test found is too weak, or the samples are too few"

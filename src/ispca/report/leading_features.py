@@ -9,7 +9,7 @@ import numpy as np
 from ..foundation.arrays import SMALLEST_EFFECT, Floats, Indices
 from ..foundation.messages import count
 from ..plots.canvas import numbered_style
-from ..validation.held_out_verdict import verdict_on_components
+from ..validation.held_out_verdict import chance_sentence
 from .feature_ranking import GROUP_CORRELATION, Ranked, correlations, group_letters
 from .formatting import capitalize, clean, clean_all, number, numbers, random_part, section, table
 from .report_inputs import Inputs
@@ -74,16 +74,8 @@ def no_leading_text(inputs: Inputs) -> str:
 
 def chance_warning(inputs: Inputs) -> list[str]:
     """Return what lists of features say if the components are no better than chance, otherwise nothing."""
-    verdict = verdict_on_components(inputs.verdict) if inputs.verdict else {}
-    gain = verdict.get("covariate_gain")
-    if not verdict or (verdict["better_than_baseline"] and (gain is None or gain["low"] > 0)):
-        return []
-    what = "model does not predict significantly better than the base rate"
-    if verdict["better_than_baseline"]:
-        what = "features are not shown to add to the covariates"
-    elif verdict["better_than_baseline"] is None:
-        what = "model was not judged"
-    return [f"The {what}, so effects of single features may be due to chance."]
+    sentence = None if inputs.reduction is None else chance_sentence(inputs.verdict)
+    return [] if sentence is None else [sentence]
 
 
 def directions(inputs: Inputs, ranked: Ranked) -> list[str]:

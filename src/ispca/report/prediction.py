@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..foundation.messages import count
+from ..foundation.messages import count, listing
 from ..targets.intervals import Estimate
 from ..targets.measures import MEASURES, measure_title
-from ..validation.baseline_comparison import BASE_RATE, COVARIATES
+from ..validation.baseline_comparison import BASE_RATE, COMBINED, COVARIATES, candidates_of
 from ..validation.comparison import Comparison
 from ..validation.failed_fits import failure_text
 from ..validation.held_out_verdict import paired_difference
@@ -34,10 +34,8 @@ from .report_inputs import Inputs
 TITLE = "Predictive performance"
 MOST_SPLITS = 200
 INTERVALS = (
-    "Measures are computed from all held-out samples together, as in the summary. Their 95% intervals come from a "
-    "jackknife over these samples. Differences between methods are means over the splits; if only the "
-    "measure of the summary shows one, that over all held-out samples is given. All intervals are corrected for "
-    "overlapping training sets."
+    "Measures and differences between methods are computed from all held-out samples together, as in the summary. "
+    "Their 95% intervals come from a jackknife over these samples, corrected for overlapping training sets."
 )
 SEVERAL_TIMES = "A sample that was held out several times counts once, with the mean of its predictions."
 PAIRS = "Only samples that were held out together are compared: risks of different fits have different scales."
@@ -58,7 +56,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
             why = f"Not measured, because that requires refitting the model several times. {hint}."
         return section(TITLE, [why], measured=False)
     found, n_splits = pooled_table(comparison), len(comparison.splits)
-    text = [_how(comparison), INTERVALS]
+    text = [_how(comparison), *_combination(comparison), INTERVALS]
     if comparison.target.timed:
         text.append(PAIRS)
     elif len(np.unique(tested := np.concatenate([split.test for split in comparison.splits]))) < len(tested):
@@ -98,6 +96,18 @@ def _how(comparison: Comparison) -> str:
     )
 
 
+def _combination(comparison: Comparison) -> list[str]:
+    """Return what is mixed, and which parts of the report are about the mixture."""
+    if COMBINED not in comparison.methods:
+        return []
+    return [
+        f"The combined prediction is a weighted mean of the predictions of {listing(candidates_of(comparison))}. "
+        "The weights for each split come from the predictions of the other splits. Performance in the summary, "
+        "predictions of held-out samples and calibration are those of the combined prediction. Components, "
+        "features and coefficients describe the components alone."
+    ]
+
+
 def _differences(comparison: Comparison, verdict: Mapping[str, Any]) -> list[str]:
     """Return the difference between the method of the report and each of the others, if these are few.
 
@@ -125,7 +135,7 @@ def _differences(comparison: Comparison, verdict: Mapping[str, Any]) -> list[str
 def _against(ours: str, other: str, metric: str, difference: Estimate) -> str:
     mean, low, high = difference
     if not np.isfinite(low):
-        return f"Compared with {clean(other)}: there are too few splits for an interval."
+        return f"Compared with {clean(other)}: the difference cannot be estimated."
     verdict = "no significant difference"
     if low > 0 or high < 0:
         verdict = f"{clean(ours)} is {'better' if low > 0 else 'worse'}"

@@ -14,7 +14,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from ..foundation.messages import count, listing
-from ..validation.baseline_comparison import BASE_RATE, COMPONENTS, COVARIATES, LASSO, MODEL
+from ..validation.baseline_comparison import (
+    BASE_RATE,
+    COMBINED,
+    COMPONENTS,
+    COVARIATES,
+    LASSO,
+    MODEL,
+    candidates_of,
+)
 from ..validation.comparison import Comparison
 from .formatting import clean, printable, section
 from .held_out_predictions import describe_method
@@ -28,6 +36,10 @@ ADDRESS = "https://proceedings.mlr.press/v84/piironen18a.html"
 PRIOR = (
     "J. Piironen and A. Vehtari (2017). Sparsity information and regularization in the horseshoe and other "
     "shrinkage priors. Electronic Journal of Statistics 11(2):5018-5051."
+)
+STACKING = (
+    "Y. Yao, A. Vehtari, D. Simpson and A. Gelman (2018). Using stacking to average Bayesian predictive "
+    "distributions. Bayesian Analysis 13(3):917-1007."
 )
 # Longer parameter values, such as a list of excluded features, are omitted from the code.
 LONGEST_VALUE = 1000
@@ -116,8 +128,15 @@ def _validation(inputs: Inputs) -> list[str]:
     comparison = inputs.comparison
     if comparison is None:
         return []
-    others = [clean(name) for name in comparison.methods if name != describe_method(comparison)]
-    lines = [
+    ours = describe_method(comparison)
+    others = [clean(name) for name in comparison.methods if name != ours]
+    lines = []
+    if ours == COMBINED:
+        lines.append(
+            f"Predictions are weighted means of those of {listing(candidates_of(comparison))} (stacking; Yao "
+            "and others, 2018), with weights from the log predictive densities of held-out samples."
+        )
+    lines += [
         f"Predictive performance was estimated in {clean(comparison.cv, 300)}. The complete procedure, including "
         "the choice of features and components, was repeated in every training set; intervals are corrected "
         "for the overlap of the training sets (Nadeau and Bengio, 2003)."
@@ -148,13 +167,14 @@ def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
     text = ["Please cite the method and state the version of the software."]
     if any(getattr(step, "random_state", 0) is None for step in inputs.steps):
         text.append("No random seed was set, so the numbers will differ slightly when the analysis is repeated.")
+    combined = inputs.comparison is not None and COMBINED in inputs.comparison.methods
     codes = [{"label": "Python", "code": _code(inputs)}]
     if inputs.context.command:
         codes.insert(0, {"label": "Command line", "code": printable(inputs.context.command)})
     return section(
         "Citation and reproducibility",
         text,
-        references=[PAPER, PRIOR] if inputs.has_posterior else [PAPER],
+        references=[PAPER, *([PRIOR] if inputs.has_posterior else []), *([STACKING] if combined else [])],
         address=ADDRESS,
         code=codes,
         versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},

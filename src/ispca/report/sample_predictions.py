@@ -12,12 +12,14 @@ from ..plots.canvas import numbered_style
 from ..targets.intervals import Estimate, fraction_interval, measure_intervals
 from ..targets.measures import AUC, MLPD, measure_title, two_digits
 from ..targets.samples import Prediction
+from ..validation.baseline_comparison import COMBINED
 from .components import MOST_POINTS
 from .formatting import MINUS, capitalize, clean, minus_signs, number, numbers, random_part, section, table
 from .held_out_predictions import (
     GRID,
     HeldOutClasses,
     RateCurve,
+    describe_method,
     mean_predictions,
     precision_recall_curve,
     roc_curve,
@@ -245,7 +247,9 @@ def external_test_section(inputs: Inputs) -> dict[str, Any]:
         tables.append(_confusion("test-confusion", labels, test["confusion"]["counts"]))
     if test.get("misclassified"):
         tables.append(_test_errors(test["misclassified"]))
-    return section("External test", ["The model was fitted without these samples."], facts=facts, tables=tables)
+    combined = inputs.comparison is not None and describe_method(inputs.comparison) == COMBINED
+    text = [f"The {COMBINED if combined else 'model'} was fitted without these samples."]
+    return section("External test", text, facts=facts, tables=tables)
 
 
 def _label(key: str) -> str:

@@ -22,6 +22,7 @@ from ..stacking.candidate_fits import in_fold
 from ..stacking.candidates import default_candidates
 from ..stacking.combination import combined_predictions
 from ..targets import CLASSES, QUANTITY, find_target, target_form
+from ..targets.measures import Measure
 from ..targets.samples import Prediction
 from .comparison import Comparison, run_comparison
 from .failed_fits import fair_scores
@@ -180,34 +181,37 @@ def dense_columns(X: Any, columns: Sequence[int]) -> Floats:
     return dense
 
 
-def covariate_gain(comparison: Comparison, names: Sequence[str]) -> dict[str, Any] | None:
-    """Return how much better the first method predicts held-out samples than the covariates of these names alone.
+def covariate_gain(
+    comparison: Comparison, names: Sequence[str], method: str | None = None
+) -> dict[str, Any] | None:
+    """Return how much better a method predicts held-out samples than the covariates of these names alone.
 
-    ``measure`` (accuracy, explained variance, concordance or explained deviance, over all held-out samples),
-    ``model`` and ``covariates`` (its values), ``difference``, ``low`` and ``high`` (95% interval, as that of the
-    verdict) and ``sentence``. None if there are no covariates or one of the two could not be fitted.
+    It is the first method by default. ``measure`` (that of the verdict, over all held-out samples), ``model`` and
+    ``covariates`` (its values), ``difference``, ``low`` and ``high`` (95% interval, as that of the verdict) and
+    ``sentence``. None if there are no covariates, one of the two could not be fitted, or there are too few events.
     """
     if COVARIATES not in comparison.methods:
         return None
-    own, alone = (pool(comparison, method) for method in (comparison.methods[0], COVARIATES))
+    own, alone = (pool(comparison, name) for name in (method or comparison.methods[0], COVARIATES))
     if own is None or alone is None:
         return None
-    measure = comparison.target.deciding
-    difference = pooled_difference(measure, own, alone)
-    if not np.isfinite(difference.low):
+    judgment = comparison.target.judge(own)
+    measure, difference = judgment.measure, pooled_difference(judgment.measure, own, alone)
+    if not judgment.judged or not np.isfinite(difference.low):
         return None
     more = (own.base_rate,) if measure.of_base_rate else ()
     both = {"model": own.prediction, "covariates": alone.prediction}
     values = {name: measure.score(own.held_out, item, *more) for name, item in both.items()}
     ends = {"difference": difference.value, "low": difference.low, "high": difference.high}
     found = {"measure": (measure.phrase or measure.title).removesuffix(" index"), **values, **ends}
-    return found | {"sentence": _sentence(found, names, measure.in_percent)}
+    return found | {"sentence": _sentence(found, names, measure)}
 
 
-def _sentence(found: dict[str, Any], names: Sequence[str], in_percent: bool) -> str:
+def _sentence(found: dict[str, Any], names: Sequence[str], measure: Measure) -> str:
     values = (found[name] for name in ("difference", "low", "high"))
-    if not in_percent:
-        reached = f"a concordance index of {found['covariates']:.2f}"
+    if not measure.in_percent:
+        title = measure.phrase or measure.title
+        reached = f"{'an' if title.startswith('A') else 'a'} {title} of {measure.show(found['covariates'])}"
         change, low, high = (f"{round(value, 2) + 0.0:+.2f}".replace("+0.00", "0.00") for value in values)
         unit = ""
     else:

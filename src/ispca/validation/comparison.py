@@ -26,6 +26,7 @@ from ..targets.samples import HeldOut, Prediction, Samples
 from ..targets.target_and_prediction_checks import check_offset, check_weights
 from .comparison_text import comparison_html, comparison_text
 from .failed_fits import base_rate, failure_text, fair_scores, held_out_part
+from .pooling import pooled_columns
 from .winner import BestMethod, best_method
 
 
@@ -97,26 +98,39 @@ class Comparison:
         """The best method by the main measure, corrected for having been chosen; see `best_method`."""
         return best_method(self)
 
+    @cached_property
+    def in_folds(self) -> bool:
+        """Whether the splits hold out every sample once."""
+        tested = np.concatenate([split.test for split in self.splits])
+        every = np.unique(np.concatenate([tested, *(split.train for split in self.splits)]))
+        return len(self.splits) > 1 and np.array_equal(np.sort(tested), every)
+
     @property
     def test_to_train(self) -> float:
         """Size of the test parts over that of the training parts, which the intervals need."""
         return float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
 
-    @property
+    @cached_property
     def table(self) -> ResultTable:
         """One row per method, best first by the main measure.
 
-        ``method``, then for every measure its mean over the splits and 95% interval (``_low``, ``_high``) and
-        the paired difference from the baseline with its interval (``_difference``, ``_difference_low``,
+        ``method``, then for every measure its value and 95% interval (``_low``, ``_high``) and the paired
+        difference from the baseline with its interval (``_difference``, ``_difference_low``,
         ``_difference_high``), the seconds of reduction and model per fit, the number of failed fits
         (``n_failed``), and the number of posteriors whose held-out log density has not converged. Where a fit
         failed, the method has the scores of the base rate; a method that failed in every split comes last.
         ``result.table.to_frame()`` is a data frame.
+
+        Of folds, the values are those of all held-out samples together, as in the verdict and the report; of other
+        splits, they are means.
         """
         columns: dict[str, Any] = {"method": np.array(self.methods)}
         base = self.methods.index(self.baseline)
         for name, scores in self.scores.items():
             limits = self.limits.get(name, UNLIMITED)
+            if self.in_folds:
+                columns |= pooled_columns(self, name)
+                continue
             columns |= self._summary(name, scores, limits)
             columns |= self._summary(f"{name}_difference", scores - scores[:, [base]], difference_limits(limits))
         columns |= {name: self._mean(name) for name in ("seconds_reduction", "seconds_model")}

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..data_checks.small_class import useful
 from ..families.survival_target import is_survival
-from ..targets.intervals import Estimate, estimate
+from ..targets.intervals import UNKNOWN, Estimate, estimate
 from ..targets.measures import COVERAGE
 from ..targets.samples import INTERVAL_PROBABILITY, HeldOut, Pooled, Prediction
 from ..targets.target import Judgment, interval_text, known
@@ -46,8 +47,8 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
         (sentences on overconfident predictions), and for classes ``auc``, ``auc_low``, ``auc_high``.
         A method is better than the base rate if the interval of the measure lies above the value of the base
         rate. With fewer than 10 events or 20 pairs, survival times are not judged, and it is None. Another method
-        is clearly better if the interval of the paired difference says so: in the main measure over the splits,
-        `Comparison.difference`, or in the measure of the verdict over all held-out samples.
+        is clearly better if the interval of the paired difference over all held-out samples says so, in the main
+        measure or in that of the verdict.
     """
     method = method or comparison.methods[0]
     found = pool(comparison, method)
@@ -59,7 +60,7 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
     winner = better_method(comparison, method) if own.judged else None
     if winner not in (None, COMPONENTS):
         sentences.append(_superior(comparison, method, winner, own))
-    alone = components_alone(comparison) if method == COMBINED else None
+    alone = components_alone(comparison) if method == COMBINED and own.judged else None
     if alone is not None:
         sentences.append(alone["sentence"])
     values = {name: known(value) for name, value in own.estimate._asdict().items()}
@@ -88,27 +89,49 @@ def components_alone(comparison: Comparison) -> dict[str, Any] | None:
     combined, own = pool(comparison, COMBINED), pool(comparison, COMPONENTS)
     if combined is None or own is None:
         return None
-    measure = comparison.target.judge(combined).measure
+    headline, better = comparison.target.judge(combined), comparison.target.judge(own).better
+    measure = headline.measure
     more = (own.base_rate,) if measure.of_base_rate else ()
     value = measure.score(own.held_out, own.prediction, *more)
     if value is None:
         return None
-    difference = pooled_difference(measure, combined, own)
+    difference = paired_difference(comparison, COMBINED, COMPONENTS)[1]
     reached = f"{measure.phrase or measure.title} {measure.show(value)}"
     significance = "no significant difference"
     if difference.low > 0 or difference.high < 0:
         significance = f"significantly {'worse' if difference.low > 0 else 'better'}"
-    better = comparison.target.judge(own).better
+    sentence = f"Components alone: {reached} ({significance})"
+    if better != headline.better:
+        # Otherwise, what was said about the combined prediction is true of them, too.
+        sentence += f"; {NOT_BETTER}" if headline.better else "; this is significantly better than the base rate."
     found = {"measure": measure.name, "value": float(value), "difference": difference.value}
     found["better_than_baseline"] = better
     ends = {"low": known(difference.low), "high": known(difference.high)}
-    return found | ends | {"sentence": f"Components alone: {reached} ({significance})."}
+    return found | ends | {"sentence": sentence.removesuffix(".") + "."}
 
 
 def verdict_on_components(verdict: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a verdict with what it says of the components alone: whether they are better than the base rate."""
+    """Return a verdict with what is said of the components alone, which lists of features describe."""
     alone = verdict.get("components") or verdict
-    return {**verdict, "better_than_baseline": alone["better_than_baseline"]}
+    about = {name: alone[name] for name in ("better_than_baseline", "covariate_gain") if name in alone}
+    if useful(verdict) and not useful(alone):
+        about["better_method"] = COMBINED
+    return {**verdict, **about}
+
+
+def chance_sentence(verdict: Mapping[str, Any] | None) -> str | None:
+    """Return what lists of features say if the components are no better than chance, otherwise None."""
+    if not verdict:
+        return None
+    found = verdict_on_components(verdict)
+    if useful(found):
+        return None
+    what = "The components alone do not predict significantly better than the base rate"
+    if found["better_than_baseline"]:
+        what = "The components alone are not shown to add to the covariates"
+    elif found["better_than_baseline"] is None:
+        what = "The predictions were not judged"
+    return f"{what}, so effects of single features may be due to chance."
 
 
 def _failure(comparison: Comparison, method: str) -> dict[str, Any]:
@@ -123,37 +146,25 @@ def better_method(comparison: Comparison, method: str) -> str | None:
     if not comparison.scores:
         return None
     rivals = [name for name in comparison.methods if name not in (method, BASE_RATE, COVARIATES, COMBINED)]
-    clear = [name for name in rivals if clearly_better(comparison, name, method)]
+    clear = [name for name in rivals if paired_difference(comparison, name, method)[1].low > 0]
     return max(clear, key=lambda name: comparison.difference(name, method)[0], default=None)
-
-
-def clearly_better(comparison: Comparison, method: str, other: str) -> bool:
-    """Return whether a method is clearly better than another one.
-
-    A mixture is so similar to its parts that their densities differ clearly even if the difference hardly matters:
-    only the measure of the verdict counts.
-    """
-    if other != COMBINED:
-        return paired_difference(comparison, method, other)[1].low > 0
-    own, mixed = pool(comparison, method), pool(comparison, other)
-    if own is None or mixed is None:
-        return False
-    return bool(pooled_difference(comparison.target.judge(mixed).measure, own, mixed).low > 0)
 
 
 def paired_difference(comparison: Comparison, method: str, other: str) -> tuple[str, Estimate]:
     """Return a measure, and by how much a method is better by it than another one, with the 95% interval.
 
-    It is the main measure, over the splits, unless only that of the verdict, over all held-out samples, shows a
-    difference.
+    It is the main measure, unless only that of the verdict shows a difference, both over all held-out samples. A
+    mixture is so similar to its parts that their densities differ clearly even if the difference hardly matters:
+    with it, only the measure of the verdict counts.
     """
-    main = Estimate(*comparison.difference(method, other))
     own, rival = pool(comparison, method), pool(comparison, other)
-    if main.low > 0 or main.high < 0 or own is None or rival is None:
-        return comparison.main_metric, main
-    measure = comparison.target.judge(own).measure
-    found = pooled_difference(measure, own, rival)
-    return (measure.name, found) if found.low > 0 or found.high < 0 else (comparison.main_metric, main)
+    if own is None or rival is None:
+        return comparison.main_metric, UNKNOWN
+    measures = [comparison.target.judge(own).measure]
+    if COMBINED not in (method, other):
+        measures.insert(0, comparison.target.measures[comparison.main_metric])
+    found = [(measure.name, pooled_difference(measure, own, rival)) for measure in measures]
+    return next((item for item in found if item[1].low > 0 or item[1].high < 0), found[0])
 
 
 def _superior(comparison: Comparison, method: str, winner: str, own: Judgment) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..families.survival_curves import censoring_curve
-from ..foundation.arrays import Indices
+from ..foundation.arrays import Floats, Indices
 from ..foundation.result_tables import ResultTable, as_table
 from ..targets.intervals import UNKNOWN, Estimate, estimate, measure_intervals
-from ..targets.measures import UNLIMITED, Measure, goodness
+from ..targets.measures import UNLIMITED, Measure, difference_limits, goodness
 from ..targets.samples import OF_SAMPLES, HeldOut, Pooled, Prediction
 
 if TYPE_CHECKING:
@@ -109,16 +109,41 @@ def pooled_estimates(comparison: Comparison, method: str) -> dict[str, Estimate]
     return measure_intervals(found.held_out, found.prediction, {name: known[name] for name in comparison.scores})
 
 
-def pooled_difference(measure: Measure, own: Pooled, rival: Pooled) -> Estimate:
-    """Return by how much a measure over all held-out samples is larger than that of a rival, with its interval."""
+def pooled_difference(measure: Measure, own: Pooled, rival: Pooled, *, signed: bool = False) -> Estimate:
+    """Return by how much a measure over all held-out samples is better than that of a rival, with its interval.
+
+    With ``signed``, by how much it is larger.
+    """
 
     def gain(held_out: HeldOut, first: Prediction, second: Prediction, *base_rate: Prediction) -> float | None:
         values = [measure.score(held_out, item, *base_rate) for item in (first, second)]
-        known = [value for value in values if value is not None]
-        return known[0] - known[1] if len(known) == 2 else None
+        if any(value is None for value in values):
+            return None
+        good = np.array(values, dtype=np.float64) if signed else measure.goodness(np.array(values, dtype=float))
+        return float(good[0] - good[1])
 
     more = (own.base_rate,) if measure.of_base_rate else ()
-    return estimate(gain, UNLIMITED, own.held_out, own.prediction, rival.prediction, *more)
+    found = estimate(gain, UNLIMITED, own.held_out, own.prediction, rival.prediction, *more)
+    low, high = difference_limits(measure.limits)
+    return Estimate(found.value, *(float(np.clip(end, low, high)) for end in found[1:]))
+
+
+def pooled_columns(comparison: Comparison, name: str) -> dict[str, Floats]:
+    """Return a measure of every method and its difference from the baseline, with intervals, as columns."""
+    measure, base = comparison.target.measures[name], pool(comparison, comparison.baseline)
+    values, differences = [], []
+    for method in comparison.methods:
+        value = difference = UNKNOWN
+        found = pool(comparison, method)
+        if found is not None:
+            value = measure_intervals(found.held_out, found.prediction, {name: measure}).get(name, UNKNOWN)
+            difference = UNKNOWN if base is None else pooled_difference(measure, found, base, signed=True)
+        values.append(value)
+        differences.append(difference)
+    columns: dict[str, Floats] = {}
+    for key, estimates in ((name, values), (f"{name}_difference", differences)):
+        columns |= dict(zip((key, f"{key}_low", f"{key}_high"), np.array(estimates).T, strict=True))
+    return columns
 
 
 def pooled_table(comparison: Comparison) -> ResultTable:
