@@ -30,6 +30,14 @@ def strict_array(X, layout):
     return pytest.importorskip("array_api_strict").asarray(X)
 
 
+def jax_array(X, layout):
+    jax = pytest.importorskip("jax")
+    # It compiles its functions for each shape and keeps them.
+    jax.clear_caches()
+    with jax.enable_x64(True):
+        return jax.numpy.asarray(X)
+
+
 def chosen(rng, *values):
     return values[rng.integers(len(values))]
 
@@ -82,7 +90,7 @@ def outcome(estimator, X, y, fit):
         return str(error)
 
 
-@pytest.mark.parametrize("make", [torch_tensor, strict_array])
+@pytest.mark.parametrize("make", [torch_tensor, strict_array, jax_array])
 @pytest.mark.parametrize("seed", range(N_PROBLEMS))
 def test_other_libraries_agree_with_numpy(make, seed):
     estimator, X, y, fit = random_problem(seed)

@@ -86,6 +86,8 @@ def test_two_columns_are_recognized_or_the_message_says_what_to_do(form, rng):
     for family in ("auto", "cox"):
         found = ISPCA(2, alpha=None, family=family).fit(X, y)
         np.testing.assert_array_equal(found.components_, expected.components_)
+        unsupervised = ISPCA(2, n_supervised=0, family=family)
+        np.testing.assert_array_equal(unsupervised.fit_transform(X, y), unsupervised.fit_transform(X))
     np.testing.assert_array_equal(survival_target(y), survival_target((EVENTS, TIMES)))
     named = {"a": PenalizedSurvival(cv=3, n_lambdas=5)}
     assert compare(named, X, y, cv=2, n_jobs=1).kind == "survival"

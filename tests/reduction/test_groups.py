@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from ispca import ISPCA, SPCA, score_test
-from ispca.reduction.permutation import Permutations, draw_permutations, exchange_within_groups
+from ispca.families.survival_target import survival_target
+from ispca.reduction.permutation import (
+    Exchange,
+    Permutations,
+    draw_permutations,
+    exchange_of_similar,
+    exchange_within_groups,
+)
 
 
 def test_samples_are_permuted_within_groups_if_the_target_varies_there():
@@ -31,6 +38,41 @@ def test_whole_groups_of_equal_size_are_exchanged_if_the_target_is_constant_with
         assert (partners[:, 0] == partners[:, 1]).all()
         assert set(partners[:, 0]) == set("abce")
         assert (np.diff(drawn[:, groups == name], axis=1) > 0).all()
+
+
+def test_samples_of_similar_values_are_exchanged(rng):
+    values = rng.normal(size=60)
+    codes = exchange_of_similar(values).codes
+    np.testing.assert_array_equal(codes, np.argsort(np.argsort(values)) // 20)
+    assert exchange_of_similar(values[:39]).codes.max() == 0
+    assert exchange_of_similar(np.arange(1000.0)).codes.max() == 4
+
+
+def test_equal_values_are_exchanged_whatever_their_order_and_rounding(rng):
+    batch = np.repeat([0.1, 0.2, 0.3], [5, 40, 15])
+    codes = exchange_of_similar(batch * (1 + 1e-15 * rng.normal(size=60))).codes
+    assert [len(set(codes[batch == value])) for value in (0.1, 0.2, 0.3)] == [1, 1, 1]
+    order = rng.permutation(60)
+    np.testing.assert_array_equal(exchange_of_similar(batch[order]).codes, codes[order])
+
+
+@pytest.mark.parametrize("extra", ["adjust", "offset"])
+def test_survival_times_are_exchanged_among_samples_of_similar_risk(extra, rng):
+    """Residuals of high risk vary more: where those of features do too, exchanging all fires too often."""
+    X, event = rng.normal(size=(60, 5)), rng.random(60) < 0.7
+    y = survival_target((event, rng.exponential(np.exp(-3 * X[:, 0]))))
+    given = {"adjust": [0]} if extra == "adjust" else {"offset": 3 * X[:, 0]}
+    drawn = {}
+
+    def draw(self, generator, number):
+        drawn.update(codes=self.codes)
+        return exchange(self, generator, number)
+
+    exchange = Exchange.draw
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Exchange, "draw", draw)
+        score_test(X, y, family="cox", n_permutations=9, **given)
+    np.testing.assert_array_equal(drawn["codes"], np.argsort(np.argsort(X[:, 0])) // 20)
 
 
 def test_permutations_do_not_depend_on_the_pieces():

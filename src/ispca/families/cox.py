@@ -152,10 +152,12 @@ def null_model(y: Any, covariates: Floats, offset: Floats, weights: Floats) -> N
     gamma = np.zeros(columns.shape[1])
     if len(gamma):
         gamma = maximize(likelihood, slopes, gamma, weights.sum())
-    relative = np.exp(columns @ gamma + offset)
+    risk = columns @ gamma + offset
+    relative = np.exp(risk)
     hazard = relative * order.up_to(died / order.at_risk(weights * relative))
     least = LEAST_WEIGHT * np.average(hazard, weights=weights)
-    return NullModel((event - hazard)[:, None], np.maximum(hazard, least))
+    # Variance and skewness of the residuals follow the risk: only those of similar risk are exchangeable.
+    return NullModel((event - hazard)[:, None], np.maximum(hazard, least), risk if np.ptp(risk) else None)
 
 
 def finish_projection(submodels: Submodels, projected: Projected) -> Submodels:

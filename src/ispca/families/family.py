@@ -122,13 +122,15 @@ class Contrasts(NamedTuple):
 class NullModel(NamedTuple):
     """What the features are screened against: the model of covariates and offset only, without any feature.
 
-    Both are per unit of sample weight, and only their ratios between samples matter.
+    Residuals and weights are per unit of sample weight, and only their ratios between samples matter.
     """
 
     residuals: (
         Floats  # samples x contrasts: slopes of the log likelihood in the linear predictor, such as y - mean
     )
     weights: Floats  # samples: its expected curvature, such as the variance of y
+    # Samples: the linear predictor, if permutations exchange only samples of similar predictors
+    risk: Floats | None = None
 
 
 def samplers_by_size(n_samples: int, n_features: int) -> tuple[str, str]:

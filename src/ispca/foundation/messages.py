@@ -47,6 +47,7 @@ class PathEndWarning(UserWarning):
 
 def notify(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the first caller outside this package and scikit-learn."""
+    message = limited(message) if isinstance(message, str) else message
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INTERNAL:
         level, frame = level + 1, frame.f_back
@@ -89,7 +90,7 @@ class SettingError(ValueError):
     """
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = text = limited(text)
         found = _MENTION.search(text)
         self.setting: str | None = None if found is None else found["name"]
         self.value: str | None = None if found is None else found["value"]
@@ -248,6 +249,11 @@ def clip_message(message: str) -> str:
         return text if len(text) <= longest else f"{text[: longest - 53]}...{text[-50:]}"
 
     return cut(" ".join(cut(word, LONGEST_WORD) for word in message.split()), LONGEST_MESSAGE)
+
+
+def limited(message: str) -> str:
+    """Return a message as it is, or clipped if it is long, as with names from a damaged file."""
+    return message if len(message) <= LONGEST_MESSAGE else clip_message(message)
 
 
 def suggestion(name: Any, names: Sequence[Any]) -> str:

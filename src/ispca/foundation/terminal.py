@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TextIO
 
-from .messages import LONGEST_MESSAGE, clip_message
+from .messages import limited
 
 INTERRUPTED = 130
 
@@ -82,7 +82,7 @@ def encodable(text: str, stream: TextIO) -> str:
 
 def tell(text: str) -> None:
     """Print a line to standard error, ignoring failures; a long one without the middle of it and of its words."""
-    stream, text = sys.stderr, text if len(text) <= LONGEST_MESSAGE else clip_message(text)
+    stream, text = sys.stderr, limited(text)
     if stream is not None:
         with suppress(OSError, ValueError):
             stream.write(encodable(printable(text.replace("\n", " ")), stream) + "\n")

@@ -14,6 +14,7 @@ from ..families.piecewise_hazard import PiecewiseHazard, estimate_hazard
 from ..families.survival_curves import breslow, step_values, survival
 from ..families.survival_target import survival_target
 from ..foundation.arrays import Floats
+from ..foundation.messages import shorten
 from ..foundation.parameters import share_docs
 from ..inputs.checks import check_training_data
 from ..targets.classes import ClassPredictions
@@ -63,9 +64,10 @@ class PenalizedClassifier(ClassPredictions, ClassifierMixin, Penalized):
         classes, codes = class_codes(samples.y)
         counts = np.bincount(codes)
         if counts.min() < 2:
+            single = shorten(repr(classes.tolist()[counts.argmin()]))
             raise ValueError(
-                f"The class {classes.tolist()[counts.argmin()]!r} has a single training sample, so no "
-                "cross-validation can choose the penalty. Add samples of this class or drop it."
+                f"The class {single} has a single training sample, so no cross-validation can choose the penalty. "
+                "Add samples of this class or drop it."
             )
         family = class_family(len(classes))
         self.coef_, self.intercept_ = self._fit_path(given, samples._replace(y=codes), family)

@@ -24,6 +24,9 @@ CHUNK = 64
 FIRST_PIECE = 32
 # Permutations per later piece: the scores of a block of features then fit the cache.
 PIECE = 256
+# Mean size of strata of similar samples, and the largest number of strata.
+STRATUM, MOST_STRATA = 20, 5
+ROUNDING = 1e-9
 # Memory of a permuted value: permuted, projected and in single precision, and its products. Codes get half of the
 # memory, blocks of X the rest.
 RESPONSE_BYTES = 64
@@ -82,6 +85,15 @@ def exchange_within_groups(groups: Any, target: Indices) -> Exchange:
             "permutation test has nothing to exchange. Omit groups, or take equally many samples of each group."
         )
     return Exchange(sizes, units)
+
+
+def exchange_of_similar(values: Floats) -> Exchange:
+    """Return an exchange of samples of similar values: within strata of about equal size."""
+    n = len(values)
+    n_strata = max(1, min(MOST_STRATA, n // STRATUM))
+    # Values that differ by rounding are equal, and equal values are in the same stratum.
+    ranks = np.searchsorted(np.sort(values), values - ROUNDING * np.ptp(values))
+    return Exchange(ranks * n_strata // n)
 
 
 # The chunk that was drawn last, and its permutations: where memory is scarce, the next piece is of the same chunk.

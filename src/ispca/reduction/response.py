@@ -16,7 +16,7 @@ from ..foundation.messages import notify
 from ..targets import choose_family, has_fractions
 from .deflation import StartBasis, independent_columns, project_off
 from .design import RowWeights, total_weights
-from .permutation import Exchange, exchange_within_groups
+from .permutation import Exchange, exchange_of_similar, exchange_within_groups
 
 FAMILY_CHOICES = ("auto", *FAMILIES)
 # Residuals below this fraction of the range of the target are rounding errors.
@@ -103,6 +103,7 @@ class Response:
     column_classes: tuple[Any, ...]  # the class that each column stands for
     target: AdjustedTarget
     rows: RowWeights | None = None  # None if all samples count the same
+    risk: Floats | None = None  # if permutations exchange only samples of similar risk
 
     @cached_property
     def exchange(self) -> ResidualExchange:
@@ -184,6 +185,7 @@ def _response(target: AdjustedTarget) -> Response:
         *named,
         target,
         total_weights(target.sample_weight, null.weights),
+        null.risk,
     )
 
 
@@ -316,6 +318,8 @@ class TrainingData(NamedTuple):
 
     def exchangeable(self) -> Exchange | None:
         """Return what permutation tests may exchange; None if all samples."""
-        if self.groups is None or self.response is None:
+        if self.response is None:
             return None
-        return exchange_within_groups(self.groups, self.response.target.codes)
+        if self.groups is not None:
+            return exchange_within_groups(self.groups, self.response.target.codes)
+        return None if self.response.risk is None else exchange_of_similar(self.response.risk)

@@ -149,7 +149,7 @@ class SupervisedComponents(LinearProjection):
         needs_target = self.n_supervised != 0
         y = on_host(y)
         given, reuse, labels = X, find_reuse(X), is_category(y)
-        y = target_array(y, self.family) if needs_target else y
+        y = target_array(y, self.family if needs_target else "auto")
         X, y = self._read_training_data(X, y, needs_target)
         if isinstance(X, ColumnSource):
             X = source = X.arrange(self.memory_budget)
