@@ -122,8 +122,7 @@ def compiled(array: Any, function: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
     names = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
-    compiled: Callable[..., Any] = load_extra("Using JAX arrays", "jax").jit(function, static_argnames=names)
-    return compiled
+    return load_extra("Using JAX arrays", "jax").jit(function, static_argnames=names)
 
 
 class DeviceArray(ColumnSource):

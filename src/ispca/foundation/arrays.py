@@ -23,8 +23,7 @@ SMALLEST_EFFECT = 0.1
 
 def largest_first(values: Floats, count: int | None = None) -> Indices:
     """Return the indices of the values with the largest magnitude; ties keep the order of the columns."""
-    order: Indices = np.argsort(-np.abs(values), kind="stable")[:count]
-    return order
+    return np.argsort(-np.abs(values), kind="stable")[:count]
 
 
 def leading_mask(effects: Floats, low: Floats | None = None, high: Floats | None = None) -> Mask:

@@ -262,5 +262,4 @@ def columns_of(X: Any, mask: Any) -> Floats | None:
     if not mask.any():
         return None
     columns = X[:, np.flatnonzero(mask)]
-    dense: Floats = np.asarray(columns.toarray() if hasattr(columns, "toarray") else columns, dtype=np.float64)
-    return dense
+    return np.asarray(columns.toarray() if hasattr(columns, "toarray") else columns, dtype=np.float64)

@@ -28,8 +28,7 @@ class Calibration(NamedTuple):
 def log_softmax(predictors: Floats) -> Floats:
     """Return log probabilities, with the classes in the last axis."""
     shifted = predictors - predictors.max(axis=-1, keepdims=True)
-    logs: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return logs
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
 def calibrate_classes(values: Floats, observed: Floats, weights: Floats) -> Calibration:

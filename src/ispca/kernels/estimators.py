@@ -12,11 +12,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from ..foundation.arrays import Floats
 from ..foundation.parameters import fit_context, share_docs
 from ..targets.classes import ClassPredictions
-from ..targets.normal_mixtures import mixture_quantile
+from ..targets.mixture_weights import mixture_quantile
 from ..targets.quantity import QuantityIntervals, interval_tails
-from ..targets.samples import INTERVAL_PROBABILITY, SMALLEST_PROBABILITY, Prediction
+from ..targets.samples import INTERVAL_PROBABILITY, Prediction, log_class_probability
 from ..targets.target_and_prediction_checks import class_codes, numeric_target
-from .base import DOCS, FIT_DOCS, KernelMethod
+from .base import DOCS, KernelMethod
 from .class_calibration import Calibration, calibrate_classes, log_softmax
 
 # A deviation below this fraction of the spread of the target would mean that left-out values fit it exactly.
@@ -38,8 +38,7 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels.
+    $class_labels
     leave_one_out_ : ndarray of shape (n_samples, n_classes)
         Probabilities predicted for each training sample without it, its group and its copies.
     slopes_, intercepts_ : ndarray of shape (n_members,), (n_members, n_classes)
@@ -57,23 +56,18 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
     True
     """
 
-    @share_docs(**FIT_DOCS)
     @fit_context(skip_nested=True)
     def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
         """Fit all kernels and penalties, and weight them by their left-out predictions.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
+        $samples
         y : array-like of shape (n_samples,)
             Class labels.
         $options
 
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
+        $fitted
         """
         self.fit_left_out(X, y, groups, sample_weight)
         return self
@@ -97,17 +91,14 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
         left_out = np.tensordot(members, np.exp(logs), 2)
         self.leave_one_out_ = training.completed(left_out, self._probabilities)
         self._store_coefficients(training, self.slopes_)
-        density = np.log(np.clip(left_out[rows, codes], SMALLEST_PROBABILITY, 1.0))
-        return Prediction(left_out.argmax(axis=1), left_out, log_density=density)
+        return Prediction(left_out.argmax(axis=1), left_out, log_density=log_class_probability(left_out, codes))
 
     def _probabilities(self, Z: Any) -> Floats:
         predictors = self.slopes_[:, None, None] * self._member_values(Z) + self.intercepts_[:, None, :]
-        mixed: Floats = np.tensordot(self.member_weights_, np.exp(log_softmax(predictors)), 1)
-        return mixed
+        return np.tensordot(self.member_weights_, np.exp(log_softmax(predictors)), 1)
 
     def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
-        observed = self._probabilities(Z)[np.arange(len(y)), y]
-        return np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
+        return log_class_probability(self._probabilities(Z), y)
 
 
 @share_docs(**DOCS)
@@ -142,23 +133,18 @@ class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
     True
     """
 
-    @share_docs(**FIT_DOCS)
     @fit_context(skip_nested=True)
     def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
         """Fit all kernels and penalties, and weight them by their left-out predictions.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
+        $samples
         y : array-like of shape (n_samples,)
             Values.
         $options
 
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
+        $fitted
         """
         self.fit_left_out(X, y, groups, sample_weight)
         return self

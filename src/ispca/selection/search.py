@@ -232,8 +232,7 @@ def _wald(state: State, weights: Floats) -> Floats:
     means = problems.loss.mean(problems.predictors(state.unknowns))
     variance = np.diagonal(np.linalg.inv(damp(problems.information(means))), axis1=1, axis2=2)
     coef = state.unknowns[:, :, 1:]
-    rise: Floats = weights @ (coef**2 / variance.reshape(state.unknowns.shape)[:, :, 1:]).sum(axis=1)
-    return rise
+    return weights @ (coef**2 / variance.reshape(state.unknowns.shape)[:, :, 1:]).sum(axis=1)
 
 
 def _best(state: State, pool: Floats, price: Floats, weights: Floats) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..foundation.arrays import Floats
 from ..targets import Target
 from ..targets.mixture_weights import concentrations, fit_inverse_temperature, stacking_weights, tempered
-from ..targets.samples import SMALLEST_PROBABILITY, HeldOut, Prediction
+from ..targets.samples import HeldOut, Prediction, log_class_probability
 
 CONCENTRATION = 1.5
 
@@ -48,7 +48,9 @@ def combined_predictions(
             known = [target.mix(predictions[k], weights).probabilities for k in others]
             codes = np.concatenate([observed[k].observed for k in others])
             pooled = np.concatenate([np.asarray(part) for part in known])
-            mixed = _sharpened(mixed, fit_inverse_temperature(pooled, codes, weight), observed[number].observed)
+            sharp = tempered(np.asarray(mixed.probabilities), fit_inverse_temperature(pooled, codes, weight))
+            density = log_class_probability(sharp, observed[number].observed)
+            mixed = replace(mixed, probabilities=sharp, log_density=density)
         mixtures.append(mixed)
     return mixtures
 
@@ -57,10 +59,3 @@ def _weights(parts: Sequence[HeldOut]) -> Floats | None:
     if any(part.weight is None for part in parts):
         return None
     return np.concatenate([np.asarray(part.weight) for part in parts])
-
-
-def _sharpened(mixed: Prediction, inverse_temperature: float, observed: np.ndarray) -> Prediction:
-    """Return a mixture of classifiers with its probabilities to a power."""
-    probabilities = tempered(np.asarray(mixed.probabilities), inverse_temperature)
-    chosen = np.clip(probabilities[np.arange(len(observed)), observed], SMALLEST_PROBABILITY, 1.0)
-    return replace(mixed, probabilities=probabilities, log_density=np.log(chosen))

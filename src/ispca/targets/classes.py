@@ -11,6 +11,7 @@ import numpy as np
 from ..families import ORDINAL, Family, class_family
 from ..families.ordinal import ordinal_target
 from ..foundation.arrays import Floats, protect
+from ..foundation.parameters import share_docs
 from .intervals import UNKNOWN, measure_intervals
 from .measures import (
     ABSOLUTE_ERROR,
@@ -22,7 +23,7 @@ from .measures import (
     MLPD,
     RANKED_PROBABILITY,
 )
-from .samples import SMALLEST_PROBABILITY, Pooled, Prediction, Samples
+from .samples import SMALLEST_PROBABILITY, Pooled, Prediction, Samples, log_class_probability
 from .target import (
     Judgment,
     Kind,
@@ -88,9 +89,8 @@ class Classes(Target):
             return Prediction(value)
         if find_method(estimator, "predict_proba") is not None:
             probabilities = class_probabilities(estimator, X, classes, len(y))
-            observed = probabilities[np.arange(len(y)), np.searchsorted(classes, y)]
-            log_density = np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
-            return Prediction(value, probabilities, log_density=log_density)
+            density = log_class_probability(probabilities, np.searchsorted(classes, y))
+            return Prediction(value, probabilities, log_density=density)
         decide = find_method(estimator, "decision_function")
         if decide is not None and len(trained) == len(classes):
             ranking = possible_ranking(decide(protect(X, estimator)), len(y), len(classes))
@@ -167,6 +167,7 @@ CLASSES = Classes()
 ORDERED_CLASSES = OrderedClasses()
 
 
+@share_docs()
 class ClassPredictions(Predictions):
     """What a classifier predicts, given probabilities."""
 
@@ -187,10 +188,7 @@ class ClassPredictions(Predictions):
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
 
         Returns
         -------
@@ -203,10 +201,7 @@ class ClassPredictions(Predictions):
     def predict_proba(self, X: Any) -> Floats:
         """Return the predictive probability of each class.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
 
         Returns
         -------
@@ -219,10 +214,7 @@ class ClassPredictions(Predictions):
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of the predictive probability of each class.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
 
         Returns
         -------

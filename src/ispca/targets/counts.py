@@ -10,13 +10,13 @@ import numpy as np
 from ..families import NEGATIVE_BINOMIAL, CountFamily
 from ..families.counts import explained_deviance
 from ..foundation.arrays import Floats
+from ..foundation.parameters import share_docs
 from .measures import ABSOLUTE_ERROR, COVERAGE, EXPLAINED_DEVIANCE, MLPD, POISSON_DEVIANCE
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
 from .target import Kind, OffsetPredictions, Target, by_name, find_base_rate, find_method, log_density
 from .target_and_prediction_checks import (
     check_counts,
     check_weights,
-    n_rows,
     observed_counts,
     possible_counts,
     possible_interval,
@@ -61,6 +61,7 @@ class Counts(Target):
 COUNTS = Counts()
 
 
+@share_docs()
 class CountPredictions(OffsetPredictions):
     """What a regression of counts predicts, given expected counts."""
 
@@ -81,12 +82,8 @@ class CountPredictions(OffsetPredictions):
     def predict(self, X: Any, offset: Any = None) -> Floats:
         """Return the expected count, averaged over a posterior or mixture.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
-        offset : array-like of shape (n_samples,), optional
-            Logarithm of the exposure of each sample, 0 by default.
+        $new_samples
+        $offset
 
         Returns
         -------
@@ -102,16 +99,11 @@ class CountPredictions(OffsetPredictions):
         count. The deviance is that of Poisson counts, as in scikit-learn's ``d2_tweedie_score`` with power 1; that
         of a negative-binomial model has the posterior mean of its dispersion.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
         y : array-like of shape (n_samples,)
             Observed counts.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
-        offset : array-like of shape (n_samples,), optional
-            Logarithm of the exposure of each sample, 0 by default.
+        $sample_weight
+        $offset
 
         Returns
         -------
@@ -124,23 +116,3 @@ class CountPredictions(OffsetPredictions):
         family, dispersion = self._deviance_family()
         exposure = offset if self._constant_rate else None
         return explained_deviance(family, counts, predicted, exposure, weights, dispersion)
-
-    def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
-        """Return the log predictive probability of each observed count.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
-        y : array-like of shape (n_samples,)
-            Observed counts.
-        offset : array-like of shape (n_samples,), optional
-            Logarithm of the exposure of each sample, 0 by default.
-
-        Returns
-        -------
-        density : ndarray of shape (n_samples,)
-            One value per sample; larger is better.
-        """
-        Z, offset = self._check_offset(X, offset)
-        return self._log_density(Z, self._observed(y, n_rows(Z)), offset)

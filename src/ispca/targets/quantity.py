@@ -12,8 +12,9 @@ from scipy.special import ndtri
 
 from ..families import GAUSSIAN
 from ..foundation.arrays import Floats, protect
+from ..foundation.parameters import share_docs
 from .measures import COVERAGE, MLPD, R2, RMSE
-from .normal_mixtures import mixture_quantile
+from .mixture_weights import mixture_quantile
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
 from .target import Predictions, Target, by_name, find_base_rate, find_method, log_density
 from .target_and_prediction_checks import (
@@ -95,6 +96,7 @@ def interval_tails(level: float) -> tuple[float, float]:
     return tail, 1 - tail
 
 
+@share_docs()
 class QuantityPredictions(Predictions):
     """What a regression predicts, given the mean and standard deviation of its predictive distribution."""
 
@@ -114,10 +116,7 @@ class QuantityPredictions(Predictions):
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the predictive mean, and optionally the predictive standard deviation.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, too. It includes noise, and the
             uncertainty of a posterior or the differences between the parts of a mixture.
@@ -133,6 +132,7 @@ class QuantityPredictions(Predictions):
         return self._mean_and_deviation(Z) if return_std else self._mean(Z)
 
 
+@share_docs()
 class QuantityIntervals(QuantityPredictions):
     """What a regression predicts whose predictive distribution also has quantiles."""
 
@@ -143,10 +143,7 @@ class QuantityIntervals(QuantityPredictions):
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Return the central predictive interval.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
         level : float, default=0.9
             Probability that a new observation lies inside.
 

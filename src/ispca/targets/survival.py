@@ -20,6 +20,7 @@ from ..families.survival_curves import (
 from ..families.survival_target import survival_target
 from ..foundation.arrays import Floats, protect
 from ..foundation.messages import count
+from ..foundation.parameters import share_docs
 from .concordance_and_brier_score import comparable_pairs
 from .intervals import UNKNOWN
 from .measures import CONCORDANCE, INTEGRATED_BRIER, MLPD, percent
@@ -39,7 +40,6 @@ from .target import (
 )
 from .target_and_prediction_checks import (
     check_weights,
-    n_rows,
     observed_survival,
     possible_curves,
     possible_values,
@@ -156,10 +156,10 @@ def risk_of_curves(curves: Floats, times: Floats) -> Floats:
     """Return minus the mean survival time up to the last time, the area under each curve (samples x times)."""
     # Everyone survives until the first time.
     before = np.column_stack([np.ones(len(curves)), curves[:, :-1]])
-    risk: Floats = -(before @ np.diff(times, prepend=0.0))
-    return risk
+    return -(before @ np.diff(times, prepend=0.0))
 
 
+@share_docs()
 class SurvivalPredictions(OffsetPredictions):
     """What a model of survival predicts, given risks and survival curves; in the style of scikit-survival."""
 
@@ -183,12 +183,8 @@ class SurvivalPredictions(OffsetPredictions):
         It is the linear predictor of ``coef_``, for a posterior its mean. Risk scores of different methods have
         different scales, so that of a stack is minus the mean survival time up to the last training time.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor, 0 by default.
+        $new_samples
+        $offset
 
         Returns
         -------
@@ -200,16 +196,11 @@ class SurvivalPredictions(OffsetPredictions):
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return Harrell's concordance index.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
         y : structured array, frame or tuple
             Event and time, as in ``fit``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor, 0 by default.
+        $sample_weight
+        $offset
 
         Returns
         -------
@@ -223,14 +214,10 @@ class SurvivalPredictions(OffsetPredictions):
     def predict_survival_function(self, X: Any, return_array: bool = False, offset: Any = None) -> Any:
         """Return the survival function of each sample, averaged over a posterior or mixture.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
         return_array : bool, default=False
             Whether to return the probabilities at ``unique_times_`` instead of functions.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor, 0 by default.
+        $offset
 
         Returns
         -------
@@ -239,28 +226,3 @@ class SurvivalPredictions(OffsetPredictions):
         """
         curves = self._curves(*self._check_offset(X, offset))
         return curves if return_array else survival_functions(self.unique_times_, curves)
-
-    def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
-        """Return the log predictive density of each event time, or survival probability if censored.
-
-        The partial likelihood gives times no density. The density therefore uses a baseline hazard that is
-        constant on up to ten intervals with equally many training events: the events of the interval, plus one
-        half, over the sum of ``exp(X beta)`` times the time spent there. The last one goes on forever. Each
-        draw of a posterior and each averaged penalty has its own hazard.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
-        y : structured array, frame or tuple
-            Event and time, as in ``fit``.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor, 0 by default.
-
-        Returns
-        -------
-        density : ndarray of shape (n_samples,)
-            One value per sample; larger is better.
-        """
-        Z, offset = self._check_offset(X, offset)
-        return self._log_density(Z, self._observed(y, n_rows(Z)), offset)
