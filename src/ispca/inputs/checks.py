@@ -75,19 +75,6 @@ def _read_source(estimator: Any, X: ColumnSource, y: Any, needs_target: bool) ->
     return X, y
 
 
-def _same_features(estimator: Any, X: ColumnSource) -> ColumnSource:
-    """Return the source, or say how its features differ from those of the fit."""
-    if X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
-            "features as input."
-        )
-    known = known_names(estimator)
-    if known is not None and X.names is not None and list(X.names) != list(known):
-        raise ValueError("The feature names of X must be those of fit, in the same order.")
-    return X
-
-
 def known_names(estimator: Any) -> np.ndarray | None:
     """Return the names of the features that an estimator was fitted to, if they have any."""
     return getattr(estimator, "feature_names_in_", None)
@@ -100,9 +87,9 @@ def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
     if is_survival(y):
         X = check_array(X, **_X_OPTIONS)
         check_consistent_length(X, y)
-        return check_values(X), y
-    with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
-        X, y = check_X_y(X, y, **_X_OPTIONS)
+    else:
+        with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
+            X, y = check_X_y(X, y, **_X_OPTIONS)
     return check_values(X), y
 
 
@@ -115,15 +102,16 @@ def read_new_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Validate X for ``transform``, but not its values, which may be missing."""
     names, known = getattr(X, "columns", None), known_names(estimator)
     if isinstance(X, ColumnSource):
-        return _same_features(estimator, X)
+        if X.shape[1] != estimator.n_features_in_:
+            expected = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+            raise ValueError(f"X has {X.shape[1]} features, but {expected}.")
+        if known is not None and X.names is not None and list(X.names) != list(known):
+            raise ValueError("The feature names of X must be those of fit, in the same order.")
+        return X
     X = check_container(X)
     check_columns(X)
-    if (
-        names is not None
-        and known is not None
-        and sorted(map(str, names)) == sorted(known)
-        and list(names) != list(known)
-    ):
+    named = names is not None and known is not None and list(names) != list(known)
+    if named and sorted(map(str, names)) == sorted(known):
         raise ValueError(
             "The feature names must be in the same order as they were in fit: reorder the columns of X."
         )

@@ -17,7 +17,7 @@ from ..containers.derived import SelfFilledSource
 from ..containers.source import reading_text
 from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.messages import RankWarning, notify
-from ..foundation.parameters import fit_context, integer_seed
+from ..foundation.parameters import fit_context, integer_seed, share_docs
 from ..foundation.splits import cross_fit_splits
 from ..inputs.checks import columns_of, target_array, training_samples
 from ..reduction.components import needs_sample_gram
@@ -56,6 +56,7 @@ FOLLOWING = (
 )
 
 
+@share_docs()
 class SupervisedComponents(LinearProjection):
     """Base class of ISPCA and SPCA: checks, fit and fitted attributes."""
 
@@ -80,13 +81,7 @@ class SupervisedComponents(LinearProjection):
     }
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        offset: Any = None,
-        groups: Any = None,
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, offset: Any = None, groups: Any = None
     ) -> Self:
         """Find the components.
 
@@ -106,22 +101,13 @@ class SupervisedComponents(LinearProjection):
             permutation tests respect them: they exchange samples within groups if the target varies there,
             otherwise whole groups of equal size.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        $fitted
         """
         self._fit(X, y, sample_weight, offset, groups)
         return self
 
     def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        offset: Any = None,
-        groups: Any = None,
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, offset: Any = None, groups: Any = None
     ) -> Any:
         """Find the components and return the new features of the training samples.
 
@@ -130,11 +116,7 @@ class SupervisedComponents(LinearProjection):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The target.
-        sample_weight, offset, groups : array-like of shape (n_samples,), optional
+        X, y, sample_weight, offset, groups
             As in ``fit``.
 
         Returns
@@ -318,17 +300,9 @@ class SupervisedComponents(LinearProjection):
 
     def _fold_splits(self, data: TrainingData, response: Response) -> list[tuple[Indices, Indices]] | None:
         """Return training and held-out samples of each fold; None, with a warning, if two folds are impossible."""
-        target: Any = response.columns[:, 0]
-        if response.family.classification:
-            target = response.class_codes
-        splits = cross_fit_splits(
-            self.cross_fit,
-            data.X,
-            target,
-            data.groups,
-            response.family.classification,
-            integer_seed(self.random_state),
-        )
+        classes, seed = response.family.classification, integer_seed(self.random_state)
+        target: Any = response.class_codes if classes else response.columns[:, 0]
+        splits = cross_fit_splits(self.cross_fit, data.X, target, data.groups, classes, seed)
         return None if splits is None else [(split.train, split.test) for split in splits]
 
     def _permutations(self, data: TrainingData, most: int, reuse: Reuse | None) -> Permutations:
@@ -340,12 +314,7 @@ class SupervisedComponents(LinearProjection):
         return min(limit for limit in limits if limit is not None)
 
     def _store(
-        self,
-        reduction: Reduction,
-        design: Design,
-        start: StartBasis,
-        response: Response | None,
-        threads: Workers,
+        self, reduction: Reduction, design: Design, start: StartBasis, response: Response | None, threads: Workers
     ) -> None:
         n_found = reduction.projection.shape[0]
         self.components_ = reduction.projection
@@ -368,10 +337,8 @@ class SupervisedComponents(LinearProjection):
             self.classes_ = response.classes
         if self.n_components is not None and n_found < self.n_components:
             noun = "component" if n_found == 1 else "components"
-            message = (
-                f"n_components={self.n_components}, but X has only rank {n_found}: returning {n_found} {noun}."
-            )
-            notify(message, RankWarning)
+            found = f"X has only rank {n_found}: returning {n_found} {noun}."
+            notify(f"n_components={self.n_components}, but {found}", RankWarning)
 
     def _scores(self, reduction: Reduction, design: Design, X: Any, kept: Indices | None) -> Floats:
         """Return the new features of all training samples, and store their variance."""

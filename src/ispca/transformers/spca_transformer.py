@@ -165,38 +165,26 @@ class SPCA(SupervisedComponents):
     ) -> Reduction:
         selected = np.empty(0, np.intp)
         if data.response is not None:
-            selected = self._screen(data, design, data.response, basis, threads, reuse)
+            selected = self._screen(data, design, basis, threads, reuse)
             if not len(selected):
                 message = "No single feature passed the screening, so SPCA returns unsupervised components only."
                 notify(message, NoFeatureWarning)
         self.selected_ = selected
         if self.verbose:
             print(f"[SPCA] {len(selected)} of {design.shape[1]} features selected")
-        return screened(
-            design,
-            threads,
-            selected,
-            n_supervised=self._most_supervised(basis, len(selected)),
-            n_components=self.n_components,
-            basis=basis,
-        )
+        most = self._most_supervised(basis, len(selected))
+        return screened(design, threads, selected, n_supervised=most, n_components=self.n_components, basis=basis)
 
     def _screen(
-        self,
-        data: TrainingData,
-        design: Design,
-        response: Response,
-        basis: Floats,
-        threads: Workers,
-        reuse: Reuse | None,
+        self, data: TrainingData, design: Design, basis: Floats, threads: Workers, reuse: Reuse | None
     ) -> Indices:
-        statistic = make_statistic(self.statistic, data.X, design, response, basis, threads)
+        assert data.response is not None
+        statistic = make_statistic(self.statistic, data.X, design, data.response, basis, threads)
         if self.n_features is not None:
             return np.sort(best_features(statistic.observed(threads), self.n_features))
         if self.threshold is not None:
-            return np.sort(
-                relative_threshold_features(statistic.observed(threads), self.threshold, self.max_features)
-            )
+            scores = statistic.observed(threads)
+            return np.sort(relative_threshold_features(scores, self.threshold, self.max_features))
         permutations = self._permutations(data, self.n_permutations, reuse)
         return significant_features(statistic, permutations, self.alpha, threads)
 
@@ -205,8 +193,7 @@ class SPCA(SupervisedComponents):
     ) -> FoldComponents:
         samples = X if self.statistic == "pearson" else X[fold.train]
         statistic = make_statistic(self.statistic, samples, design, fold.response, basis, threads)
-        scores = statistic.observed(threads)
-        features = np.sort(best_features(scores, len(self.selected_)))
+        features = np.sort(best_features(statistic.observed(threads), len(self.selected_)))
         return screened_components(design, threads, features, count=self.n_supervised_, basis=basis)
 
     def _fold_settings(self) -> tuple[str, int]:
