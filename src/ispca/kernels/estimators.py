@@ -10,10 +10,10 @@ from scipy.stats import norm
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..foundation.arrays import Floats
-from ..foundation.parameters import fit_context, share_docs
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import fit_context
 from ..targets.classes import ClassPredictions
-from ..targets.mixture_weights import mixture_quantile
-from ..targets.quantity import QuantityIntervals, interval_tails
+from ..targets.quantity import QuantityIntervals, interval_tails, mixture_quantile
 from ..targets.samples import INTERVAL_PROBABILITY, Prediction, log_class_probability
 from ..targets.target_and_prediction_checks import class_codes, numeric_target
 from .base import DOCS, KernelMethod

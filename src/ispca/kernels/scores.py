@@ -10,7 +10,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils._param_validation import StrOptions
 
 from ..foundation.arrays import Floats
-from ..foundation.parameters import fit_context, share_docs
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import fit_context
 from ..inputs.checks import columns_of, target_array
 from ..reduction.response import FAMILY_CHOICES, AdjustedTarget, find_family
 from ..targets import is_category

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..families import Family
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import PathEndWarning, notify
-from ..foundation.parameters import fit_context, integer_seed, share_docs
+from ..foundation.parameters import fit_context, integer_seed
 from ..inputs.checks import check_new_data, check_training_data
 from ..reduction.reuse import find_or_make, find_reuse
 from ..targets.samples import Samples, select_samples

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..containers import ColumnSource
 from ..foundation.arrays import Floats, Indices
-from ..foundation.parameters import column_mask, fit_context, share_docs
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import column_mask, fit_context
 from ..inputs.checks import check_container, check_training_data, known_names, read_new_data, read_training_data
 from ..models.classifiers import PosteriorClassifier, PosteriorOrdinal
 from ..models.posterior import Posterior

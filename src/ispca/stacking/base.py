@@ -23,9 +23,10 @@ from ..fitting.fit_and_predict import check_fit_parameters, clone_with_seed
 from ..fitting.fit_store import Failure
 from ..fitting.runner import SECONDS_WORTH_WORKERS, Work, portions, run
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import notify
 from ..foundation.parallel import cluster_client, count_workers, run_parallel
-from ..foundation.parameters import fit_context, share_docs
+from ..foundation.parameters import fit_context
 from ..foundation.result_tables import ResultTable, as_table
 from ..foundation.splits import Split, check_groups, make_fold_splits
 from ..inputs.checks import check_container, check_training_data

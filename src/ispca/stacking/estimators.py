@@ -13,12 +13,13 @@ from ..families import POISSON, CountFamily
 from ..families.ordinal import ordinal_target
 from ..fitted_parts import take_apart
 from ..foundation.arrays import Floats, protect
-from ..foundation.parameters import fit_context, share_docs
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import fit_context
 from ..targets import ORDERED_CLASSES, Target
 from ..targets.classes import ClassPredictions, class_probabilities
 from ..targets.counts import CountPredictions
-from ..targets.mixture_weights import fit_inverse_temperature, mixture_quantile, tempered
-from ..targets.quantity import QuantityIntervals, normal_part
+from ..targets.mixture_weights import fit_inverse_temperature, tempered
+from ..targets.quantity import QuantityIntervals, mixture_quantile, normal_part
 from ..targets.samples import Prediction, Samples, log_class_probability
 from ..targets.survival import SurvivalPredictions, risk_of_curves, survival_at
 from ..targets.target_and_prediction_checks import n_rows, possible_counts, possible_values

@@ -11,7 +11,7 @@ import numpy as np
 from ..families import ORDINAL, Family, class_family
 from ..families.ordinal import ordinal_target
 from ..foundation.arrays import Floats, protect
-from ..foundation.parameters import share_docs
+from ..foundation.docstrings import share_docs
 from .intervals import UNKNOWN, measure_intervals
 from .measures import (
     ABSOLUTE_ERROR,

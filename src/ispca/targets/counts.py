@@ -10,7 +10,7 @@ import numpy as np
 from ..families import NEGATIVE_BINOMIAL, CountFamily
 from ..families.counts import explained_deviance
 from ..foundation.arrays import Floats
-from ..foundation.parameters import share_docs
+from ..foundation.docstrings import share_docs
 from .measures import ABSOLUTE_ERROR, COVERAGE, EXPLAINED_DEVIANCE, MLPD, POISSON_DEVIANCE
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
 from .target import Kind, OffsetPredictions, Target, by_name, find_base_rate, find_method, log_density

@@ -1,4 +1,4 @@
-"""Mixtures: the weights and inverse temperature that fit out-of-fold observations best, and quantiles."""
+"""Stacking weights and inverse temperature: what fits the out-of-fold observations best."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import logsumexp
 
 from ..foundation.arrays import Floats
 from .samples import SMALLEST_PROBABILITY
@@ -16,7 +16,6 @@ TOLERANCE = 1e-10
 # Prior standard deviation of the log inverse temperature, and its largest absolute value.
 LOG_INVERSE_TEMPERATURE_SD = 0.2
 LARGEST_LOG_INVERSE_TEMPERATURE = 1.5
-BISECTIONS = 60
 # The candidate that predicts well on almost all data sets, and the parameter of its prior.
 RELIABLE, RELIABLE_CONCENTRATION = "kernels", 5.0
 
@@ -87,18 +86,3 @@ def fit_inverse_temperature(
 
     bounds = (-LARGEST_LOG_INVERSE_TEMPERATURE, LARGEST_LOG_INVERSE_TEMPERATURE)
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
-
-
-def mixture_quantile(tail: float, weights: Floats, mean: Floats, deviation: Floats) -> Floats:
-    """Return a quantile of each mixture (parts x mixtures) by bisection between the quantiles of its parts.
-
-    >>> mixture_quantile(0.5, np.array([0.5, 0.5]), np.array([[0.0], [2.0]]), np.ones((2, 1))).round(6)
-    array([1.])
-    """
-    parts = mean + deviation * ndtri(tail)
-    low, high = parts.min(axis=0), parts.max(axis=0)
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        below = weights @ ndtr((middle - mean) / deviation) < tail
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return (low + high) / 2

@@ -8,13 +8,12 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from ..families import GAUSSIAN
 from ..foundation.arrays import Floats, protect
-from ..foundation.parameters import share_docs
+from ..foundation.docstrings import share_docs
 from .measures import COVERAGE, MLPD, R2, RMSE
-from .mixture_weights import mixture_quantile
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
 from .target import Predictions, Target, by_name, find_base_rate, find_method, log_density
 from .target_and_prediction_checks import (
@@ -24,6 +23,8 @@ from .target_and_prediction_checks import (
     possible_spread,
     possible_values,
 )
+
+BISECTIONS = 60
 
 
 class Quantity(Target):
@@ -78,6 +79,21 @@ class Quantity(Target):
 
 
 QUANTITY = Quantity()
+
+
+def mixture_quantile(tail: float, weights: Floats, mean: Floats, deviation: Floats) -> Floats:
+    """Return a quantile of each mixture (parts x mixtures) by bisection between the quantiles of its parts.
+
+    >>> mixture_quantile(0.5, np.array([0.5, 0.5]), np.array([[0.0], [2.0]]), np.ones((2, 1))).round(6)
+    array([1.])
+    """
+    parts = mean + deviation * ndtri(tail)
+    low, high = parts.min(axis=0), parts.max(axis=0)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        below = weights @ ndtr((middle - mean) / deviation) < tail
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
 
 
 def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:

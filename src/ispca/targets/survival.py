@@ -19,8 +19,8 @@ from ..families.survival_curves import (
 )
 from ..families.survival_target import survival_target
 from ..foundation.arrays import Floats, protect
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import count
-from ..foundation.parameters import share_docs
 from .concordance_and_brier_score import comparable_pairs
 from .intervals import UNKNOWN
 from .measures import CONCORDANCE, INTEGRATED_BRIER, MLPD, percent

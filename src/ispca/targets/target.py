@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 
 from ..families import Family
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import KIND_WORDS
-from ..foundation.parameters import share_docs
 from .intervals import Estimate, estimate
 from .measures import Measure
 from .samples import HeldOut, Pooled, Prediction, Samples

@@ -16,8 +16,9 @@ from ..containers.array_api import DeviceArray, exact, like, matching, on_host
 from ..containers.derived import SelfFilledSource
 from ..containers.source import reading_text
 from ..foundation.arrays import Floats, Indices, Mask
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import RankWarning, notify
-from ..foundation.parameters import fit_context, integer_seed, share_docs
+from ..foundation.parameters import fit_context, integer_seed
 from ..foundation.splits import cross_fit_splits
 from ..inputs.checks import columns_of, target_array, training_samples
 from ..reduction.components import needs_sample_gram

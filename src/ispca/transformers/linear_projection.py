@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..containers import ColumnSource
 from ..containers.array_api import DeviceArray, exact, like, matching, namespace, on_host, stacked
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import count
-from ..foundation.parameters import share_docs
 from ..inputs.input_encoding import InputColumns
 from ..reduction.design.device import project_on_device
 from ..reduction.design.partitioned import project_source
