@@ -17,7 +17,8 @@ from typing import Any
 import joblib
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
-WARNINGS = "PYTHONWARNINGS"
+from .block_settings import environment_set
+
 SECONDS_BETWEEN_LOOKS = 0.5
 
 
@@ -85,16 +86,9 @@ def _start_trackers() -> None:
 
     They warn of what killed workers leave and what they remove, which users need not read.
     """
-    before = os.environ.get(WARNINGS)
-    os.environ[WARNINGS] = "ignore"
-    try:
+    with environment_set("PYTHONWARNINGS", "ignore"):
         resource_tracker.ensure_running()
         loky_tracker.ensure_running()
-    finally:
-        if before is None:
-            del os.environ[WARNINGS]
-        else:
-            os.environ[WARNINGS] = before
 
 
 def _run(parent: int, function: Callable[..., Any], shared: tuple[Any, ...], item: Any) -> Any:

@@ -15,13 +15,13 @@ from ..fitting.comparison_inputs import resumable_seed
 from ..fitting.fit_and_predict import clone_with_seed, fit_timed
 from ..fitting.runner import Work
 from ..foundation.parameters import fit_context
-from ..foundation.splits import Split
+from ..foundation.splits import Split, make_fold_splits
 from ..inputs.checks import known_names
 from ..reduction.reuse import share_results
 from ..targets import TARGETS
 from .panel_results import PanelResults, path_table
 from .search import groups_table
-from .selection_data import check_prefit, fold_splits, read_data, read_features, read_settings, take_names
+from .selection_data import check_prefit, read_data, read_features, read_settings
 from .suggestion import (
     Suggestion,
     better_panel_message,
@@ -194,12 +194,13 @@ class ProjectionSelector(PanelResults):
         given = {"groups": groups, "sample_weight": sample_weight, "offset": offset}
         data = read_data(self.reference, read_features(self, X), y, self.kind, given)
         if self.prefit:
-            check_prefit(self.reference, data)
-            take_names(self)
+            check_prefit(self, data)
         names, wanted = known_names(self), (self.max_features, self.always, self.never, self.costs)
         settings, self._values = read_settings(data.samples.X, names, *wanted)
         seed = resumable_seed(self.random_state, self.resume)
-        splits = fold_splits(self.cv, data, seed)
+        labels, strata = data.target.strata(data.samples.y)
+        drawn = (data.samples.X, labels, data.samples.groups, strata is not None, seed)
+        splits = [] if self.cv is None else make_fold_splits(self.cv, *drawn)
         self._data, self._searcher = data, Searcher(settings, self.n_draws, self.n_clusters, seed)
         self.reference_ = self.reference if self.prefit else clone_with_seed(self.reference, seed)
         if not self.prefit:
@@ -255,8 +256,7 @@ class ProjectionSelector(PanelResults):
         """Set the suggested size, its explanation and the groups of its features."""
         self.n_features_, self.message_ = suggested
         size = self.n_features_
-        found = self._exchanges(size, range(size))
-        error = self._error(size) if size else 0.0
+        found, error = self._exchanges(size, range(size)), self._error(size) if size else 0.0
         self.groups_ = groups_table(self.panels_[size], found, error, self._names())
 
     def __sklearn_tags__(self) -> Any:

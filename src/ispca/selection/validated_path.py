@@ -231,8 +231,8 @@ def path_predictions(
 
 def path_measures(target: Target, held_out: HeldOut, predictions: Sequence[Prediction]) -> dict[str, Floats]:
     """Return each measure of the predictions of each size and, last, of the reference; NaN if undefined."""
-    scores = {name: target.measures[name].score for name in target.shown_measures}
+    measures = [target.measures[name] for name in target.shown_measures]
     return {
-        name: np.array([score(held_out, item) for item in predictions], dtype=np.float64)
-        for name, score in scores.items()
+        each.name: np.array([each.score(held_out, item) for item in predictions], dtype=np.float64)
+        for each in measures
     }
