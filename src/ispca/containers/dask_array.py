@@ -79,15 +79,7 @@ def _open_parcel(content: bytes) -> Parcel:
 
 
 class DaskArray(ColumnSource):
-    """A Dask array.
-
-    Attributes
-    ----------
-    X : dask.array.Array of shape (n, D)
-        The array as it was given.
-    client : distributed.Client or None
-        The cluster; None for a scheduler of this process.
-    """
+    """A Dask array X, as it was given, on the cluster of a client; None for a scheduler of this process."""
 
     width: int
 
@@ -167,15 +159,9 @@ class DaskArray(ColumnSource):
         for array in arrays:
             rows = da.from_array(array, chunks=(self.X.chunks[1], *array.shape[1:]), name=False)
             parts += [rows, "j" if array.ndim == 1 else "jk"]
-        products = da.blockwise(
-            partial(_product, job=Job(task, workers), sparse=self.sparse),
-            "ijk",
-            *parts,
-            adjust_chunks={"j": 1},
-            dtype=np.float64,
-            meta=np.empty((0, 0, 0)),
-        )
-        return products.sum(axis=1)
+        product = partial(_product, job=Job(task, workers), sparse=self.sparse)
+        shape: dict[str, Any] = {"adjust_chunks": {"j": 1}, "dtype": np.float64, "meta": np.empty((0, 0, 0))}
+        return da.blockwise(product, "ijk", *parts, **shape).sum(axis=1)
 
     def _count(self, blocks: Sequence[Block]) -> None:
         self.n_columns_read += sum(
@@ -192,15 +178,10 @@ class DaskArray(ColumnSource):
         job = delayed(Parcel(Job(task, None if workers is None else workers.alone())), traverse=False)
         wanted = [self._columns_of_chunk(block) for block in blocks]
         own = [Parcel(part) for part in zip(wanted, arguments, strict=True)]
-        return [
-            run(self.chunks[place], job, part, self._describe(place))
-            for place, part in zip(places, own, strict=True)
-        ]
-
-    def _describe(self, place: int) -> Described:
-        start = place * self.width
-        columns = (start, min(start + self.width, self.shape[1]))
-        return Described(self.sparse, columns, self.shape[0], str(self.dtype))
+        borders = [(place * self.width, min((place + 1) * self.width, self.shape[1])) for place in places]
+        described = [Described(self.sparse, columns, self.shape[0], str(self.dtype)) for columns in borders]
+        chosen = [self.chunks[place] for place in places]
+        return [run(chunk, job, *sent) for chunk, *sent in zip(chosen, own, described, strict=True)]
 
     def _columns_of_chunk(self, block: Block) -> Any:
         """Return which columns of its chunk a block consists of; None if these are all."""

@@ -110,8 +110,9 @@ def read_new_data(estimator: Any, X: Any, **options: Any) -> Any:
         return X
     X = check_container(X)
     check_columns(X)
-    named = names is not None and known is not None and list(names) != list(known)
-    if named and sorted(map(str, names)) == sorted(known):
+    shown = [] if names is None else list(names)
+    seen = shown if known is None else list(known)
+    if shown != seen and sorted(map(str, shown)) == sorted(seen):
         raise ValueError(
             "The feature names must be in the same order as they were in fit: reorder the columns of X."
         )

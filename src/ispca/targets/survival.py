@@ -38,12 +38,7 @@ from .target import (
     mixed_probabilities,
     pooled_estimate,
 )
-from .target_and_prediction_checks import (
-    check_weights,
-    observed_survival,
-    possible_curves,
-    possible_values,
-)
+from .target_and_prediction_checks import check_weights, observed_survival, possible_curves, possible_values
 
 # Predicted survival is evaluated at quantiles of the observed event times: later, too few samples are left.
 N_TIMES = 50
