@@ -86,7 +86,9 @@ class DaskArray(ColumnSource):
     def __init__(self, X: Any) -> None:
         self.X, self.shape, self.dtype, self.label = X, X.shape, X.dtype, "the Dask array"
         self.sparse = sp.issparse(X._meta) or hasattr(X._meta, "to_scipy_sparse")
-        self.client, self._copy = _current_client(), None
+        # The cluster that Dask would compute on now, if it is not this process.
+        owner = getattr(load_extra("Using Dask arrays", "dask.base").get_scheduler(), "__self__", None)
+        self.client, self._copy = owner if hasattr(owner, "scatter") else None, None
         narrow = -(-self.shape[1] // FEWEST_CHUNKS)
         fitting = int(min(narrow, CHUNK_BYTES / max(self.bytes_per_column, 1.0)))
         self.width = max(1, fitting // BLOCK_COLUMNS) * BLOCK_COLUMNS
@@ -200,22 +202,12 @@ class DaskArray(ColumnSource):
                 with explain_errors(self.X, self._where):
                     return list(compute(*tasks, traverse=False, **self._where))
             except Exception:
-                self._forget_copy()
+                # Our chunks go: failed ones would fail again after their cause is gone.
+                if self.client is not None and self._copy is not None:
+                    self.client.cancel(self._copy)
+                    self._copy = None
+                    del self.whole_columns, self.chunks
                 raise
-
-    def _forget_copy(self) -> None:
-        """Remove our chunks from the cluster: failed ones would fail again after their cause is gone."""
-        if self.client is not None and self._copy is not None:
-            self.client.cancel(self._copy)
-            self._copy = None
-            del self.whole_columns, self.chunks
-
-
-def _current_client() -> Any:
-    """Return the cluster that Dask would compute on now; None if this process does."""
-    scheduler = load_extra("Using Dask arrays", "dask.base").get_scheduler()
-    owner = getattr(scheduler, "__self__", None)
-    return owner if hasattr(owner, "scatter") else None
 
 
 def _first(block: Block) -> int:

@@ -70,7 +70,11 @@ def _children_without_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    _start_trackers()
+    # Starting the processes that count shared resources later would unblock the signal. They warn of what killed
+    # workers leave and what they remove, which users need not read.
+    with environment_set("PYTHONWARNINGS", "ignore"):
+        resource_tracker.ensure_running()
+        loky_tracker.ensure_running()
     ended = threading.Event()
     threading.Thread(target=ended.wait, daemon=True).start()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -79,16 +83,6 @@ def _children_without_interrupts() -> Iterator[None]:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         ended.set()
-
-
-def _start_trackers() -> None:
-    """Start the processes that count shared resources: starting them later would unblock the signal.
-
-    They warn of what killed workers leave and what they remove, which users need not read.
-    """
-    with environment_set("PYTHONWARNINGS", "ignore"):
-        resource_tracker.ensure_running()
-        loky_tracker.ensure_running()
 
 
 def _run(parent: int, function: Callable[..., Any], shared: tuple[Any, ...], item: Any) -> Any:

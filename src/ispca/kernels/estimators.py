@@ -17,7 +17,7 @@ from ..targets.quantity import QuantityIntervals, interval_tails, mixture_quanti
 from ..targets.samples import INTERVAL_PROBABILITY, Prediction, log_class_probability
 from ..targets.target_and_prediction_checks import class_codes, numeric_target
 from .base import DOCS, KernelMethod
-from .class_calibration import Calibration, calibrate_classes, log_softmax
+from .class_calibration import Calibration, calibrate_classes
 
 # A deviation below this fraction of the spread of the target would mean that left-out values fit it exactly.
 LEAST_DEVIATION = 1e-6
@@ -94,8 +94,8 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
         return Prediction(left_out.argmax(axis=1), left_out, log_density=log_class_probability(left_out, codes))
 
     def _probabilities(self, Z: Any) -> Floats:
-        predictors = self.slopes_[:, None, None] * self._member_values(Z) + self.intercepts_[:, None, :]
-        return np.tensordot(self.member_weights_, np.exp(log_softmax(predictors)), 1)
+        logs = Calibration(self.slopes_, self.intercepts_).log_probabilities(self._member_values(Z))
+        return np.tensordot(self.member_weights_, np.exp(logs), 1)
 
     def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
         return log_class_probability(self._probabilities(Z), y)

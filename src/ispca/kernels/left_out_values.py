@@ -84,7 +84,7 @@ class KernelDecomposition:
         fitted = target - dual[0] / (self.roots**2)[:, None]
         left_out = self._left_out(target, dual, shrinkage, folds)
         for fold in filter(self._loses_a_column, folds):
-            rest, columns = self._rest(fold)
+            rest, columns = self.rest(fold)
             weighted = self.roots[rest, None] * columns[rest]
             coef = np.linalg.pinv(weighted, RANK_TOLERANCE) @ (self.roots[rest, None] * target[rest])
             left_out[:, fold] = columns[fold] @ coef
@@ -131,13 +131,13 @@ class KernelDecomposition:
 
     def _without(self, target: Floats, fold: Indices, penalties: Floats) -> Floats:
         """Return what fits without a fold predict for it; a column that is constant without it has no effect."""
-        rest, columns = self._rest(fold)
+        rest, columns = self.rest(fold)
         part = decompose(self.kernel[np.ix_(rest, rest)], columns[rest], self.roots[rest])
         dual, unpenalized = part._coefficients(target[rest], penalties)
         return self.kernel[np.ix_(fold, rest)] @ dual + columns[fold] @ unpenalized
 
-    def _rest(self, fold: Indices) -> tuple[Indices, Floats]:
-        """Return the other samples, and the unpenalized columns centered there."""
+    def rest(self, fold: Indices) -> tuple[Indices, Floats]:
+        """Return the other samples, and the unpenalized columns centered there: constant ones have no effect."""
         rest = np.setdiff1d(np.arange(len(self.roots)), fold)
         columns = self.columns.copy()
         columns[:, 1:] -= np.average(columns[rest, 1:], axis=0, weights=self.roots[rest] ** 2)
@@ -237,10 +237,7 @@ def fit_screened(
     dual, unpenalized = whole.fit(target)
     left_out = np.empty((len(dual), *target.shape))
     for fold, features in zip(folds, ranked[1:], strict=True):
-        rest, found = np.setdiff1d(np.arange(len(target)), fold), kernel(features)
-        # A column that is constant without the fold has no effect on it.
-        centered = columns.copy()
-        centered[:, 1:] -= np.average(columns[rest, 1:], axis=0, weights=roots[rest] ** 2)
+        (rest, centered), found = whole.rest(fold), kernel(features)
         part = decompose(found[np.ix_(rest, rest)], centered[rest], roots[rest])
         of_rest, of_columns = part.fit(target[rest])
         left_out[:, fold] = found[np.ix_(fold, rest)] @ of_rest + centered[fold] @ of_columns

@@ -27,7 +27,7 @@ from ..foundation.docstrings import share_docs
 from ..foundation.messages import notify
 from ..foundation.parallel import cluster_client, count_workers, run_parallel
 from ..foundation.parameters import fit_context
-from ..foundation.result_tables import ResultTable, as_table
+from ..foundation.result_tables import as_table
 from ..foundation.splits import Split, check_groups, make_fold_splits
 from ..inputs.checks import check_container, check_training_data
 from ..kernels.base import KernelMethod
@@ -164,7 +164,9 @@ class Stacked(Predictions, BaseEstimator):
     def _stack(self, samples: Samples, target: Target, named: dict[str, Any]) -> list[list[Prediction]]:
         """Find the weights, fit the candidates to all samples, and return their predictions fold by fold."""
         validate_data(self, samples.X, skip_check_array=True)
-        self._check_kind(named, samples.y, target)
+        if target.plain and target_is_classes(named, samples.y) != target.has_classes:
+            kind, other = ("regressors", "Regressor") if target.has_classes else ("classifiers", "Classifier")
+            raise ValueError(f"The candidates of {type(self).__name__} are {kind}. Use Stacked{other}.")
         check_fit_parameters(named, samples)
         seed = resumable_seed(self.random_state, self.resume)
         groups = check_groups(samples.groups, len(samples.y))
@@ -195,7 +197,11 @@ class Stacked(Predictions, BaseEstimator):
         )
         weight = None if samples.sample_weight is None else samples.sample_weight[self._held_out]
         self.weights_ = stacking_weights(densities, concentrations(names, self.concentration), weight)
-        self.cv_table_ = _table(names, predictions, densities, self.weights_, weight)
+        seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
+        mean = np.average(densities, axis=0, weights=weight)
+        table: dict[str, Any] = {"candidate": names, "weight": self.weights_, "mlpd": mean}
+        table |= {"mlpd_error": mean_error(densities, mean, weight), "seconds": np.mean(seconds, axis=0)}
+        self.cv_table_ = as_table(table)
 
     def combine(
         self, fitted: dict[str, Any], samples: Samples, splits: list[Split], predictions: list[list[Prediction]]
@@ -204,14 +210,10 @@ class Stacked(Predictions, BaseEstimator):
 
         Parameters
         ----------
-        fitted : dict of str to estimator
-            The candidates, fitted to all samples.
-        samples : Samples
-            All samples.
-        splits : list of Split
-            Splits that hold out every sample once.
-        predictions : list of list of Prediction
-            Predictions of the held-out samples, by split and candidate.
+        fitted, samples : dict of str to estimator, Samples
+            The candidates, fitted to all samples, and these samples.
+        splits, predictions : list of Split, list of list of Prediction
+            Splits that hold out every sample once, and predictions of these samples, by split and candidate.
 
         $fitted
         """
@@ -231,12 +233,6 @@ class Stacked(Predictions, BaseEstimator):
         if not (folds and weighted):
             return {}
         return {name: item for name, item in named.items() if isinstance(item, KernelMethod)}
-
-    def _check_kind(self, named: dict[str, Any], y: Any, target: Target) -> None:
-        """Refuse candidates for another kind of target."""
-        if target.plain and target_is_classes(named, y) != target.has_classes:
-            kind, other = ("regressors", "Regressor") if target.has_classes else ("classifiers", "Classifier")
-            raise ValueError(f"The candidates of {type(self).__name__} are {kind}. Use Stacked{other}.")
 
     def _worked(self, name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
         """Return whether a candidate has a density in every fold; otherwise warn or raise."""
@@ -325,23 +321,6 @@ class Stacked(Predictions, BaseEstimator):
 def offset_option(offset: Floats | None) -> dict[str, Floats]:
     """Return the offset as a parameter; candidates that take none need not take zeros."""
     return {} if offset is None else {"offset": offset}
-
-
-def _table(
-    names: list[str], predictions: list[list[Prediction]], densities: Floats, weights: Floats, weight: Any
-) -> ResultTable:
-    """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
-    seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
-    mean = np.average(densities, axis=0, weights=weight)
-    return as_table(
-        {
-            "candidate": names,
-            "weight": weights,
-            "mlpd": mean,
-            "mlpd_error": mean_error(densities, mean, weight),
-            "seconds": np.mean(seconds, axis=0),
-        }
-    )
 
 
 def mean_error(values: Floats, mean: Floats, weight: Floats | None) -> Floats:

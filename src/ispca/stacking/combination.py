@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..foundation.arrays import Floats
 from ..targets import Target
 from ..targets.mixture_weights import concentrations, fit_inverse_temperature, stacking_weights, tempered
 from ..targets.samples import HeldOut, Prediction, log_class_probability
@@ -20,28 +19,16 @@ def combined_predictions(
 ) -> list[Prediction]:
     """Return the mixture of the candidates' predictions of each fold, with weights from all other folds.
 
-    Parameters
-    ----------
-    target : Target
-        Kind of target, with its evaluation times if there are some.
-    names : list of str
-        Names of the candidates.
-    predictions : sequence of list of Prediction
-        Predictions of the held-out samples, by fold and candidate, with log densities.
-    observed : sequence of HeldOut
-        What was observed in each fold.
-
-    Returns
-    -------
-    mixtures : list of Prediction
-        One for each fold. The outcomes of a fold have no part in its weights.
+    ``predictions`` of the held-out samples, by fold and candidate, have log densities; ``observed`` is what was
+    observed in each fold. The outcomes of a fold have no part in its weights.
     """
     prior = concentrations(names, CONCENTRATION)
     densities = [np.column_stack([np.asarray(part.log_density) for part in row]) for row in predictions]
     mixtures = []
     for number, row in enumerate(predictions):
         others = [k for k in range(len(predictions)) if k != number]
-        weight = _weights([observed[k] for k in others])
+        given = [observed[k].weight for k in others]
+        weight = None if any(part is None for part in given) else np.concatenate(given)
         weights = stacking_weights(np.concatenate([densities[k] for k in others]), prior, weight)
         mixed = target.mix(row, weights)
         if target.has_classes:
@@ -53,9 +40,3 @@ def combined_predictions(
             mixed = replace(mixed, probabilities=sharp, log_density=density)
         mixtures.append(mixed)
     return mixtures
-
-
-def _weights(parts: Sequence[HeldOut]) -> Floats | None:
-    if any(part.weight is None for part in parts):
-        return None
-    return np.concatenate([np.asarray(part.weight) for part in parts])
