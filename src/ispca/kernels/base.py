@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -18,6 +18,8 @@ from ..containers import ColumnSource
 from ..containers.array_api import exact
 from ..containers.derived import SelfFilledSource
 from ..foundation.arrays import Floats, Indices, Mask
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import fit_context
 from ..foundation.splits import make_fold_splits
 from ..inputs.checks import columns_of, training_samples
 from ..inputs.input_encoding import InputColumns
@@ -107,6 +109,7 @@ DOCS = {
 }
 
 
+@share_docs(**DOCS)
 class KernelMethod(InputColumns, Predictions, BaseEstimator):
     """Base class of the kernel methods; a member of their mixture is a kernel with a penalty."""
 
@@ -301,6 +304,22 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         unpenalized = np.tensordot(weights / total, self.unpenalized_coef_[members], 1)
         coef[self.adjusted_] = unpenalized[1:]
         self.coef_ = coef.T
+
+    @fit_context(skip_nested=True)
+    def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
+        """Fit all kernels and penalties, and weight them by their left-out predictions.
+
+        Parameters
+        ----------
+        $samples
+        y : array-like of shape (n_samples,)
+            Class labels, or values.
+        $options
+
+        $fitted
+        """
+        self.fit_left_out(X, y, groups, sample_weight)
+        return self
 
     def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""
