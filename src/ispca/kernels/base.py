@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -112,6 +113,9 @@ DOCS = {
 @share_docs(**DOCS)
 class KernelMethod(InputColumns, Predictions, BaseEstimator):
     """Base class of the kernel methods; a member of their mixture is a kernel with a penalty."""
+
+    # Fits, and returns what is predicted for the training samples when they are left out.
+    fit_left_out: Callable[..., Prediction]
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "kernels": ["array-like"],
@@ -320,10 +324,6 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         """
         self.fit_left_out(X, y, groups, sample_weight)
         return self
-
-    def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
-        """Fit, and return what is predicted for the training samples when they are left out."""
-        raise NotImplementedError
 
     def left_out_predictions(self, samples: Samples, folds: list[Indices]) -> list[Prediction]:
         """Return the predictions of each fold by a fit without it, from one decomposition."""

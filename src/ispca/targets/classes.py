@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -173,10 +173,7 @@ class ClassPredictions(Predictions):
 
     target: Target = CLASSES
     classes_: np.ndarray
-
-    def _probabilities(self, Z: Any) -> Floats:
-        """Return the probabilities of the classes (samples x classes)."""
-        raise NotImplementedError
+    _probabilities: Callable[[Any], Floats]  # of the classes (samples x classes)
 
     def _log_probabilities(self, Z: Any) -> Floats:
         with np.errstate(divide="ignore"):

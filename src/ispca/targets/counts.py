@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -67,14 +68,9 @@ class CountPredictions(OffsetPredictions):
 
     target = COUNTS
     _constant_rate = True  # whether the score compares with a constant rate, not with a constant count
-
-    def _mean(self, Z: Any, offset: Floats | None) -> Floats:
-        """Return the expected counts."""
-        raise NotImplementedError
-
-    def _deviance_family(self) -> tuple[CountFamily, float | None]:
-        """Return the family whose deviance is explained, and its dispersion if it has one."""
-        raise NotImplementedError
+    _mean: Callable[[Any, Floats | None], Floats]  # the expected counts, of Z and offset
+    # The family whose deviance is explained, and its dispersion if it has one.
+    _deviance_family: Callable[[], tuple[CountFamily, float | None]]
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
         return observed_counts(y, n_samples)

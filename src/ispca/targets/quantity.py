@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -117,14 +117,8 @@ class QuantityPredictions(Predictions):
     """What a regression predicts, given the mean and standard deviation of its predictive distribution."""
 
     target = QUANTITY
-
-    def _mean(self, Z: Any) -> Floats:
-        """Return the predictive means."""
-        raise NotImplementedError
-
-    def _mean_and_deviation(self, Z: Any) -> tuple[Floats, Floats]:
-        """Return the predictive means and standard deviations."""
-        raise NotImplementedError
+    _mean: Callable[[Any], Floats]
+    _mean_and_deviation: Callable[[Any], tuple[Floats, Floats]]
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
         return observed_values(y, n_samples)
@@ -152,9 +146,7 @@ class QuantityPredictions(Predictions):
 class QuantityIntervals(QuantityPredictions):
     """What a regression predicts whose predictive distribution also has quantiles."""
 
-    def _quantiles(self, Z: Any, tails: tuple[float, float]) -> Floats:
-        """Return two quantiles of the predictive distribution (samples x 2)."""
-        raise NotImplementedError
+    _quantiles: Callable[[Any, tuple[float, float]], Floats]  # of Z and two tails (samples x 2)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Return the central predictive interval.

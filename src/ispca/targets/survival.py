@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -160,14 +160,8 @@ class SurvivalPredictions(OffsetPredictions):
 
     target = SURVIVAL
     unique_times_: Floats
-
-    def _risk(self, Z: Any, offset: Floats | None) -> Floats:
-        """Return the risk scores."""
-        raise NotImplementedError
-
-    def _curves(self, Z: Any, offset: Floats | None) -> Floats:
-        """Return the probabilities of surviving ``unique_times_`` (samples x times)."""
-        raise NotImplementedError
+    _risk: Callable[[Any, Floats | None], Floats]  # the risk scores, of Z and offset
+    _curves: Callable[[Any, Floats | None], Floats]  # survival at ``unique_times_`` (samples x times)
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
         return observed_survival(y, n_samples)
