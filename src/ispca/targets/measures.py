@@ -9,14 +9,7 @@ import numpy as np
 from scipy.special import rel_entr
 
 from ..foundation.arrays import Floats, Indices
-from .concordance_and_brier_score import (
-    auc,
-    auc_trials,
-    concordance,
-    concordance_trials,
-    integrated_brier,
-    resampled_concordance,
-)
+from . import concordance_and_brier_score as pairs
 from .samples import INTERVAL_PROBABILITY, HeldOut, Prediction
 
 CALIBRATION_BINS = 10
@@ -205,13 +198,13 @@ BALANCED_ACCURACY = Measure(
     "classes count as much as common ones.",
 )
 AUC = Measure(
-    auc,
+    pairs.auc,
     "area under the ROC curve",
     "Area under the ROC curve: the probability that a sample of a class is ranked above one of another "
     "class. Guessing gives 0.5.",
     label="AUC",
     phrase="AUC",
-    trials=auc_trials,
+    trials=pairs.auc_trials,
     needs="probabilities or decision values",
     in_percent=False,
 )
@@ -270,17 +263,17 @@ COVERAGE = Measure(
     needs="intervals",
 )
 CONCORDANCE = Measure(
-    concordance,
+    pairs.concordance,
     "concordance index",
     "Concordance index: the fraction of pairs of samples with known order of events in which the one "
     "with the earlier event has the higher predicted risk, over the pairs of all splits. Guessing gives 0.5.",
-    trials=concordance_trials,
+    trials=pairs.concordance_trials,
     in_percent=False,
     drawn=True,
-    resampled=resampled_concordance,
+    resampled=pairs.resampled_concordance,
 )
 INTEGRATED_BRIER = Measure(
-    integrated_brier,
+    pairs.integrated_brier,
     "integrated Brier score",
     "Integrated Brier score: the mean squared error of predicted survival probabilities, averaged over "
     "the times of events and weighted for censoring. Smaller is better.",
