@@ -9,7 +9,14 @@ import numpy as np
 from scipy.special import rel_entr
 
 from ..foundation.arrays import Floats, Indices
-from . import concordance_and_brier_score as pairs
+from .concordance_and_brier_score import (
+    auc,
+    auc_trials,
+    concordance,
+    concordance_trials,
+    integrated_brier,
+    resampled_concordance,
+)
 from .samples import INTERVAL_PROBABILITY, HeldOut, Prediction
 
 CALIBRATION_BINS = 10
@@ -198,13 +205,13 @@ BALANCED_ACCURACY = Measure(
     "classes count as much as common ones.",
 )
 AUC = Measure(
-    pairs.auc,
+    auc,
     "area under the ROC curve",
     "Area under the ROC curve: the probability that a sample of a class is ranked above one of another "
     "class. Guessing gives 0.5.",
     label="AUC",
     phrase="AUC",
-    trials=pairs.auc_trials,
+    trials=auc_trials,
     needs="probabilities or decision values",
     in_percent=False,
 )
@@ -263,17 +270,17 @@ COVERAGE = Measure(
     needs="intervals",
 )
 CONCORDANCE = Measure(
-    pairs.concordance,
+    concordance,
     "concordance index",
     "Concordance index: the fraction of pairs of samples with known order of events in which the one "
     "with the earlier event has the higher predicted risk, over the pairs of all splits. Guessing gives 0.5.",
-    trials=pairs.concordance_trials,
+    trials=concordance_trials,
     in_percent=False,
     drawn=True,
-    resampled=pairs.resampled_concordance,
+    resampled=resampled_concordance,
 )
 INTEGRATED_BRIER = Measure(
-    pairs.integrated_brier,
+    integrated_brier,
     "integrated Brier score",
     "Integrated Brier score: the mean squared error of predicted survival probabilities, averaged over "
     "the times of events and weighted for censoring. Smaller is better.",
