@@ -14,12 +14,17 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
+import scipy.sparse as sp
+
 from ispca.datasets import Dataset, DatasetError
-from ispca.datasets.arrays import Arrays, verify, write_npz
+from ispca.datasets.arrays import Arrays, verify
 from ispca.datasets.loading import cache_folder, data_folder
 from ispca.datasets.registry import Source, find
+from ispca.foundation.atomic import whole_file
 from ispca.foundation.extras import load_extra
 
 from .convert import convert
@@ -143,6 +148,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def write_npz(path: Path, arrays: Arrays) -> None:
+    """Write the file under a temporary name and move it into place, so that it is never seen incomplete."""
+    stored: dict[str, Any] = dict(arrays.extras)
+    if sp.issparse(arrays.X):
+        stored |= {"data": arrays.X.data.astype("f4"), "indices": arrays.X.indices, "indptr": arrays.X.indptr}
+        stored["shape"] = np.array(arrays.X.shape)
+    else:
+        stored["X"] = arrays.X.astype("f4")
+    if arrays.target.dtype.names:
+        stored |= {"time": arrays.target["time"], "event": arrays.target["event"].astype("i1")}
+    else:
+        stored["y"] = arrays.target
+    stored |= {"url": np.array(arrays.url), "file_sha256": np.array(arrays.file_sha256)}
+    optional = {"classes": arrays.classes, "feature_names": arrays.feature_names}
+    stored |= {name: values for name, values in optional.items() if values is not None}
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **stored)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ from ispca.__main__ import main as command
 from ispca.cli import main
 from ispca.commands import command_module
 from ispca.datasets import list_datasets
-from ispca.datasets.arrays import Arrays, checksum, write_npz
+from ispca.datasets.arrays import Arrays, checksum
 from ispca.datasets.registry import Dataset, all_datasets
+from paper.download import write_npz
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from importlib.metadata import version
 from .commands import command_module
 from .commands.arguments import ARGUMENTS, LISTS, Arguments, check_files, files_first
 from .commands.console import in_options
+from .foundation.block_settings import limited_threads
 from .foundation.messages import InputError, SettingError
 from .foundation.output_folder import FullDiskError
 from .foundation.terminal import INTERRUPTED, on_interrupt, set_handler, tell
-from .foundation.thread_limit import limited_threads
 
 # Only the module of the command in use is imported.
 COMMANDS = {

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ispca.cli import main
+from ispca.foundation.block_settings import PROCESSES, limited_threads
 from ispca.foundation.output_folder import default_output
-from ispca.foundation.thread_limit import PROCESSES, limited_threads
 from ispca.persistence import read_details
 from ispca.readers import read_table
 from ispca.reduction.threads import available_threads

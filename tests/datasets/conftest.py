@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from ispca.datasets.arrays import Arrays, checksum, write_npz
+from ispca.datasets.arrays import Arrays, checksum
 from ispca.datasets.registry import Dataset, Source, all_datasets
+from paper.download import write_npz
 
 X = np.random.default_rng(0).normal(size=(12, 5)).astype("f4").astype(float)
 ARRAYS = Arrays(X, np.repeat([0, 1], [5, 7]), np.array(["1", "2"]))

@@ -8,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 from ispca.datasets import DatasetError, load
-from ispca.datasets.arrays import Arrays, checksum, read_npz, survival_target, verify, write_npz
+from ispca.datasets.arrays import Arrays, checksum, read_npz, survival_target, verify
 from ispca.datasets.loading import cache_folder, locate
 from ispca.datasets.registry import find
+from paper.download import write_npz
 
 
 def change(path, **changes):

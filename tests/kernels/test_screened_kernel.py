@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ispca.kernels.left_out_values import decompose
-from ispca.kernels.screened_kernel import Parts, fit_screened, ranked_features
+from ispca.kernels.left_out_values import Parts, decompose, fit_screened, ranked_features
 from ispca.reduction.design import make_design, total_weights
 from ispca.reduction.threads import workers
 

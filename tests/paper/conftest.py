@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from ispca.datasets import make_expression, make_text
-from ispca.datasets.arrays import Arrays, checksum, write_npz
+from ispca.datasets.arrays import Arrays, checksum
 from ispca.datasets.registry import all_datasets
+from paper.download import write_npz
 from paper.scores import SetScores
 
 SHAPES = {"ovarian": 2, "colon": 2, "glioma-4c": 4, "leukemia": 2, "lung-5c": 5, "lung-5c-1543": 5, "gravier": 2}

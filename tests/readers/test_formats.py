@@ -10,8 +10,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from ispca.datasets.arrays import Arrays, write_npz
+from ispca.datasets.arrays import Arrays
 from ispca.readers import TableError, read_table
+from paper.download import write_npz
 
 X = np.array([[1, 0, 2.5], [3, 0, 5], [0, 4, 0], [0, -1, 0.5]])
 LABELS = ["ill", "well", "ill", "well"]

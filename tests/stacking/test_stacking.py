@@ -20,8 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier
-from ispca.stacking.candidate_fits import in_fold
-from ispca.stacking.candidates import default_candidates
+from ispca.stacking.candidates import default_candidates, in_fold
 from ispca.targets.base_rates import BaseRateRegressor
 from ispca.targets.mixture_weights import stacking_weights
 from ispca.transformers import base as _transformer_base

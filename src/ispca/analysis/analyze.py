@@ -12,10 +12,10 @@ import numpy as np
 
 from ..data_checks import Finding
 from ..data_checks.small_class import find_borderline, possible_folds
+from ..foundation.block_settings import limited_threads
 from ..foundation.messages import Listener, SettingError, listing
 from ..foundation.progress import announce, silence, waiting
 from ..foundation.result_tables import as_table
-from ..foundation.thread_limit import limited_threads
 from ..models.coefficients import coefficients_by_column
 from ..readers import Table, TableError
 from .analysis import THE_MODEL, Analysis

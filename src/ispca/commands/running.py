@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from ..analysis.file_names import COMPARISON_FILES, FILES, PANEL_FILES, model_file
+from ..foundation.block_settings import limited_threads
 from ..foundation.extras import missing_package
 from ..foundation.output_folder import default_output, output_file, output_folder
-from ..foundation.thread_limit import limited_threads
 from . import command_module
 from .console import Console
 

@@ -122,27 +122,17 @@ def compiled(array: Any, function: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _jit(function: Callable[..., Any]) -> Callable[..., Any]:
     names = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
-    compiled: Callable[..., Any] = load_extra("Using JAX arrays", "jax").jit(function, static_argnames=names)
-    return compiled
+    return load_extra("Using JAX arrays", "jax").jit(function, static_argnames=names)
 
 
 class DeviceArray(ColumnSource):
-    """An array where it is; what is asked for by column comes to the host.
-
-    Attributes
-    ----------
-    X : array of shape (n, D)
-        The array.
-    xp : module
-        The functions of its library.
-    result_type : dtype
-        Type of large results: single precision for single precision.
-    """
+    """An array X where it is, with the functions xp of its library; what is read by column comes to the host."""
 
     def __init__(self, X: Any) -> None:
         self.X, self.xp = X, namespace(X)
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.dtype = np.dtype(type_name(X))
+        # Of large results.
         self.result_type = self.xp.float32 if self.dtype == np.float32 else self.xp.float64
         self.label = f"the {_library(X)} array"
 

@@ -79,22 +79,16 @@ def _open_parcel(content: bytes) -> Parcel:
 
 
 class DaskArray(ColumnSource):
-    """A Dask array.
-
-    Attributes
-    ----------
-    X : dask.array.Array of shape (n, D)
-        The array as it was given.
-    client : distributed.Client or None
-        The cluster; None for a scheduler of this process.
-    """
+    """A Dask array X, as it was given, on the cluster of a client; None for a scheduler of this process."""
 
     width: int
 
     def __init__(self, X: Any) -> None:
         self.X, self.shape, self.dtype, self.label = X, X.shape, X.dtype, "the Dask array"
         self.sparse = sp.issparse(X._meta) or hasattr(X._meta, "to_scipy_sparse")
-        self.client, self._copy = _current_client(), None
+        # The cluster that Dask would compute on now, if it is not this process.
+        owner = getattr(load_extra("Using Dask arrays", "dask.base").get_scheduler(), "__self__", None)
+        self.client, self._copy = owner if hasattr(owner, "scatter") else None, None
         narrow = -(-self.shape[1] // FEWEST_CHUNKS)
         fitting = int(min(narrow, CHUNK_BYTES / max(self.bytes_per_column, 1.0)))
         self.width = max(1, fitting // BLOCK_COLUMNS) * BLOCK_COLUMNS
@@ -167,15 +161,9 @@ class DaskArray(ColumnSource):
         for array in arrays:
             rows = da.from_array(array, chunks=(self.X.chunks[1], *array.shape[1:]), name=False)
             parts += [rows, "j" if array.ndim == 1 else "jk"]
-        products = da.blockwise(
-            partial(_product, job=Job(task, workers), sparse=self.sparse),
-            "ijk",
-            *parts,
-            adjust_chunks={"j": 1},
-            dtype=np.float64,
-            meta=np.empty((0, 0, 0)),
-        )
-        return products.sum(axis=1)
+        product = partial(_product, job=Job(task, workers), sparse=self.sparse)
+        shape: dict[str, Any] = {"adjust_chunks": {"j": 1}, "dtype": np.float64, "meta": np.empty((0, 0, 0))}
+        return da.blockwise(product, "ijk", *parts, **shape).sum(axis=1)
 
     def _count(self, blocks: Sequence[Block]) -> None:
         self.n_columns_read += sum(
@@ -192,15 +180,10 @@ class DaskArray(ColumnSource):
         job = delayed(Parcel(Job(task, None if workers is None else workers.alone())), traverse=False)
         wanted = [self._columns_of_chunk(block) for block in blocks]
         own = [Parcel(part) for part in zip(wanted, arguments, strict=True)]
-        return [
-            run(self.chunks[place], job, part, self._describe(place))
-            for place, part in zip(places, own, strict=True)
-        ]
-
-    def _describe(self, place: int) -> Described:
-        start = place * self.width
-        columns = (start, min(start + self.width, self.shape[1]))
-        return Described(self.sparse, columns, self.shape[0], str(self.dtype))
+        borders = [(place * self.width, min((place + 1) * self.width, self.shape[1])) for place in places]
+        described = [Described(self.sparse, columns, self.shape[0], str(self.dtype)) for columns in borders]
+        chosen = [self.chunks[place] for place in places]
+        return [run(chunk, job, *sent) for chunk, *sent in zip(chosen, own, described, strict=True)]
 
     def _columns_of_chunk(self, block: Block) -> Any:
         """Return which columns of its chunk a block consists of; None if these are all."""
@@ -219,22 +202,12 @@ class DaskArray(ColumnSource):
                 with explain_errors(self.X, self._where):
                     return list(compute(*tasks, traverse=False, **self._where))
             except Exception:
-                self._forget_copy()
+                # Our chunks go: failed ones would fail again after their cause is gone.
+                if self.client is not None and self._copy is not None:
+                    self.client.cancel(self._copy)
+                    self._copy = None
+                    del self.whole_columns, self.chunks
                 raise
-
-    def _forget_copy(self) -> None:
-        """Remove our chunks from the cluster: failed ones would fail again after their cause is gone."""
-        if self.client is not None and self._copy is not None:
-            self.client.cancel(self._copy)
-            self._copy = None
-            del self.whole_columns, self.chunks
-
-
-def _current_client() -> Any:
-    """Return the cluster that Dask would compute on now; None if this process does."""
-    scheduler = load_extra("Using Dask arrays", "dask.base").get_scheduler()
-    owner = getattr(scheduler, "__self__", None)
-    return owner if hasattr(owner, "scatter") else None
 
 
 def _first(block: Block) -> int:

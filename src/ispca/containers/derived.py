@@ -29,11 +29,6 @@ class AppendedColumns(DerivedSource):
     """A source with further columns, which are in memory, behind its own; integers become floating-point numbers.
 
     With ``double``, all of them have double precision; otherwise, the further columns have that of the source.
-
-    Attributes
-    ----------
-    appended : ndarray of shape (n_samples, n_appended)
-        The columns in memory.
     """
 
     def __init__(self, source: ColumnSource, appended: Floats, double: bool = False) -> None:
@@ -58,12 +53,7 @@ class AppendedColumns(DerivedSource):
 class MatchedColumns(DerivedSource):
     """Columns of another source in any order, and constants for those that it lacks, in double precision.
 
-    Attributes
-    ----------
-    places : ndarray of int
-        The column of the source that each column is; -1 for those that it lacks.
-    constants : ndarray of float
-        Values of the columns that the source lacks; the others are ignored.
+    ``places`` are the columns of the source, -1 for those that it lacks; only their ``constants`` are used.
     """
 
     def __init__(self, source: ColumnSource, places: Indices, constants: Floats, names: Any) -> None:
@@ -109,12 +99,14 @@ def _read(source: ColumnSource, wanted: Indices) -> Any:
 
 # Returns for some columns the number of missing values, and what replaces them.
 Describe = Callable[[Any], tuple[Indices, Floats]]
+# Returns columns with missing values replaced by the value of their column.
+Fill = Callable[[Any, Floats], Any]
 
 
 class FilledSource(TaskSource):
     """A source whose missing values are replaced by the value of their column."""
 
-    def __init__(self, source: ColumnSource, values: Floats, fill: Callable[[Any, Floats], Any]) -> None:
+    def __init__(self, source: ColumnSource, values: Floats, fill: Fill) -> None:
         super().__init__(source)
         self.values, self.fill = values, fill
 
@@ -139,21 +131,13 @@ class SelfFilledSource(FilledSource):
     """A source whose missing values are replaced by what is found out about their columns when these are read.
 
     Blocks are whole columns, so that this takes no pass over the data of its own.
-
-    Attributes
-    ----------
-    n_missing : ndarray of shape (D,)
-        Number of missing values of each column, -1 where it is not known yet.
     """
 
     def __init__(
-        self,
-        source: ColumnSource,
-        describe: Describe,
-        fill: Callable[[Any, Floats], Any],
-        check: Callable[[Indices], None],
+        self, source: ColumnSource, describe: Describe, fill: Fill, check: Callable[[Indices], None]
     ) -> None:
         super().__init__(source, np.zeros(source.shape[1]), fill)
+        # Of each column; -1 where it is not known yet.
         self.n_missing = np.full(source.shape[1], -1)
         self.describe, self.check = describe, check
 
@@ -207,27 +191,17 @@ def _nothing(columns: Any, argument: Any, workers: Any) -> None:
 
 
 def _run_on_described(
-    columns: Any,
-    argument: Any,
-    workers: Any,
-    *,
-    task: Task[Result],
-    describe: Describe,
-    fill: Callable[[Any, Floats], Any],
+    columns: Any, argument: Any, workers: Any, *, task: Task[Result], describe: Describe, fill: Fill
 ) -> tuple[Indices, Floats, Result]:
     n_missing, values = describe(columns)
     return n_missing, values, task(fill(columns, values), argument, workers)
 
 
-def _run_on_filled(
-    columns: Any, argument: Any, workers: Any, *, task: Task[Result], fill: Callable[[Any, Floats], Any]
-) -> Result:
+def _run_on_filled(columns: Any, argument: Any, workers: Any, *, task: Task[Result], fill: Fill) -> Result:
     values, own = argument
     return task(fill(columns, values), own, workers)
 
 
-def _run_on_filled_part(
-    columns: Any, arrays: Any, workers: Any, *, task: Task[Result], fill: Callable[[Any, Floats], Any]
-) -> Result:
+def _run_on_filled_part(columns: Any, arrays: Any, workers: Any, *, task: Task[Result], fill: Fill) -> Result:
     values, *others = arrays
     return task(fill(columns, values), tuple(others), workers)

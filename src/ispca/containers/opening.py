@@ -55,8 +55,7 @@ def open_array(path: Any) -> ColumnSource:
     if not path.exists():
         raise InputError(f"There is no file {path}.")
     module, _, function = BY_SUFFIX[suffix].opener.partition(".")
-    source: ColumnSource = getattr(import_module(f".{module}", __package__), function)(path)
-    return source
+    return getattr(import_module(f".{module}", __package__), function)(path)
 
 
 def open_npy(path: Path) -> ColumnSource:

@@ -79,7 +79,8 @@ class ParquetColumns(ColumnSource):
         unknown = [name for name in self.names if name not in schema]
         if unknown:
             raise InputError(f"{self.label} has no column {unknown[0]!r}. {suggestion(unknown[0], list(schema))}")
-        other = [f"{name} ({schema[name]})" for name in self.names if not _is_number(schema[name])]
+        numeric = {name for name in self.names if schema[name].is_numeric() or str(schema[name]) == "Boolean"}
+        other = [f"{name} ({schema[name]})" for name in self.names if name not in numeric]
         if other:
             raise InputError(
                 f"{self.label} has columns that are not numeric: {listing(other)}. Pass the others as columns."
@@ -91,7 +92,3 @@ class ParquetColumns(ColumnSource):
         kind = self._polars.Float32 if self.dtype == np.float32 else self._polars.Float64
         wanted = self._polars.col(self.names[columns].tolist()).cast(kind)
         return self._table.select(wanted).collect().to_numpy()
-
-
-def _is_number(kind: Any) -> bool:
-    return bool(kind.is_numeric()) or str(kind) == "Boolean"

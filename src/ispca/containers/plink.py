@@ -61,13 +61,7 @@ def open_plink(path: Any) -> PlinkGenotypes:
 
 
 class PlinkGenotypes(ColumnSource):
-    """The genotypes of a ``.bed`` file.
-
-    Attributes
-    ----------
-    sample_names : ndarray of str
-        Names of the samples.
-    """
+    """The genotypes of a ``.bed`` file."""
 
     dtype = np.dtype(np.float32)
 
@@ -77,7 +71,11 @@ class PlinkGenotypes(ColumnSource):
         samples = _fields(path.with_suffix(".fam"), FAM_COLUMNS, path.name)
         variants = _fields(path.with_suffix(".bim"), BIM_COLUMNS, path.name)
         self.sample_names = np.array([fields[SAMPLE_NAME] for fields in samples], dtype=object)
-        self.names = np.array([_variant_name(fields) for fields in variants], dtype=object)
+        names = [
+            fields[VARIANT_NAME] if fields[VARIANT_NAME] != "." else f"{fields[CHROMOSOME]}:{fields[POSITION]}"
+            for fields in variants
+        ]
+        self.names = np.array(names, dtype=object)
         self.shape = (len(samples), len(variants))
         self._bytes_per_variant = -(-len(samples) // PER_BYTE)
         found, expected = path.stat().st_size, HEADER_BYTES + self._bytes_per_variant * len(variants)
@@ -132,9 +130,3 @@ def _fields(path: Path, n_columns: int, where: str) -> list[list[str]]:
     if not rows:
         raise InputError(f"{path.name} is empty.")
     return rows
-
-
-def _variant_name(fields: list[str]) -> str:
-    if fields[VARIANT_NAME] != ".":
-        return fields[VARIANT_NAME]
-    return f"{fields[CHROMOSOME]}:{fields[POSITION]}"

@@ -25,16 +25,9 @@ RECHUNKING_PASSES = 2
 
 
 class StoredArray(ColumnSource):
-    """A two-dimensional array in a file.
+    """A two-dimensional array in a file, which has ``shape``, ``dtype`` and ``array[:, start:stop]``.
 
-    Parameters
-    ----------
-    array : object
-        What has ``shape``, ``dtype`` and ``array[:, start:stop]``.
-    label : str
-        What it is, for messages.
-    chunks : tuple of int or None
-        Rows and columns that are stored, and so read, together; None if any rectangle can be read.
+    ``chunks`` are the rows and columns that are stored, and so read, together; None if any rectangle can be read.
     """
 
     def __init__(self, array: Any, label: str, chunks: tuple[int, int] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Read, write and verify the arrays of a data set (.npz files and their checksum)."""
+"""Read and verify the arrays of a data set (.npz files and their checksum)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..families.survival_target import is_survival
-from ..foundation.atomic import whole_file
 from ..readers.array_files import matrix_of, read_arrays
 from ..readers.file_access import limit_for
 from .registry import Dataset, DatasetError
@@ -102,25 +101,6 @@ def read_npz(path: Path) -> Arrays:
     )
 
 
-def write_npz(path: Path, arrays: Arrays) -> None:
-    """Write the file under a temporary name and move it into place, so that it is never seen incomplete."""
-    stored: dict[str, Any] = dict(arrays.extras)
-    if sp.issparse(arrays.X):
-        stored |= {"data": arrays.X.data.astype("f4"), "indices": arrays.X.indices, "indptr": arrays.X.indptr}
-        stored["shape"] = np.array(arrays.X.shape)
-    else:
-        stored["X"] = arrays.X.astype("f4")
-    if arrays.target.dtype.names:
-        stored |= {"time": arrays.target["time"], "event": arrays.target["event"].astype("i1")}
-    else:
-        stored["y"] = arrays.target
-    stored |= {"url": np.array(arrays.url), "file_sha256": np.array(arrays.file_sha256)}
-    optional = {"classes": arrays.classes, "feature_names": arrays.feature_names}
-    stored |= {name: values for name, values in optional.items() if values is not None}
-    with whole_file(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **stored)
-
-
 def verify(record: Dataset, arrays: Arrays, where: str) -> bool:
     """Raise if the arrays are not the data set; return whether their checksum was verified."""
     if arrays.X.shape != (record.n, record.D):
@@ -136,7 +116,12 @@ def verify(record: Dataset, arrays: Arrays, where: str) -> bool:
     if arrays.feature_names is not None and arrays.feature_names.shape != (record.D,):
         raise DatasetError(f"{where} is not {record.name}: it has {len(arrays.feature_names)} feature names.")
     if record.is_classification:
-        _verify_classes(record, arrays, where)
+        codes, classes = arrays.target, arrays.classes
+        if classes is None or codes.dtype.kind != "i" or codes.min() < 0 or codes.max() >= len(classes):
+            raise DatasetError(f"{where} is not {record.name}: its classes have no names.")
+        sizes, expected = sorted(np.bincount(codes, minlength=len(classes)).tolist()), sorted(record.counts)
+        if sizes != expected:
+            raise DatasetError(f"{where} is not {record.name}: classes of {sizes} samples instead of {expected}.")
     if record.checksum is None:
         return False
     if checksum(arrays) == record.checksum:
@@ -144,14 +129,3 @@ def verify(record: Dataset, arrays: Arrays, where: str) -> bool:
     if any(source.url == arrays.url and not source.same_file for source in record.sources):
         return False
     raise DatasetError(f"{where} is not {record.name}: the checksum of its arrays does not match.")
-
-
-def _verify_classes(record: Dataset, arrays: Arrays, where: str) -> None:
-    codes = arrays.target
-    if arrays.classes is None or codes.dtype.kind != "i" or codes.min() < 0 or codes.max() >= len(arrays.classes):
-        raise DatasetError(f"{where} is not {record.name}: its classes have no names.")
-    found = sorted(np.bincount(codes, minlength=len(arrays.classes)).tolist())
-    if found != sorted(record.counts):
-        raise DatasetError(
-            f"{where} is not {record.name}: classes of {found} samples instead of {sorted(record.counts)}."
-        )

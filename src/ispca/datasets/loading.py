@@ -136,12 +136,13 @@ def describe(record: Dataset, *, preprocess: bool = True) -> str:
     place = f"'{record.paper_name}' of Piironen and Vehtari (2018)" if record.paper_name else "not in the paper"
     if record.stand_in_for:
         place += f"; used in addition to {record.stand_in_for}, which could not be obtained"
+    sizes = f" of {', '.join(map(str, record.counts))} samples" if record.counts else ""
     applied = "" if preprocess or record.preprocessing == "none" else " NOT APPLIED HERE (preprocess=False)."
     lines = [
         f"{record.name}: {record.title}",
         f"Paper: {place}.",
         f"Size: {record.n} samples, {record.D} features{', sparse' if record.sparse else ''}.",
-        f"Target: {_target_words(record)}{_class_sizes(record)}.",
+        f"Target: {_target_words(record)}{sizes}.",
         f"Study: {record.study}.",
         f"Source: {record.origin}. License: unknown.",
         f"Values: {record.scale}.",
@@ -158,10 +159,6 @@ def _target_words(record: Dataset) -> str:
     if record.is_classification:
         return "two classes" if record.target == "binary" else "several classes"
     return "a count" if record.target == "counts" else "a number"
-
-
-def _class_sizes(record: Dataset) -> str:
-    return f" of {', '.join(map(str, record.counts))} samples" if record.counts else ""
 
 
 def _contents_text(record: Dataset, arrays: Arrays, verified: bool) -> str:

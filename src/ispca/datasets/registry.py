@@ -6,7 +6,6 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ..foundation.messages import suggestion
@@ -19,24 +18,13 @@ class DatasetError(OSError):
 
 @dataclass(frozen=True)
 class Source:
-    """A public file from which a data set can be converted.
-
-    Parameters
-    ----------
-    url : str
-        Where to download it.
-    format : {"mat", "rdata", "survival-rdata", "dexter-zip", "blog-zip"}
-        How ``paper/convert.py`` converts it.
-    sha256 : str or None
-        Checksum of the file, if known.
-    same_file : bool
-        Whether the checksum of the converted arrays was computed from this file. If it was computed from another
-        copy, sizes must agree but the arrays may differ, for example in the order of rows.
-    """
+    """A public file from which a data set can be converted."""
 
     url: str
-    format: str
-    sha256: str | None = None
+    format: str  # "mat", "rdata", "survival-rdata", "dexter-zip" or "blog-zip": how ``paper/convert.py`` reads it
+    sha256: str | None = None  # checksum of the file, if known
+    # Whether the checksum of the converted arrays was computed from this file. If it was computed from another
+    # copy, sizes must agree but the arrays may differ, for example in the order of rows.
     same_file: bool = True
 
     @property
@@ -109,17 +97,14 @@ class Dataset:
         return self.target in TARGETS and TARGETS[self.target].timed
 
 
-def _record(name: str, fields: dict[str, Any]) -> Dataset:
-    counts = tuple(fields.pop("counts", ()))
-    sources = tuple(Source(**source) for source in fields.pop("sources", ()))
-    return Dataset(name, counts=counts, sources=sources, **fields)
-
-
 @cache
 def all_datasets() -> dict[str, Dataset]:
     """Return the records of all data sets by name."""
     descriptions = tomllib.loads(files(__package__).joinpath("descriptions.toml").read_text(encoding="utf-8"))
-    return {name: _record(name, fields) for name, fields in descriptions.items()}
+    for fields in descriptions.values():
+        fields["counts"] = tuple(fields.get("counts", ()))
+        fields["sources"] = tuple(Source(**source) for source in fields.get("sources", ()))
+    return {name: Dataset(name, **fields) for name, fields in descriptions.items()}
 
 
 def list_datasets() -> tuple[Dataset, ...]:
@@ -142,6 +127,6 @@ def find(name: str) -> Dataset:
     ValueError: There is no data set 'prostata'. Did you mean prostate?
     """
     datasets = all_datasets()
-    if name in datasets:
-        return datasets[name]
-    raise ValueError(f"There is no data set {name!r}. {suggestion(name, list(datasets))}")
+    if name not in datasets:
+        raise ValueError(f"There is no data set {name!r}. {suggestion(name, list(datasets))}")
+    return datasets[name]

@@ -344,11 +344,7 @@ def _patients(
     age, male = rng.normal(60, 10, n_samples).round(1), rng.random(n_samples) < 0.5
     predictor = signal * activity[:, :n_relevant].sum(axis=1) / np.sqrt(max(n_relevant, 1))
     predictor = predictor + AGE_EFFECT * (age - 60) / 10 + SEX_EFFECT * (male - 0.5)
-    covariates = {
-        "age": age,
-        "sex": np.where(male, "male", "female"),
-        "batch": np.array(BATCHES)[batch],
-    }
+    covariates = {"age": age, "sex": np.where(male, "male", "female"), "batch": np.array(BATCHES)[batch]}
     return _Patients(8 + expression, inside & (module < n_relevant), covariates, predictor)
 
 

@@ -83,13 +83,9 @@ def _posterior_check(estimator: Any, test: Samples) -> dict[str, float] | None:
 def clone_with_seed(estimator: Any, seed: int) -> Any:
     """Return a clone with every random_state that is None set to the seed."""
     estimator = clone(estimator)
-    parameters = estimator.get_params(deep=True)
-    seeds = {name: seed % 2**31 for name, value in parameters.items() if _is_open_seed(name, value)}
-    return estimator.set_params(**seeds)
-
-
-def _is_open_seed(name: str, value: Any) -> bool:
-    return value is None and name.rpartition("__")[2] == "random_state"
+    found = estimator.get_params(deep=True).items()
+    open_seeds = [name for name, value in found if value is None and name.rpartition("__")[2] == "random_state"]
+    return estimator.set_params(**dict.fromkeys(open_seeds, seed % 2**31))
 
 
 def check_fit_parameters(named: dict[str, Any], samples: Samples) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import closing, nullcontext
 from contextvars import ContextVar
 from importlib.metadata import version
 from itertools import chain
@@ -20,6 +20,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from ..containers import ColumnSource
+from ..foundation.block_settings import variable_set
 from ..foundation.parallel import cluster_client, count_workers, run_parallel
 from ..foundation.progress import progress
 from ..foundation.splits import Split
@@ -75,8 +76,9 @@ class Work(NamedTuple):
 
 def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[int, str], Outcome]:
     """Run the fits that are not stored yet, and return all of them by split and method."""
-    with _directory(resume) as directory:
-        store = Store(directory, lasting=resume is not None, record=work.record)
+    temporary = tempfile.TemporaryDirectory(prefix="ispca-") if resume is None else nullcontext(resume)
+    with temporary as directory:
+        store = Store(Path(directory), lasting=resume is not None, record=work.record)
         store.open()
         store.sweep()
         keys = work.keys()
@@ -131,15 +133,6 @@ def _content(X: Any) -> Any:
     return compressed.shape, compressed.data, compressed.indices, compressed.indptr
 
 
-@contextmanager
-def _directory(resume: Any) -> Iterator[Path]:
-    if resume is not None:
-        yield Path(resume)
-        return
-    with tempfile.TemporaryDirectory(prefix="ispca-") as directory:
-        yield Path(directory)
-
-
 def portions(
     places: Iterable[tuple[int, str]], n_workers: int, elsewhere: bool = False
 ) -> Iterable[list[tuple[int, str]]]:
@@ -162,15 +155,6 @@ def portions(
         yield from (piece[start : start + 2] for start in range(0, len(piece), 2))
 
 
-@contextmanager
-def _fitting() -> Iterator[None]:
-    token = in_a_fit.set(True)
-    try:
-        yield
-    finally:
-        in_a_fit.reset(token)
-
-
 def _evaluate(
     work: Work, X: Any, store: Store | None, keys: dict[tuple[int, str], str]
 ) -> list[tuple[str, Outcome]]:
@@ -180,7 +164,8 @@ def _evaluate(
     results = []
     train, test = (part.read_only() for part in work.samples.parts(work.splits[number]))
     # Inside a worker everything is serial, because the workers already use all cores.
-    with threadpool_limits(1), joblib.parallel_config(backend="sequential"), _fitting(), share_results(train.X):
+    serial = joblib.parallel_config(backend="sequential")
+    with threadpool_limits(1), serial, variable_set(in_a_fit, True), share_results(train.X):
         for (_, name), key in keys.items():
             try:
                 fitted = clone_with_seed(work.estimators[name], work.split_seed(number))

@@ -23,8 +23,7 @@ SMALLEST_EFFECT = 0.1
 
 def largest_first(values: Floats, count: int | None = None) -> Indices:
     """Return the indices of the values with the largest magnitude; ties keep the order of the columns."""
-    order: Indices = np.argsort(-np.abs(values), kind="stable")[:count]
-    return order
+    return np.argsort(-np.abs(values), kind="stable")[:count]
 
 
 def leading_mask(effects: Floats, low: Floats | None = None, high: Floats | None = None) -> Mask:
@@ -53,19 +52,17 @@ def read_only(values: Any) -> Any:
             values = values.view()
             values.flags.writeable = False
         return values
-    return _read_only_matrix(values) if sp.issparse(values) else values
-
-
-def _read_only_matrix(X: Any) -> Any:
-    if X.format not in ("csr", "csc", "bsr", "coo"):
-        return X.copy()  # such formats have no arrays to lock
-    if not X.data.flags.writeable:
-        return X
-    if not X.has_canonical_format:
+    if not sp.issparse(values):
+        return values
+    if values.format not in ("csr", "csc", "bsr", "coo"):
+        return values.copy()  # such formats have no arrays to lock
+    if not values.data.flags.writeable:
+        return values
+    X = copy(values)
+    if not values.has_canonical_format:
         # Methods sort and add up entries in place, which they could not here.
-        X = X.copy()
+        X = values.copy()
         X.sum_duplicates()
-    X = copy(X)
     for name in ("data", "indices", "indptr", "row", "col"):
         if hasattr(X, name):
             setattr(X, name, read_only(getattr(X, name)))

@@ -37,9 +37,8 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 def stem_of(path: Path) -> str:
     """Return the first part of the names of temporary files for ``path``."""
-    name = path.name
-    encoded = os.fsencode(name)
-    return name if len(encoded) <= _LONGEST else hashlib.sha256(encoded).hexdigest()
+    encoded = os.fsencode(path.name)
+    return path.name if len(encoded) <= _LONGEST else hashlib.sha256(encoded).hexdigest()
 
 
 def _part(folder: Path, stem: str) -> Path:

@@ -7,12 +7,14 @@ valid file in ``fuzz/seeds.py``, which the tests read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from .block_settings import variable_set
 
 # What text files may be packed with.
 PACKINGS = (".gz", ".bz2", ".xz", ".zip")
@@ -99,14 +101,9 @@ def foreign_file(path: Path) -> str:
     return f"{path.name} {what}" if what and path.is_file() else ""
 
 
-@contextmanager
-def known_as(names: Mapping[str, str]) -> Iterator[None]:
+def known_as(names: Mapping[str, str]) -> AbstractContextManager[None]:
     """Let reports show files by other names; ``names`` maps a stored path to a name."""
-    before = _names.set(names)
-    try:
-        yield
-    finally:
-        _names.reset(before)
+    return variable_set(_names, names)
 
 
 def owners_path(path: Any) -> str:

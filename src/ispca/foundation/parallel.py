@@ -21,7 +21,8 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from .killed_processes import CRASHES, killed_by, kills_for_memory
 
-WARNINGS = "PYTHONWARNINGS"
+from .block_settings import environment_set
+
 SECONDS_BETWEEN_LOOKS = 0.5
 
 
@@ -90,7 +91,11 @@ def _children_without_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    _start_trackers()
+    # Starting the processes that count shared resources later would unblock the signal. They warn of what killed
+    # workers leave and what they remove, which users need not read.
+    with environment_set("PYTHONWARNINGS", "ignore"):
+        resource_tracker.ensure_running()
+        loky_tracker.ensure_running()
     ended = threading.Event()
     threading.Thread(target=ended.wait, daemon=True).start()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -99,23 +104,6 @@ def _children_without_interrupts() -> Iterator[None]:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         ended.set()
-
-
-def _start_trackers() -> None:
-    """Start the processes that count shared resources: starting them later would unblock the signal.
-
-    They warn of what killed workers leave and what they remove, which users need not read.
-    """
-    before = os.environ.get(WARNINGS)
-    os.environ[WARNINGS] = "ignore"
-    try:
-        resource_tracker.ensure_running()
-        loky_tracker.ensure_running()
-    finally:
-        if before is None:
-            del os.environ[WARNINGS]
-        else:
-            os.environ[WARNINGS] = before
 
 
 def _run(parent: int, function: Callable[..., Any], shared: tuple[Any, ...], item: Any) -> Any:

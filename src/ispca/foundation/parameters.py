@@ -1,10 +1,9 @@
-"""What several estimators share: columns by index, name or mask, seeds, validation in fit, and docstrings."""
+"""What several estimators share: columns by index, name or mask, seeds, and validation in fit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from string import Template
 from typing import Any, TypeVar
 
 import numpy as np
@@ -65,29 +64,4 @@ def integer_seed(random_state: Any) -> int:
 
 def fit_context(skip_nested: bool) -> Callable[[Method], Method]:
     """Return scikit-learn's decorator, after which type checkers still know what the method returns."""
-    decorator: Callable[[Method], Method] = _fit_context(prefer_skip_nested_validation=skip_nested)
-    return decorator
-
-
-Documented = TypeVar("Documented")
-
-
-def share_docs(**texts: str) -> Callable[[Documented], Documented]:
-    """Return a decorator that fills ``$name`` in the docstring of a class or function with shared text.
-
-    Texts may contain ``$name`` of others.
-
-    >>> @share_docs(unit="in meters")
-    ... def height():
-    ...     "Return the height $unit."
-    >>> height.__doc__
-    'Return the height in meters.'
-    """
-
-    def fill(documented: Documented) -> Documented:
-        if documented.__doc__:  # python -OO drops it
-            for _ in range(2):
-                documented.__doc__ = Template(documented.__doc__).safe_substitute(texts)
-        return documented
-
-    return fill
+    return _fit_context(prefer_skip_nested_validation=skip_nested)

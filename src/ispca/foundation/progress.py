@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from contextvars import ContextVar
 from typing import NamedTuple
 
+from .block_settings import variable_set
 from .terminal import encodable, printable, tell
 
 Listener = Callable[["Stage"], None]
@@ -36,14 +37,9 @@ class Stage(NamedTuple):
     ended: bool = False
 
 
-@contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def listening(listener: Listener) -> AbstractContextManager[None]:
     """Call a function with each stage inside the block, from its start to its end, instead of showing a line."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
+    return variable_set(_listener, listener)
 
 
 @contextmanager
@@ -59,14 +55,9 @@ def silence(wanted: bool = True) -> Iterator[None]:
             _silent.clear()
 
 
-@contextmanager
-def expecting(seconds: float) -> Iterator[None]:
+def expecting(seconds: float) -> AbstractContextManager[None]:
     """Say how long the task whose progress is shown inside the block will take, as far as is known before it."""
-    token = _expected.set(seconds)
-    try:
-        yield
-    finally:
-        _expected.reset(token)
+    return variable_set(_expected, seconds)
 
 
 def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextManager[None]:

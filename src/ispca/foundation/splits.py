@@ -87,10 +87,8 @@ def make_fold_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool,
         # Stratified folds cannot outnumber the samples of every class.
         most = min(n_units, np.unique(y, return_counts=True)[1].max()) if classification else n_units
         options = {"n_splits": min(int(cv), most), "shuffle": True, "random_state": seed % 2**32}
-        if groups is None:
-            folds = (StratifiedKFold if classification else KFold)(**options)
-        else:
-            folds = (StratifiedGroupKFold if classification else GroupKFold)(**options)
+        kinds = (KFold, StratifiedKFold) if groups is None else (GroupKFold, StratifiedGroupKFold)
+        folds = kinds[bool(classification)](**options)
         # Stratifying a few large groups can leave a fold empty.
         with warnings.catch_warnings():
             # A class rarer than the folds is missing from some; scikit-learn warns in words of its own.

@@ -98,15 +98,11 @@ def show(text: str, *, raw: bool = False) -> None:
         stream.write(encodable(text if raw and not stream.isatty() else printable(text), stream) + "\n")
         stream.flush()
     except OSError as error:
-        abandon_stdout()
+        # The rest of the buffer is discarded, so that Python does not report an error at exit.
+        with suppress(OSError, ValueError, AttributeError):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, sys.stdout.fileno())
+            os.close(null)
         if isinstance(error, BrokenPipeError):
             raise
         raise OSError(f"Could not write to standard output ({error.strerror}).") from error
-
-
-def abandon_stdout() -> None:
-    """Discard the rest of the buffer, so that Python does not report an error at exit."""
-    with suppress(OSError, ValueError, AttributeError):
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
-        os.close(null)

@@ -18,11 +18,13 @@ from ..foundation.messages import count, listing
 from ..targets.samples import Samples, select_samples
 from ..targets.target_and_prediction_checks import check_mask
 
+# A reduction needs as many samples, each counted with its weight.
+FEWEST_SAMPLES = 3
 _X_OPTIONS = {
     "accept_sparse": ("csr", "csc"),
     "dtype": "numeric",
     "ensure_all_finite": False,
-    "ensure_min_samples": 3,
+    "ensure_min_samples": FEWEST_SAMPLES,
 }
 
 
@@ -43,7 +45,14 @@ def read_training_data(
     """Validate X and y for ``fit``, but not the values of X, which may be missing."""
     names = getattr(X, "columns", None)
     if isinstance(X, ColumnSource):
-        return _read_source(estimator, X, y, needs_target)
+        # It is not read: rows of zeros stand for its samples.
+        y = y if is_survival(y) else check_mask(y, "y")
+        _, y = _check_rows(np.zeros((len(X), 1)), y, needs_target, ensure_min_samples=FEWEST_SAMPLES)
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        if X.names is not None:
+            estimator.feature_names_in_ = np.asarray(X.names, dtype=object)
+        return X, y
     X, y = check_container(X), check_mask(y, "y")
     check_columns(X, estimator)
     if not is_survival(y):
@@ -60,32 +69,14 @@ def read_training_data(
     return X, y
 
 
-def _read_source(estimator: Any, X: ColumnSource, y: Any, needs_target: bool) -> tuple[ColumnSource, Any]:
-    """Validate a source of columns and its target without reading it, and remember its features."""
-    samples = np.zeros((len(X), 1))
+def _check_rows(X: Any, y: Any, needs_target: bool, **options: Any) -> tuple[Any, Any]:
+    """Validate X, and y unless it has events and times, or is missing and not needed."""
     if (y is None and not needs_target) or is_survival(y):
-        check_array(samples, ensure_min_samples=_X_OPTIONS["ensure_min_samples"])
-        check_consistent_length(samples, y)
-    else:
-        _, y = check_X_y(samples, check_mask(y, "y"), ensure_min_samples=_X_OPTIONS["ensure_min_samples"])
-    estimator.n_features_in_ = X.shape[1]
-    estimator.__dict__.pop("feature_names_in_", None)
-    if X.names is not None:
-        estimator.feature_names_in_ = np.asarray(X.names, dtype=object)
-    return X, y
-
-
-def _same_features(estimator: Any, X: ColumnSource) -> ColumnSource:
-    """Return the source, or say how its features differ from those of the fit."""
-    if X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
-            "features as input."
-        )
-    known = known_names(estimator)
-    if known is not None and X.names is not None and list(X.names) != list(known):
-        raise ValueError("The feature names of X must be those of fit, in the same order.")
-    return X
+        X = check_array(X, **options)
+        check_consistent_length(X, y)
+        return X, y
+    with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
+        return check_X_y(X, y, **options)
 
 
 def known_names(estimator: Any) -> np.ndarray | None:
@@ -97,12 +88,7 @@ def check_arrays(X: Any, y: Any) -> tuple[Any, Any]:
     """Validate X and y for the functions."""
     X, y = check_container(X), check_mask(y, "y")
     check_columns(X)
-    if is_survival(y):
-        X = check_array(X, **_X_OPTIONS)
-        check_consistent_length(X, y)
-        return check_values(X), y
-    with np.errstate(invalid="ignore"):  # the sum of the largest numbers is none
-        X, y = check_X_y(X, y, **_X_OPTIONS)
+    X, y = _check_rows(X, y, True, **_X_OPTIONS)
     return check_values(X), y
 
 
@@ -115,15 +101,17 @@ def read_new_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Validate X for ``transform``, but not its values, which may be missing."""
     names, known = getattr(X, "columns", None), known_names(estimator)
     if isinstance(X, ColumnSource):
-        return _same_features(estimator, X)
+        if X.shape[1] != estimator.n_features_in_:
+            expected = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+            raise ValueError(f"X has {X.shape[1]} features, but {expected}.")
+        if known is not None and X.names is not None and list(X.names) != list(known):
+            raise ValueError("The feature names of X must be those of fit, in the same order.")
+        return X
     X = check_container(X)
     check_columns(X)
-    if (
-        names is not None
-        and known is not None
-        and sorted(map(str, names)) == sorted(known)
-        and list(names) != list(known)
-    ):
+    shown = [] if names is None else list(names)
+    seen = shown if known is None else list(known)
+    if shown != seen and sorted(map(str, shown)) == sorted(seen):
         raise ValueError(
             "The feature names must be in the same order as they were in fit: reorder the columns of X."
         )
@@ -232,10 +220,6 @@ def check_values(X: Any, names: Any = None, varied: bool = True, advice: str = I
     return X
 
 
-# A reduction needs as many samples, each counted with its weight.
-FEWEST_SAMPLES = 3
-
-
 def target_array(y: Any, family: str) -> Any:
     """Return a target in the form of its family: frames or tuples of event and time become one array."""
     if family == "auto" and has_survival_form(y):
@@ -262,5 +246,4 @@ def columns_of(X: Any, mask: Any) -> Floats | None:
     if not mask.any():
         return None
     columns = X[:, np.flatnonzero(mask)]
-    dense: Floats = np.asarray(columns.toarray() if hasattr(columns, "toarray") else columns, dtype=np.float64)
-    return dense
+    return np.asarray(columns.toarray() if hasattr(columns, "toarray") else columns, dtype=np.float64)

@@ -17,6 +17,8 @@ from .checks import check_container
 # Of each column with categories: they are compared as text, and the first is the reference without an indicator.
 Categories = dict[str, list[str]]
 UNKNOWN = -1
+# Types of columns that hold text, categories or Booleans; those of objects of pandas do, too.
+CATEGORICAL = {"category", "categorical", "enum", "string", "str", "utf8", "bool", "boolean"}
 
 
 def adjusted_mask(adjust: Any, n_columns: int, names: Any = None) -> Mask:
@@ -52,9 +54,9 @@ def learn_categories(X: Any, adjusted: Mask) -> Categories:
     """
     found: Categories = {}
     for j in np.flatnonzero(adjusted).tolist() if _is_frame(X) else ():
-        dtype = _dtypes(X)[j]
-        if _holds_categories(dtype):
-            found[str(X.columns[j])] = _categories(_column(X, j), dtype, str(X.columns[j]))
+        column, name = _column(X, j), str(X.columns[j])
+        if str(column.dtype) == "object" or str(column.dtype).partition("(")[0].lower() in CATEGORICAL:
+            found[name] = _categories(column, name)
     if found and not all(isinstance(name, str) for name in X.columns):
         raise ValueError("A frame with categories among its covariates needs text as column names: rename them.")
     n_indicators = sum(len(categories) - 1 for categories in found.values())
@@ -147,23 +149,12 @@ def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def _dtypes(X: Any) -> list[Any]:
-    return X.dtypes if isinstance(X.dtypes, list) else X.dtypes.tolist()
-
-
 def _column(X: Any, j: int) -> Any:
     return X.iloc[:, j] if hasattr(X, "iloc") else X.get_column(X.columns[j])
 
 
-def _holds_categories(dtype: Any) -> bool:
-    """Return whether a column of a pandas or polars frame holds text, categories or Booleans."""
-    if str(dtype) in ("category", "object", "bool", "boolean"):
-        return True
-    return str(dtype).partition("(")[0].lower() in ("categorical", "enum", "string", "str", "utf8", "boolean")
-
-
-def _categories(column: Any, dtype: Any, name: str) -> list[str]:
-    values, missing = _text(column, name)
+def _categories(column: Any, name: str) -> list[str]:
+    dtype, (values, missing) = column.dtype, _text(column, name)
     seen = set(values[~missing])
     if not seen:
         raise ValueError(f"Column {name!r} contains only missing values: drop it.")

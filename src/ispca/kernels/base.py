@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -18,6 +19,8 @@ from ..containers import ColumnSource
 from ..containers.array_api import exact
 from ..containers.derived import SelfFilledSource
 from ..foundation.arrays import Floats, Indices, Mask
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import fit_context
 from ..foundation.splits import make_fold_splits
 from ..inputs.checks import columns_of, training_samples
 from ..inputs.input_encoding import InputColumns
@@ -28,17 +31,18 @@ from ..reduction.threads import workers
 from ..targets.mixture_weights import stacking_weights
 from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions
-from .inner_products import inner_products
-from .kernel_functions import DEFAULT, KERNELS, SCREENED, InnerProducts, median_distance
+from .kernel_functions import DEFAULT, KERNELS, SCREENED, InnerProducts, inner_products, median_distance
 from .left_out_values import (
     KernelDecomposition,
     KernelRidge,
+    Parts,
     dealt_folds,
     decompose,
+    fit_screened,
     grouped_copies,
     left_out_folds,
+    ranked_features,
 )
-from .screened_kernel import Parts, fit_screened, ranked_features
 from .training_samples import Training, numbered_folds, own_samples
 
 MOST_SAMPLES = 5000
@@ -49,7 +53,8 @@ LEAST_WEIGHT = 1e-3
 
 # What the docstrings of all kernel methods say.
 DOCS = {
-    "parameters": """kernels : sequence of str
+    "parameters": """
+    kernels : sequence of str
         Kernels of the standardized features, by default all but "rbf". "linear" is their inner product; "cosine",
         the cosine of the angle between samples; "quadratic", ``(1 + inner product / typical squared length)^2``;
         "rbf", ``exp(-squared distance / its median)``; "screened_10" and "screened_2", the linear kernel of the
@@ -64,17 +69,11 @@ DOCS = {
     scale : bool, default=True
         Whether features are scaled to unit standard deviation.
     adjust : array-like of int, str or bool, optional
-        Covariates: columns of X that are not part of the kernels and are not penalized, such as age, sex or batch.
-        Text, categories and Booleans of a frame become indicators.
-    handle_unknown : {"error", "ignore"}, default="error"
-        What to do with a category that ``fit`` has not seen; "ignore" treats it as the first category.
-    missing : {"error", "mean"}, default="error"
-        What to do with NaN in X; "mean" replaces it by the mean of the column over the training samples.
-    exclude : array-like of int, str or bool, optional
-        Features to leave out.
-    memory_budget : float, default=2**28
-        Bytes of memory for the blocks of an X that is not in memory.""",
-    "attributes": """kernel_weights_ : ndarray of shape (n_kernels,)
+        Covariates, as in ISPCA: columns of X that are not part of the kernels and are not penalized.
+    handle_unknown, missing, exclude, memory_budget
+        As in ISPCA.""",
+    "attributes": """
+    kernel_weights_ : ndarray of shape (n_kernels,)
         Weights of the kernels in the mixture.
     penalty_weights_ : ndarray of shape (n_kernels, n_penalties)
         Weights of the penalties of each kernel, proportional to the likelihood of its left-out values.
@@ -98,20 +97,25 @@ DOCS = {
         Features of each kernel.
     width_ : float
         Median squared distance between training samples.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.""",
-}
-FIT_DOCS = {
-    "options": """groups : array-like of shape (n_samples,), optional
+    $features_in""",
+    "samples": """
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Features.""",
+    "options": """
+        groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, are left out together. Copies of a sample always
             are.
         sample_weight : array-like of shape (n_samples,), optional
-            How many samples each sample counts as; 0 leaves it out."""
+            How many samples each sample counts as; 0 leaves it out.""",
 }
 
 
+@share_docs(**DOCS)
 class KernelMethod(InputColumns, Predictions, BaseEstimator):
     """Base class of the kernel methods; a member of their mixture is a kernel with a penalty."""
+
+    # Fits, and returns what is predicted for the training samples when they are left out.
+    fit_left_out: Callable[..., Prediction]
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "kernels": ["array-like"],
@@ -157,7 +161,10 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> Training:
         """Read the samples, and decompose their kernels."""
-        _check_kernels(self.kernels)
+        unknown = [name for name in self.kernels if not (isinstance(name, str) and name in (*KERNELS, *SCREENED))]
+        if unknown or not len(self.kernels):
+            wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
+            raise ValueError(f"kernels {wrong}. Choose from {', '.join((*KERNELS, *SCREENED))}.")
         given, reuse = X, find_reuse(X)
         X, y = self._read_training_data(X, y, True)
         if X.shape[0] > MOST_SAMPLES:
@@ -302,9 +309,21 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         coef[self.adjusted_] = unpenalized[1:]
         self.coef_ = coef.T
 
-    def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
-        """Fit, and return what is predicted for the training samples when they are left out."""
-        raise NotImplementedError
+    @fit_context(skip_nested=True)
+    def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
+        """Fit all kernels and penalties, and weight them by their left-out predictions.
+
+        Parameters
+        ----------
+        $samples
+        y : array-like of shape (n_samples,)
+            Class labels, or values.
+        $options
+
+        $fitted
+        """
+        self.fit_left_out(X, y, groups, sample_weight)
+        return self
 
     def left_out_predictions(self, samples: Samples, folds: list[Indices]) -> list[Prediction]:
         """Return the predictions of each fold by a fit without it, from one decomposition."""
@@ -338,14 +357,6 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "member_weights_")
-
-
-def _check_kernels(kernels: Any) -> None:
-    """Refuse kernels that do not exist."""
-    unknown = [name for name in kernels if not (isinstance(name, str) and name in (*KERNELS, *SCREENED))]
-    if unknown or not len(kernels):
-        wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
-        raise ValueError(f"kernels {wrong}. Choose from {', '.join((*KERNELS, *SCREENED))}.")
 
 
 def _proportional(log_likelihood: Floats) -> Floats:

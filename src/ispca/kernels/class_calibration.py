@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import log_softmax
 
 from ..foundation.arrays import Floats
 
@@ -22,14 +23,7 @@ class Calibration(NamedTuple):
 
     def log_probabilities(self, values: Floats) -> Floats:
         """Return the log probabilities of the classes for predicted indicators (fits x samples x classes)."""
-        return log_softmax(self.slopes[:, None, None] * values + self.intercepts[:, None, :])
-
-
-def log_softmax(predictors: Floats) -> Floats:
-    """Return log probabilities, with the classes in the last axis."""
-    shifted = predictors - predictors.max(axis=-1, keepdims=True)
-    logs: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return logs
+        return log_softmax(self.slopes[:, None, None] * values + self.intercepts[:, None, :], axis=-1)
 
 
 def calibrate_classes(values: Floats, observed: Floats, weights: Floats) -> Calibration:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -10,14 +10,13 @@ from scipy.stats import norm
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..foundation.arrays import Floats
-from ..foundation.parameters import fit_context, share_docs
+from ..foundation.docstrings import share_docs
 from ..targets.classes import ClassPredictions
-from ..targets.normal_mixtures import mixture_quantile
-from ..targets.quantity import QuantityIntervals, interval_tails
-from ..targets.samples import INTERVAL_PROBABILITY, SMALLEST_PROBABILITY, Prediction
+from ..targets.quantity import QuantityIntervals, interval_tails, mixture_quantile
+from ..targets.samples import INTERVAL_PROBABILITY, Prediction, log_class_probability
 from ..targets.target_and_prediction_checks import class_codes, numeric_target
-from .base import DOCS, FIT_DOCS, KernelMethod
-from .class_calibration import Calibration, calibrate_classes, log_softmax
+from .base import DOCS, KernelMethod
+from .class_calibration import Calibration, calibrate_classes
 
 # A deviation below this fraction of the spread of the target would mean that left-out values fit it exactly.
 LEAST_DEVIATION = 1e-6
@@ -38,8 +37,7 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels.
+    $class_labels
     leave_one_out_ : ndarray of shape (n_samples, n_classes)
         Probabilities predicted for each training sample without it, its group and its copies.
     slopes_, intercepts_ : ndarray of shape (n_members,), (n_members, n_classes)
@@ -56,27 +54,6 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
     >>> bool(left_out.mean() > 0.8)
     True
     """
-
-    @share_docs(**FIT_DOCS)
-    @fit_context(skip_nested=True)
-    def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
-        """Fit all kernels and penalties, and weight them by their left-out predictions.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        $options
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
-        self.fit_left_out(X, y, groups, sample_weight)
-        return self
 
     def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""
@@ -97,17 +74,14 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
         left_out = np.tensordot(members, np.exp(logs), 2)
         self.leave_one_out_ = training.completed(left_out, self._probabilities)
         self._store_coefficients(training, self.slopes_)
-        density = np.log(np.clip(left_out[rows, codes], SMALLEST_PROBABILITY, 1.0))
-        return Prediction(left_out.argmax(axis=1), left_out, log_density=density)
+        return Prediction(left_out.argmax(axis=1), left_out, log_density=log_class_probability(left_out, codes))
 
     def _probabilities(self, Z: Any) -> Floats:
-        predictors = self.slopes_[:, None, None] * self._member_values(Z) + self.intercepts_[:, None, :]
-        mixed: Floats = np.tensordot(self.member_weights_, np.exp(log_softmax(predictors)), 1)
-        return mixed
+        logs = Calibration(self.slopes_, self.intercepts_).log_probabilities(self._member_values(Z))
+        return np.tensordot(self.member_weights_, np.exp(logs), 1)
 
     def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
-        observed = self._probabilities(Z)[np.arange(len(y)), y]
-        return np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
+        return log_class_probability(self._probabilities(Z), y)
 
 
 @share_docs(**DOCS)
@@ -141,27 +115,6 @@ class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
     >>> bool(np.corrcoef(model.leave_one_out_, y)[0, 1] > 0.5)
     True
     """
-
-    @share_docs(**FIT_DOCS)
-    @fit_context(skip_nested=True)
-    def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
-        """Fit all kernels and penalties, and weight them by their left-out predictions.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Values.
-        $options
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
-        self.fit_left_out(X, y, groups, sample_weight)
-        return self
 
     def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""

@@ -24,7 +24,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..foundation.arrays import Floats, Indices
-from .kernel_functions import COPY_TOLERANCE
+from ..reduction.design import Design
+from ..reduction.threads import Workers
+from .kernel_functions import COPY_TOLERANCE, FEWEST_SCREENED
 
 # Penalties relative to the mean eigenvalue, which is the mean squared distance of the samples from their center.
 PENALTIES = np.geomspace(1e-3, 30, 24)
@@ -47,28 +49,14 @@ class KernelRidge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KernelDecomposition:
-    """The eigendecomposition of a kernel matrix, off what is not penalized.
+    """The eigendecomposition of a kernel matrix, off what is not penalized."""
 
-    Attributes
-    ----------
-    kernel : ndarray of shape (n, n)
-        Kernels between the training samples.
-    columns : ndarray of shape (n, q)
-        Unpenalized columns of similar size, the constant first.
-    roots : ndarray of shape (n,)
-        Square roots of the sample weights.
-    basis : ndarray of shape (n, rank of the columns)
-        Q0.
-    vectors, values : ndarray of shape (n, n - rank of the columns), ndarray
-        P and the diagonal of S.
-    """
-
-    kernel: Floats
-    columns: Floats
-    roots: Floats
-    basis: Floats
-    vectors: Floats
-    values: Floats
+    kernel: Floats  # between the training samples
+    columns: Floats  # unpenalized, of similar size, the constant first
+    roots: Floats  # square roots of the sample weights
+    basis: Floats  # Q0
+    vectors: Floats  # P
+    values: Floats  # the diagonal of S
 
     @property
     def penalties(self) -> Floats:
@@ -96,7 +84,7 @@ class KernelDecomposition:
         fitted = target - dual[0] / (self.roots**2)[:, None]
         left_out = self._left_out(target, dual, shrinkage, folds)
         for fold in filter(self._loses_a_column, folds):
-            rest, columns = self._rest(fold)
+            rest, columns = self.rest(fold)
             weighted = self.roots[rest, None] * columns[rest]
             coef = np.linalg.pinv(weighted, RANK_TOLERANCE) @ (self.roots[rest, None] * target[rest])
             left_out[:, fold] = columns[fold] @ coef
@@ -115,17 +103,14 @@ class KernelDecomposition:
     def _dual(self, target: Floats, shrinkage: Floats) -> Floats:
         """Return Q Y for every penalty."""
         rotated = self.vectors.T @ (self.roots[:, None] * target)
-        dual: Floats = self.roots[:, None] * (self.vectors @ (shrinkage[:, :, None] * rotated))
-        return dual
+        return self.roots[:, None] * (self.vectors @ (shrinkage[:, :, None] * rotated))
 
     def _left_out(self, target: Floats, dual: Floats, shrinkage: Floats, folds: list[Indices]) -> Floats:
         """Return ``Y_B - (Q_BB)^-1 (Q Y)_B`` of all folds that lose no column; of others, anything."""
         weighted = self.roots[:, None] * self.vectors
         if all(len(fold) == 1 for fold in folds):
             diagonal = shrinkage @ (weighted**2).T
-            known = diagonal > 0
-            ratio = dual / np.where(known, diagonal, 1.0)[:, :, None]
-            return target - ratio
+            return target - dual / np.where(diagonal > 0, diagonal, 1.0)[:, :, None]
         left_out = np.empty_like(dual)
         for fold in folds:
             if self._loses_a_column(fold):
@@ -146,14 +131,13 @@ class KernelDecomposition:
 
     def _without(self, target: Floats, fold: Indices, penalties: Floats) -> Floats:
         """Return what fits without a fold predict for it; a column that is constant without it has no effect."""
-        rest, columns = self._rest(fold)
+        rest, columns = self.rest(fold)
         part = decompose(self.kernel[np.ix_(rest, rest)], columns[rest], self.roots[rest])
         dual, unpenalized = part._coefficients(target[rest], penalties)
-        values: Floats = self.kernel[np.ix_(fold, rest)] @ dual + columns[fold] @ unpenalized
-        return values
+        return self.kernel[np.ix_(fold, rest)] @ dual + columns[fold] @ unpenalized
 
-    def _rest(self, fold: Indices) -> tuple[Indices, Floats]:
-        """Return the other samples, and the unpenalized columns centered there."""
+    def rest(self, fold: Indices) -> tuple[Indices, Floats]:
+        """Return the other samples, and the unpenalized columns centered there: constant ones have no effect."""
         rest = np.setdiff1d(np.arange(len(self.roots)), fold)
         columns = self.columns.copy()
         columns[:, 1:] -= np.average(columns[rest, 1:], axis=0, weights=self.roots[rest] ** 2)
@@ -205,5 +189,56 @@ def grouped_copies(distances: Floats, lengths: Floats, groups: Indices | None) -
     if groups is not None:
         codes = np.unique(groups, return_inverse=True)[1].ravel()
     links = coo_array((np.ones(len(first)), (codes[first], codes[second])), shape=2 * (len(lengths),))
-    found: Indices = connected_components(links, directed=False)[1][codes]
-    return found
+    return connected_components(links, directed=False)[1][codes]
+
+
+class Parts(NamedTuple):
+    """Unpenalized columns, square roots of the sample weights, and the folds in which features are screened."""
+
+    columns: Floats
+    roots: Floats
+    folds: list[Indices]
+
+
+def ranked_features(design: Design, parts: Parts, target: Floats, threads: Workers) -> list[Indices]:
+    """Return the features in the order of their scores, in all samples and in those outside of each fold.
+
+    A score is the largest covariance of a standardized feature with an output off the unpenalized columns.
+    """
+    columns, roots, folds = parts
+    every, count = np.arange(len(target)), target.shape[1]
+    chosen = [every, *(np.setdiff1d(every, fold) for fold in folds)]
+    residuals = np.zeros((len(chosen), *target.shape))
+    for residual, part in zip(residuals, chosen, strict=True):
+        weighted = roots[part, None] * columns[part]
+        wanted = roots[part, None] * target[part]
+        residual[part] = wanted - weighted @ np.linalg.lstsq(weighted, wanted, rcond=None)[0]
+    vectors = residuals.transpose(1, 0, 2).reshape(len(target), -1)
+    lengths = np.maximum(np.linalg.norm(vectors, axis=0), np.finfo(np.float64).tiny)
+    scores = np.abs(design.t_dot(vectors / lengths, threads)).reshape(-1, len(chosen), count).max(axis=2)
+    usable = np.flatnonzero(design.usable)
+    return [usable[np.argsort(-score, kind="stable")] for score in scores[usable].T]
+
+
+def fit_screened(
+    design: Design, parts: Parts, target: Floats, ranked: list[Indices], fraction: float, threads: Workers
+) -> tuple[KernelRidge, Indices, Floats]:
+    """Fit the kernel of a fraction of the features; return also which ones, and the penalties.
+
+    ``ranked`` has the features for all samples, then for the samples outside of each fold.
+    """
+    columns, roots, folds = parts
+    count = max(FEWEST_SCREENED, round(fraction * len(ranked[0])))
+
+    def kernel(features: Indices) -> Floats:
+        return design.sample_gram(threads, np.sort(features[:count])) / np.outer(roots, roots)
+
+    whole = decompose(kernel(ranked[0]), columns, roots)
+    dual, unpenalized = whole.fit(target)
+    left_out = np.empty((len(dual), *target.shape))
+    for fold, features in zip(folds, ranked[1:], strict=True):
+        (rest, centered), found = whole.rest(fold), kernel(features)
+        part = decompose(found[np.ix_(rest, rest)], centered[rest], roots[rest])
+        of_rest, of_columns = part.fit(target[rest])
+        left_out[:, fold] = found[np.ix_(fold, rest)] @ of_rest + centered[fold] @ of_columns
+    return KernelRidge(dual, unpenalized, left_out, left_out), np.sort(ranked[0][:count]), whole.penalties

@@ -10,11 +10,12 @@ from sklearn.base import TransformerMixin
 from sklearn.utils._param_validation import StrOptions
 
 from ..foundation.arrays import Floats
-from ..foundation.parameters import fit_context, share_docs
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import fit_context
 from ..inputs.checks import columns_of, target_array
 from ..reduction.response import FAMILY_CHOICES, AdjustedTarget, find_family
 from ..targets import is_category
-from .base import DOCS, FIT_DOCS, KernelMethod
+from .base import DOCS, KernelMethod
 from .kernel_functions import DEFAULT
 from .training_samples import Training
 
@@ -91,29 +92,23 @@ class KernelScores(TransformerMixin, KernelMethod):
         self.family = family
         self.keep_adjusted = keep_adjusted
 
-    @share_docs(**FIT_DOCS)
     def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None, offset: Any = None) -> Self:
         """Fit all kernels and penalties, and weight them by their left-out predictions.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
+        $samples
         y : array-like of shape (n_samples,), or events and times
             Target.
         $options
         offset : array-like of shape (n_samples,), optional
             Known part of the linear predictor.
 
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
+        $fitted
         """
         self._fit_scores(X, y, groups, sample_weight, offset)
         return self
 
-    @share_docs(**FIT_DOCS)
     def fit_transform(
         self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None, offset: Any = None
     ) -> Floats:
@@ -121,13 +116,8 @@ class KernelScores(TransformerMixin, KernelMethod):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,), or events and times
-            Target.
-        $options
-        offset : array-like of shape (n_samples,), optional
-            Known part of the linear predictor.
+        X, y, groups, sample_weight, offset
+            As in ``fit``.
 
         Returns
         -------
@@ -176,10 +166,7 @@ class KernelScores(TransformerMixin, KernelMethod):
     def transform(self, X: Any) -> Floats:
         """Return the scores of new samples.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The same features, in the same order, as in ``fit``.
+        $same_samples
 
         Returns
         -------
@@ -190,8 +177,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         return self._with_covariates(self._scores(Z), Z) if self.keep_adjusted else self._scores(Z)
 
     def _scores(self, Z: Any) -> Floats:
-        scores: Floats = np.tensordot(self.member_weights_, self._member_values(Z), 1)
-        return scores
+        return np.tensordot(self.member_weights_, self._member_values(Z), 1)
 
     def _with_covariates(self, scores: Floats, Z: Any) -> Floats:
         return np.column_stack([scores, self._unpenalized_columns(Z)[:, 1:] * self.covariate_weight_])

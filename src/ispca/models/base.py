@@ -34,7 +34,8 @@ from .sampling import (
 LARGEST_SCALE_RATIO = 100.0
 # What the docstrings of all estimators say.
 DOCS = {
-    "parameters": """prior : {"horseshoe", "ridge"}, default="horseshoe"
+    "parameters": """
+    prior : {"horseshoe", "ridge"}, default="horseshoe"
         Prior of the coefficients. "ridge" is ``beta ~ N(0, tau^2)`` with half-Cauchy tau of scale
         ``$deviation / sqrt(sum_j var(z_j))``: all features contribute a little, in proportion to their spread. It
         suits all principal components in their natural scale, ``ISPCA(n - 1, n_supervised=0)`` for n samples.
@@ -61,7 +62,8 @@ DOCS = {
         Chains run at a time. By default as many as BLAS has threads.
     random_state : int, Generator, RandomState or None, default=None
         Seed. The draws do not depend on the number of threads.""",
-    "attributes": """posterior_ : Posterior
+    "attributes": """
+    posterior_ : Posterior
         The draws, chain and draw first.
     diagnostics_ : Diagnostics
         R-hat, effective sample sizes, divergences; ``str(diagnostics_)`` is one plain sentence.

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..families import ORDINAL, class_family
 from ..families.ordinal import declared_order, ordinal_target, probabilities
 from ..foundation.arrays import Floats
-from ..foundation.parameters import share_docs
+from ..foundation.docstrings import share_docs
 from ..targets.classes import ClassPredictions, OrderedClassPredictions
 from ..targets.target_and_prediction_checks import class_codes
 from .base import BLOCKED_DOCS, DOCS, Horseshoe

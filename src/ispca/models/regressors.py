@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import StrOptions
 from ..families import GAUSSIAN, NEGATIVE_BINOMIAL, POISSON, CountFamily
 from ..families.counts import mean
 from ..foundation.arrays import Floats
-from ..foundation.parameters import integer_seed, share_docs
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import integer_seed
 from ..targets.counts import CountPredictions
 from ..targets.quantity import QuantityIntervals, interval_tails
 from ..targets.target_and_prediction_checks import numeric_target

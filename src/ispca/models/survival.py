@@ -20,7 +20,7 @@ from ..families.piecewise_hazard import (
 from ..families.survival_curves import breslow, median_times, step_values, survival
 from ..families.survival_target import survival_target
 from ..foundation.arrays import Floats
-from ..foundation.parameters import share_docs
+from ..foundation.docstrings import share_docs
 from ..inputs.checks import check_training_data
 from ..targets.quantity import interval_tails
 from ..targets.samples import Samples, select_samples

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..families import Family
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import PathEndWarning, notify
-from ..foundation.parameters import fit_context, integer_seed, share_docs
+from ..foundation.parameters import fit_context, integer_seed
 from ..inputs.checks import check_new_data, check_training_data
 from ..reduction.reuse import find_or_make, find_reuse
 from ..targets.samples import Samples, select_samples
@@ -27,7 +28,8 @@ from .problem import Path, Problem
 DOCS = {
     "conventions": """The conventions are those of R's glmnet and cv.glmnet: features are standardized internally,
     the intercept is not penalized, and the penalty is chosen from a path by the cross-validated""",
-    "parameters": """penalty : {"lasso", "ridge"}, default="lasso"
+    "parameters": """
+    penalty : {"lasso", "ridge"}, default="lasso"
         Sum of absolute values, or half the sum of squares, of the standardized coefficients.
     choice : {"one_standard_error", "best", "average"}, default="one_standard_error"
         The largest penalty whose $error is within one standard error of the minimum, that of the minimum, or
@@ -41,7 +43,8 @@ DOCS = {
         list of (training indices, test indices) that holds out every sample exactly once.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the folds.""",
-    "attributes": """lambda_, lambda_best_, lambda_one_standard_error_ : float
+    "attributes": """
+    lambda_, lambda_best_, lambda_one_standard_error_ : float
         The chosen penalty (of an average, the one with the largest weight), the best, and glmnet's default.
     lambdas_, cv_deviance_, cv_deviance_error_ : ndarray
         The path: penalties, mean $error of held-out samples, and its standard error.
@@ -59,7 +62,8 @@ DOCS = {
     "error": "deviance",
 }
 FIT_DOCS = {
-    "options": """groups : array-like of shape (n_samples,), optional
+    "options": """
+        groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, stay in one fold.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples in fits and held-out deviances; 0 leaves a sample out."""

@@ -14,8 +14,8 @@ from ..families.piecewise_hazard import PiecewiseHazard, estimate_hazard
 from ..families.survival_curves import breslow, step_values, survival
 from ..families.survival_target import survival_target
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import shorten
-from ..foundation.parameters import share_docs
 from ..inputs.checks import check_training_data
 from ..targets.classes import ClassPredictions
 from ..targets.counts import CountPredictions

@@ -94,17 +94,12 @@ def parse_json(content: bytes) -> Any:
         raise ContentError(f"it contains a string of more than {LONGEST_STRING:,} characters")
     if _LONG_NUMBER.search(structure):
         raise ContentError(f"it contains a number of more than {LONGEST_NUMBER} digits")
-    if _depth(structure) > DEEPEST:
+    codes = np.frombuffer(structure.encode("utf-8", "replace"), np.uint8)
+    opens, closes = np.isin(codes, list(b"[{")), np.isin(codes, list(b"]}"))
+    levels = np.cumsum(opens.astype(np.int32) - closes.astype(np.int32))
+    if levels.max(initial=0) > DEEPEST:
         raise ContentError(f"its description is nested more than {DEEPEST} levels deep")
     return json.loads(text)
-
-
-def _depth(structure: str) -> int:
-    codes = np.frombuffer(structure.encode("utf-8", "replace"), np.uint8)
-    opens = (codes == ord("[")) | (codes == ord("{"))
-    closes = (codes == ord("]")) | (codes == ord("}"))
-    levels = np.cumsum(opens.astype(np.int32) - closes.astype(np.int32))
-    return int(levels.max(initial=0))
 
 
 def write_archive(path: Path, description: bytes, arrays: list[np.ndarray]) -> None:
@@ -214,7 +209,11 @@ def open_archive(path: Path, max_bytes: int | None) -> Iterator[Archive]:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         limit = memory_limit(size, max_bytes)
-        _check_ends(file, size)
+        if file.read(len(START)) != START:
+            raise ContentError("it is not a model of ispca")
+        file.seek(max(size - DIGITS - len(MARK), 0))
+        if file.read(len(MARK)) != MARK:
+            raise ContentError("it is not a model of ispca, or it is truncated: its checksum is missing")
         check_memory(size, limit)
         file.seek(size - DIGITS)
         stored = file.read()
@@ -223,14 +222,6 @@ def open_archive(path: Path, max_bytes: int | None) -> Iterator[Archive]:
         _check_directory(file, size)
         with zipfile.ZipFile(file) as archive:
             yield Archive(archive, size, limit)
-
-
-def _check_ends(file: BinaryIO, size: int) -> None:
-    if file.read(len(START)) != START:
-        raise ContentError("it is not a model of ispca")
-    file.seek(max(size - DIGITS - len(MARK), 0))
-    if file.read(len(MARK)) != MARK:
-        raise ContentError("it is not a model of ispca, or it is truncated: its checksum is missing")
 
 
 def _check_directory(file: BinaryIO, size: int) -> None:

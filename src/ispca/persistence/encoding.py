@@ -64,9 +64,8 @@ def encode(value: Any, arrays: list[np.ndarray]) -> Any:
     if isinstance(value, list | tuple):
         return {type(value).__name__: [encode(item, arrays) for item in value]}
     if isinstance(value, sp.csr_array):
-        return {
-            "sparse": [encode(item, arrays) for item in (value.shape, value.data, value.indices, value.indptr)]
-        }
+        parts = (value.shape, value.data, value.indices, value.indptr)
+        return {"sparse": [encode(item, arrays) for item in parts]}
     name = type(value).__name__
     if RECORDS.get(name) is type(value):
         return {"record": name, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
@@ -192,10 +191,6 @@ def _array(content: Content, number: Any) -> np.ndarray:
     return content.arrays.pop(number)
 
 
-def _strings(content: Content, items: Any) -> np.ndarray:
-    return np.array([_text(item) for item in _items(items)], dtype=object)
-
-
 def _items(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ContentError("its description contains another value where a list is expected")
@@ -293,7 +288,7 @@ def _dtype(content: Content, name: Any) -> Any:
 # The keys of each kind of entry, and the function that takes its values.
 _DECODERS: dict[tuple[str, ...], Callable[..., Any]] = {
     ("array",): _array,
-    ("strings",): _strings,
+    ("strings",): lambda content, items: np.array([_text(item) for item in _items(items)], dtype=object),
     ("scalar",): lambda content, node: decode(node, content)[()],
     ("list",): _list,
     ("slice",): _slice,

@@ -67,19 +67,15 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
         "arrays": len(arrays),
     }
     content = json.dumps(description, indent=1).encode()
-    _check_storable(content, arrays)
-    with whole_file(Path(path)) as temporary:
-        write_archive(temporary, content, arrays)
-
-
-def _check_storable(content: bytes, arrays: list[np.ndarray]) -> None:
-    """Refuse what `load_model` would refuse at any memory limit."""
+    # What `load_model` would refuse at any memory limit.
     try:
         parse_json(content)
     except ContentError as error:
         raise ContentError(f"This model cannot be stored: {error}.") from None
     if len(arrays) >= LARGEST_COUNT:
         raise ContentError(f"This model cannot be stored: it has more than {LARGEST_COUNT - 1:,} arrays.")
+    with whole_file(Path(path)) as temporary:
+        write_archive(temporary, content, arrays)
 
 
 def load_model(path: Any, *, max_bytes: int | None = None) -> Any:

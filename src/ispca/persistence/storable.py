@@ -122,7 +122,9 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
         _check_categories(estimator)
         n_features = len(estimator.source_columns_)
     if isinstance(estimator, SupervisedComponents):
-        _check_steps(estimator)
+        steps = given.get("steps_")
+        if not isinstance(steps, list) or not all(isinstance(step, Step) for step in steps):
+            raise ContentError("its steps_ is not a list of Step")
     if isinstance(estimator, Stacked):
         _check_candidates(estimator, int(width))
     _check_numbers({name: value for name, value in given.items() if name.endswith("_")})
@@ -211,13 +213,6 @@ def _check_categories(estimator: Any) -> None:
         texts = isinstance(kinds, list) and all(isinstance(text, str) for text in kinds)
         if not texts or not 0 < len(set(kinds)) == len(kinds):
             raise ContentError("its categories_ are not lists of distinct categories")
-
-
-def _check_steps(estimator: Any) -> None:
-    """Refuse what is not a record of a step."""
-    steps = vars(estimator).get("steps_")
-    if not isinstance(steps, list) or not all(isinstance(step, Step) for step in steps):
-        raise ContentError("its steps_ is not a list of Step")
 
 
 def _check_posterior(model: Any) -> None:

@@ -25,6 +25,7 @@ LEAST_HAZARD = 1e-6
 NO_DISPERSION = 1e6
 # Steps of Lloyd's algorithm.
 MOST_ITERATIONS = 30
+NO_DISTRIBUTION = "{} has no predictive distribution, which a reference needs. Use {}."
 
 
 class ReferencePredictions(NamedTuple):
@@ -183,7 +184,10 @@ def _log_hazard(times: Floats, log_values: Floats, observed: Floats) -> Floats:
 def _single_draw(model: Any, Z: Any, samples: Samples, target: Target, n_draws: int) -> _Draws:
     """Return the predictions of a model without a posterior, as one draw."""
     if target.has_classes:
-        probabilities = _all_classes(model, Z, target)
+        if not hasattr(model, "predict_proba"):
+            raise ValueError(NO_DISTRIBUTION.format(type(model).__name__, "a classifier with predict_proba"))
+        probabilities = np.zeros((Z.shape[0], target.n_classes))  # 0 for classes that the model does not know
+        probabilities[:, np.searchsorted(target.classes, model.classes_)] = model.predict_proba(Z)
         if target.ordered:
             return _latent(probabilities)
         return _Draws(probabilities[:, None, :] if target.n_classes > 2 else probabilities[:, 1:])
@@ -199,25 +203,11 @@ def _single_draw(model: Any, Z: Any, samples: Samples, target: Target, n_draws: 
         extra = getattr(model, "dispersion_", 0.0)
         return _Draws(model.predict(Z, **options)[:, None], np.array([1 / extra]) if extra else None, offset)
     if "return_std" not in signature(model.predict).parameters:
-        raise ValueError(
-            f"{type(model).__name__} has no predictive distribution, which a reference needs. Use one whose "
-            "predict takes return_std, such as HorseshoeRegressor, PenalizedRegressor or BayesianRidge."
-        )
+        use = "one whose predict takes return_std, such as HorseshoeRegressor, PenalizedRegressor or BayesianRidge"
+        raise ValueError(NO_DISTRIBUTION.format(type(model).__name__, use))
     mean, deviation = model.predict(Z, return_std=True)
     noise = np.sqrt(np.mean(np.square(np.asarray(deviation))))
     return _Draws(np.asarray(mean)[:, None], np.array([noise]))
-
-
-def _all_classes(model: Any, Z: Any, target: Target) -> Floats:
-    """Return probabilities of all classes; 0 for those that the model does not know."""
-    if not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"{type(model).__name__} has no predictive distribution, which a reference needs. Use a classifier "
-            "with predict_proba."
-        )
-    probabilities = np.zeros((Z.shape[0], target.n_classes))
-    probabilities[:, np.searchsorted(target.classes, model.classes_)] = model.predict_proba(Z)
-    return probabilities
 
 
 def _latent(probabilities: Floats) -> _Draws:

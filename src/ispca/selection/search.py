@@ -94,11 +94,14 @@ def candidates(X: Any, clusters: ReferencePredictions, settings: SearchSettings)
     mean = np.tensordot(clusters.mean, clusters.weights, axes=(1, 0))
     offset = None if clusters.offset is None else clusters.offset @ clusters.weights
     average = Average(np.ascontiguousarray(np.atleast_2d(mean.T)), offset, clusters.relative_weight())
-    residual = _null_residual(average)
+    outputs, _, weight = average
+    # The predictions minus those of the best model without features; only log links have an offset.
+    exposure = np.ones(outputs.shape[1]) if offset is None else np.exp(offset - offset.max())
+    residual = outputs - ((outputs @ weight) / (exposure @ weight))[:, None] * exposure
     always = np.asarray(settings.always, dtype=np.intp)
-    if np.abs(residual).max() <= CONSTANT * np.abs(average.outputs).max():
+    if np.abs(residual).max() <= CONSTANT * np.abs(outputs).max():
         return always
-    score = scores(X, residual * average.weight, average.weight)
+    score = scores(X, residual * weight, weight)
     if settings.costs is not None:
         score /= settings.costs
     score[settings.never] = 0
@@ -112,14 +115,6 @@ def candidates(X: Any, clusters: ReferencePredictions, settings: SearchSettings)
     entered = _order_of_entry(X, average, family, ranked, settings, n_proposed)
     best = ranked[: max(BEST_SCORES, n_proposed - len(entered))]
     return np.concatenate([always, entered, best[~np.isin(best, entered)]])
-
-
-def _null_residual(average: Average) -> Floats:
-    """Return predictions minus those of the best model without features; only log links have an offset."""
-    outputs, offset, weight = average
-    exposure = np.ones(outputs.shape[1]) if offset is None else np.exp(offset - offset.max())
-    level = (outputs @ weight) / (exposure @ weight)
-    return outputs - level[:, None] * exposure
 
 
 def scores(X: Any, slopes: Floats, weight: Floats) -> Floats:
@@ -232,8 +227,7 @@ def _wald(state: State, weights: Floats) -> Floats:
     means = problems.loss.mean(problems.predictors(state.unknowns))
     variance = np.diagonal(np.linalg.inv(damp(problems.information(means))), axis1=1, axis2=2)
     coef = state.unknowns[:, :, 1:]
-    rise: Floats = weights @ (coef**2 / variance.reshape(state.unknowns.shape)[:, :, 1:]).sum(axis=1)
-    return rise
+    return weights @ (coef**2 / variance.reshape(state.unknowns.shape)[:, :, 1:]).sum(axis=1)
 
 
 def _best(state: State, pool: Floats, price: Floats, weights: Floats) -> int | None:

@@ -17,7 +17,7 @@ from ..fitting.fit_and_predict import check_fit_parameters
 from ..foundation.arrays import ColumnRanges, Floats, Indices, Mask, column_ranges, refuse_out_of_range
 from ..foundation.messages import count, listing, suggestion
 from ..foundation.parameters import column_mask
-from ..foundation.splits import Split, check_groups, make_fold_splits
+from ..foundation.splits import check_groups
 from ..inputs.checks import check_values, is_numeric, known_names, read_training_data
 from ..targets import Target, find_target, target_form
 from ..targets.samples import Samples
@@ -81,8 +81,9 @@ def _check_distribution(reference: Any, target: Target) -> None:
         )
 
 
-def check_prefit(reference: Any, data: Data) -> None:
-    """Refuse a reference that is not fitted to data of this form."""
+def check_prefit(selector: Any, data: Data) -> None:
+    """Refuse a reference that is not fitted to data of this form; it may know names that X does not have."""
+    reference = selector.reference
     check_is_fitted(
         reference, msg="With prefit=True, the reference must be fitted. Fit %(name)s first, or pass prefit=False."
     )
@@ -95,11 +96,7 @@ def check_prefit(reference: Any, data: Data) -> None:
             f"The reference was fitted to the classes {listing(known)}, but y contains {listing(data.labels)}. "
             "Pass the samples that the reference was fitted to."
         )
-
-
-def take_names(selector: Any) -> None:
-    """Give a selector the names that its fitted reference knows, if X has none, as on the command line."""
-    first = take_apart(selector.reference).steps[0]
+    first = take_apart(reference).steps[0]
     if known_names(selector) is None and known_names(first) is not None:
         selector.feature_names_in_ = np.asarray(first.feature_names_in_, dtype=object)
 
@@ -217,12 +214,3 @@ def _number(price: Any) -> float:
         return float(price)
     except (TypeError, ValueError):
         return np.nan
-
-
-def fold_splits(cv: Any, data: Data, seed: int) -> list[Split]:
-    """Return the folds of the validation, which keep groups together; none without validation."""
-    if cv is None:
-        return []
-    samples = data.samples
-    labels, strata = data.target.strata(samples.y)
-    return make_fold_splits(cv, samples.X, labels, samples.groups, strata is not None, seed)

@@ -15,24 +15,14 @@ from ..fitting.comparison_inputs import resumable_seed
 from ..fitting.fit_and_predict import clone_with_seed, fit_timed
 from ..fitting.runner import Work
 from ..foundation.parameters import fit_context
-from ..foundation.splits import Split
+from ..foundation.splits import Split, make_fold_splits
 from ..inputs.checks import known_names
 from ..reduction.reuse import share_results
 from ..targets import TARGETS
+from . import suggestion
 from .panel_results import PanelResults, path_table
 from .search import groups_table
-from .selection_data import check_prefit, fold_splits, read_data, read_features, read_settings, take_names
-from .suggestion import (
-    Suggestion,
-    better_panel_message,
-    draws_message,
-    overlap_factor,
-    paired_differences,
-    suggest_nothing,
-    suggest_size,
-    suggest_unvalidated_size,
-    weighted_mean,
-)
+from .selection_data import check_prefit, read_data, read_features, read_settings
 from .validated_path import FoldEvaluation, FoldPath, HeldOutPaths, Search, Searcher, validate_path
 
 
@@ -194,12 +184,13 @@ class ProjectionSelector(PanelResults):
         given = {"groups": groups, "sample_weight": sample_weight, "offset": offset}
         data = read_data(self.reference, read_features(self, X), y, self.kind, given)
         if self.prefit:
-            check_prefit(self.reference, data)
-            take_names(self)
+            check_prefit(self, data)
         names, wanted = known_names(self), (self.max_features, self.always, self.never, self.costs)
         settings, self._values = read_settings(data.samples.X, names, *wanted)
         seed = resumable_seed(self.random_state, self.resume)
-        splits = fold_splits(self.cv, data, seed)
+        labels, strata = data.target.strata(data.samples.y)
+        drawn = (data.samples.X, labels, data.samples.groups, strata is not None, seed)
+        splits = [] if self.cv is None else make_fold_splits(self.cv, *drawn)
         self._data, self._searcher = data, Searcher(settings, self.n_draws, self.n_clusters, seed)
         self.reference_ = self.reference if self.prefit else clone_with_seed(self.reference, seed)
         if not self.prefit:
@@ -220,7 +211,7 @@ class ProjectionSelector(PanelResults):
         self.reference_density_: float | None = None
         self.reference_measures_: dict[str, float] = {}
         self.path_ = path_table(path, self._names(), costs, None)
-        self._conclude(suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
+        self._conclude(suggestion.suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
 
     def _validate(self, splits: Sequence[Split], seed: int) -> None:
         """Repeat everything in the folds, and set the attributes with validation."""
@@ -233,30 +224,30 @@ class ProjectionSelector(PanelResults):
         path, settings = self._found.path, self._searcher.settings
         densities = found.log_density[: len(self.panels_)]
         test_to_train = np.mean([len(split.test) / len(split.train) for split in splits])
-        factor = overlap_factor(len(splits), float(test_to_train))
-        differences = paired_differences(densities, found.reference, weight, factor)
-        self.reference_density_ = float(weighted_mean(found.reference, weight))
+        factor = suggestion.overlap_factor(len(splits), float(test_to_train))
+        differences = suggestion.paired_differences(densities, found.reference, weight, factor)
+        self.reference_density_ = float(suggestion.weighted_mean(found.reference, weight))
         self.reference_measures_ = {name: float(values[-1]) for name, values in found.measures.items()}
         self.path_ = path_table(path, self._names(), settings.costs, (found, differences, weight))
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
         if found.better:
-            verdict, advice = suggest_size(differences, len(settings.always), more), []
+            verdict, advice = suggestion.suggest_size(differences, len(settings.always), more), []
         else:
-            verdict = suggest_nothing(differences, found.better is not None)
-            advice = [better_panel_message(densities, weight, factor)]
+            verdict = suggestion.suggest_nothing(differences, found.better is not None)
+            advice = [suggestion.better_panel_message(densities, weight, factor)]
         if found.halves is not None:
-            advice.append(draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight))
+            error = float(differences.error[-1])
+            advice.append(suggestion.draws_message(found.halves, error, self.n_draws, weight))
         verdict = verdict._replace(message=" ".join(filter(None, [verdict.message, *advice])))
         self.validated_, self._held_out = True, found
         self._conclude(verdict)
 
-    def _conclude(self, suggested: Suggestion) -> None:
+    def _conclude(self, suggested: suggestion.Suggestion) -> None:
         """Set the suggested size, its explanation and the groups of its features."""
         self.n_features_, self.message_ = suggested
         size = self.n_features_
-        found = self._exchanges(size, range(size))
-        error = self._error(size) if size else 0.0
+        found, error = self._exchanges(size, range(size)), self._error(size) if size else 0.0
         self.groups_ = groups_table(self.panels_[size], found, error, self._names())
 
     def __sklearn_tags__(self) -> Any:

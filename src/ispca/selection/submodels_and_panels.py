@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..containers import ColumnSource
 from ..foundation.arrays import Floats, Indices
-from ..foundation.parameters import column_mask, fit_context, share_docs
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import column_mask, fit_context
 from ..inputs.checks import check_container, check_training_data, known_names, read_new_data, read_training_data
 from ..models.classifiers import PosteriorClassifier, PosteriorOrdinal
 from ..models.posterior import Posterior
@@ -24,12 +25,17 @@ from .projection import project
 from .reference import ReferencePredictions
 from .search import columns
 
-ATTRIBUTES = """posterior_ : Posterior
-        The projected draws, as one chain.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn."""
+DOCS = {
+    "means": """
+        coef_ : ndarray of shape (n_features,)
+            Means of the projected coefficients.
+        intercept_ : float
+            Mean of the projected intercepts.""",
+    "attributes": "posterior_ : Posterior\n    The projected draws, as one chain.\n$features_in",
+}
 
 
+@share_docs()
 class ProjectedModel(PosteriorModel):
     """Base class of submodels: predictions and coefficients come from projected draws."""
 
@@ -47,10 +53,7 @@ class ProjectedModel(PosteriorModel):
         classes : array-like of shape (n_classes,), optional
             Class labels in the order of the predictions, if the target consists of classes.
 
-        Returns
-        -------
-        self : estimator
-            The fitted submodel.
+        $fitted
         """
         options: dict[str, Any] = DENSE | {"ensure_min_features": 0}
         Z, _ = check_training_data(self, X, None, needs_target=False, **options)
@@ -77,14 +80,13 @@ class ProjectedModel(PosteriorModel):
         self._set_means()
 
 
-@share_docs(attributes=ATTRIBUTES)
+@share_docs(**DOCS)
 class ProjectedClassifier(PosteriorClassifier, ProjectedModel):
     """Logistic or softmax regression of a submodel; see `ProjectionSelector.submodel`.
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels.
+    $class_labels
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Means of the projected coefficients.
     intercept_ : ndarray of shape (1,) or (n_classes,)
@@ -93,35 +95,29 @@ class ProjectedClassifier(PosteriorClassifier, ProjectedModel):
     """
 
 
-@share_docs(attributes=ATTRIBUTES)
+@share_docs(**DOCS)
 class ProjectedRegressor(PosteriorRegressor, ProjectedModel):
     """Gaussian regression of a submodel; see `ProjectionSelector.submodel`.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Means of the projected coefficients.
-    intercept_ : float
-        Mean of the projected intercepts.
+    $means
     $attributes
     """
 
 
-@share_docs(attributes=ATTRIBUTES)
+@share_docs(**DOCS)
 class ProjectedCounts(PosteriorCounts, ProjectedModel):
     """Poisson or negative-binomial regression of a submodel; see `ProjectionSelector.submodel`.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Means of the projected coefficients.
-    intercept_ : float
-        Mean of the projected intercepts.
+    $means
     $attributes
     """
 
 
-@share_docs(attributes=ATTRIBUTES)
+@share_docs(**DOCS)
 class ProjectedOrdinal(PosteriorOrdinal, ProjectedModel):
     """Cumulative logit regression of a submodel; see `ProjectionSelector.submodel`.
 
@@ -139,7 +135,7 @@ class ProjectedOrdinal(PosteriorOrdinal, ProjectedModel):
     """
 
 
-@share_docs(attributes=ATTRIBUTES)
+@share_docs(**DOCS)
 class ProjectedSurvival(PosteriorSurvival, ProjectedModel):
     """Cox regression of a submodel; see `ProjectionSelector.submodel`.
 
@@ -179,6 +175,7 @@ def find_submodel(target: Target) -> type[ProjectedModel]:
     return SUBMODELS[target.name]
 
 
+@share_docs()
 class FeaturePanel(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Keep the features of a panel, in the order of the panel.
 
@@ -191,8 +188,7 @@ class FeaturePanel(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     panel_columns_ : ndarray of shape (n_panel,)
         Indices of the features in the order of the panel.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+    $features_in
 
     Examples
     --------
@@ -219,10 +215,7 @@ class FeaturePanel(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : ignored
             Not used.
 
-        Returns
-        -------
-        self : FeaturePanel
-            The fitted transformer.
+        $fitted
         """
         X = self._read(X, reset=True)
         names = getattr(X, "columns", None)

@@ -18,7 +18,7 @@ from ..foundation.arrays import Floats, Indices, protect
 from ..foundation.messages import notify
 from ..foundation.splits import Split
 from ..targets import Target
-from ..targets.samples import SMALLEST_PROBABILITY, HeldOut, Pooled, Prediction, Samples
+from ..targets.samples import HeldOut, Pooled, Prediction, Samples, log_class_probability
 from ..targets.target import log_density
 from ..targets.target_and_prediction_checks import possible_probabilities
 from .reference import ReferencePredictions, cluster, reference_predictions
@@ -112,9 +112,8 @@ def training_density(fitted: Any, samples: Samples, target: Target) -> Floats:
     if not target.ordered:
         return np.asarray(reference_prediction(fitted, samples, target).log_density)
     # A reference fitted before knows ordered classes by their labels, not by their numbers.
-    n_samples, predicted = len(samples.y), fitted.predict_proba(protect(samples.X, fitted))
-    observed = possible_probabilities(predicted, n_samples, target.n_classes)[np.arange(n_samples), samples.y]
-    return np.asarray(np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0)))
+    predicted = fitted.predict_proba(protect(samples.X, fitted))
+    return log_class_probability(possible_probabilities(predicted, len(samples.y), target.n_classes), samples.y)
 
 
 def submodel_prediction(
@@ -162,9 +161,7 @@ class HeldOutPaths(NamedTuple):
     sets: list[tuple[list[int], ...]]  # for each fold, the features of the submodel of each size
     # Measures of the predictions of each size and, last, of the reference.
     measures: Mapping[str, Floats] = MappingProxyType({})
-    better: bool | None = (
-        None  # whether the reference beats the base rate, by the rule of verdicts; None if not judged
-    )
+    better: bool | None = None  # whether the reference beats the base rate, by the rule of verdicts, if judged
 
     def fractions(self, panel: Indices) -> Floats:
         """Return for each feature of a panel the fraction of the folds whose panel of this size contains it."""
@@ -232,8 +229,8 @@ def path_predictions(
 
 def path_measures(target: Target, held_out: HeldOut, predictions: Sequence[Prediction]) -> dict[str, Floats]:
     """Return each measure of the predictions of each size and, last, of the reference; NaN if undefined."""
-    scores = {name: target.measures[name].score for name in target.shown_measures}
+    measures = [target.measures[name] for name in target.shown_measures]
     return {
-        name: np.array([score(held_out, item) for item in predictions], dtype=np.float64)
-        for name, score in scores.items()
+        each.name: np.array([each.score(held_out, item) for item in predictions], dtype=np.float64)
+        for each in measures
     }

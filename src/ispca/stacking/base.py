@@ -23,10 +23,11 @@ from ..fitting.fit_and_predict import check_fit_parameters, clone_with_seed
 from ..fitting.fit_store import Failure
 from ..fitting.runner import SECONDS_WORTH_WORKERS, Work, portions, run
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import notify
 from ..foundation.parallel import cluster_client, count_workers, run_parallel
-from ..foundation.parameters import fit_context, share_docs
-from ..foundation.result_tables import ResultTable, as_table
+from ..foundation.parameters import fit_context
+from ..foundation.result_tables import as_table
 from ..foundation.splits import Split, check_groups, make_fold_splits
 from ..inputs.checks import check_container, check_training_data
 from ..kernels.base import KernelMethod
@@ -35,12 +36,12 @@ from ..targets.mixture_weights import concentrations, stacking_weights
 from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions, log_density
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, check_offset, check_weights
-from .candidate_fits import fit_together, in_fold
-from .candidates import default_candidates
+from .candidates import default_candidates, fit_together, in_fold
 
 # What the docstrings of all stacks say.
 DOCS = {
-    "parameters": """estimators : list of (str, estimator) or dict, optional
+    "parameters": """
+    estimators : list of (str, estimator) or dict, optional
         $candidates
     cv : int, splitter or iterable, default=5
         Number of folds, stratified by class or event, a scikit-learn splitter, or pairs of training and test
@@ -54,17 +55,21 @@ DOCS = {
         Directory in which finished fold fits are stored, to continue after an interruption.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the folds and of every candidate whose own ``random_state`` is None.""",
-    "attributes": """weights_ : ndarray of shape (n_candidates,)
+    "attributes": """
+    weights_ : ndarray of shape (n_candidates,)
         Weights of the mixture.
     cv_table_ : recarray
         Per candidate: weight, mean log density of the out-of-fold predictions and its error, seconds.
     estimators_ : dict of str to estimator
         The candidates, fitted to all samples.""",
-}
-FIT_DOCS = {
-    "X": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    "temperature": """
+    inverse_temperature_ : float
+        Exponent of the mixed probabilities; values above 1 make them more extreme.""",
+    "samples": """
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The features.""",
-    "options": """groups : array-like of shape (n_samples,), optional
+    "options": """
+        groups : array-like of shape (n_samples,), optional
             Samples of a group, such as the samples of a patient, stay in one fold, here and in
             candidates that make folds themselves.
         sample_weight : array-like of shape (n_samples,), optional
@@ -72,11 +77,13 @@ FIT_DOCS = {
 }
 
 
+@share_docs(**DOCS)
 class Stacked(Predictions, BaseEstimator):
     """Base class of the stacks."""
 
-    # What candidates must have.
+    # What candidates must have, and the parts of their predictions that the mixture consists of.
     _needs = "log_predictive_density"
+    _parts: tuple[str, ...] = ("log_density",)
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "estimators": [list, dict, None],
@@ -104,23 +111,19 @@ class Stacked(Predictions, BaseEstimator):
         self.resume = resume
         self.random_state = random_state
 
-    @share_docs(**FIT_DOCS)
     @fit_context(skip_nested=False)
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Find the weights, and fit the candidates to all samples.
 
         Parameters
         ----------
-        $X
+        $samples
         y : array-like of shape (n_samples,), or structured array
             Target: class labels, values, ordered classes (numbers, or an ordered categorical of pandas), or event
             and time in any form that HorseshoeSurvival takes.
         $options
 
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
+        $fitted
         """
         self._fit(X, y, groups, sample_weight)
         return self
@@ -161,14 +164,16 @@ class Stacked(Predictions, BaseEstimator):
     def _stack(self, samples: Samples, target: Target, named: dict[str, Any]) -> list[list[Prediction]]:
         """Find the weights, fit the candidates to all samples, and return their predictions fold by fold."""
         validate_data(self, samples.X, skip_check_array=True)
-        self._check_kind(named, samples.y, target)
+        if target.plain and target_is_classes(named, samples.y) != target.has_classes:
+            kind, other = ("regressors", "Regressor") if target.has_classes else ("classifiers", "Classifier")
+            raise ValueError(f"The candidates of {type(self).__name__} are {kind}. Use Stacked{other}.")
         check_fit_parameters(named, samples)
         seed = resumable_seed(self.random_state, self.resume)
         groups = check_groups(samples.groups, len(samples.y))
         labels, strata = target.strata(samples.y)
         splits = make_fold_splits(self.cv, samples.X, labels, groups, strata is not None, seed)
         self._held_out = np.concatenate([split.test for split in splits])
-        at_once = self._kernels(named, samples, splits)
+        at_once = self._kernels(named, samples)
         refitted = {name: in_fold(item) for name, item in named.items() if name not in at_once}
         work = Work(refitted, samples, target, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
@@ -177,7 +182,9 @@ class Stacked(Predictions, BaseEstimator):
             outcomes |= {(number, name): prediction for number, prediction in enumerate(found)}
         named = {name: item for name, item in named.items() if self._worked(name, outcomes, len(splits))}
         if not named:
-            raise ValueError(f"Every candidate failed, so nothing can be stacked. {_first_error(outcomes)}")
+            errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
+            reason = next((f"The first error: {error}" for error in errors), "None gives finite intervals.")
+            raise ValueError(f"Every candidate failed, so nothing can be stacked. {reason}")
         predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
         self._weigh(list(named), samples, predictions)
         self.estimators_ = self._fit_finally(named, samples._replace(groups=groups), work.split_seed(len(splits)))
@@ -190,7 +197,11 @@ class Stacked(Predictions, BaseEstimator):
         )
         weight = None if samples.sample_weight is None else samples.sample_weight[self._held_out]
         self.weights_ = stacking_weights(densities, concentrations(names, self.concentration), weight)
-        self.cv_table_ = _table(names, predictions, densities, self.weights_, weight)
+        seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
+        mean = np.average(densities, axis=0, weights=weight)
+        table: dict[str, Any] = {"candidate": names, "weight": self.weights_, "mlpd": mean}
+        table |= {"mlpd_error": mean_error(densities, mean, weight), "seconds": np.mean(seconds, axis=0)}
+        self.cv_table_ = as_table(table)
 
     def combine(
         self, fitted: dict[str, Any], samples: Samples, splits: list[Split], predictions: list[list[Prediction]]
@@ -199,19 +210,12 @@ class Stacked(Predictions, BaseEstimator):
 
         Parameters
         ----------
-        fitted : dict of str to estimator
-            The candidates, fitted to all samples.
-        samples : Samples
-            All samples.
-        splits : list of Split
-            Splits that hold out every sample once.
-        predictions : list of list of Prediction
-            Predictions of the held-out samples, by split and candidate.
+        fitted, samples : dict of str to estimator, Samples
+            The candidates, fitted to all samples, and these samples.
+        splits, predictions : list of Split, list of list of Prediction
+            Splits that hold out every sample once, and predictions of these samples, by split and candidate.
 
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
+        $fitted
         """
         X, y, target = self._read_target(samples.X, samples.y)
         validate_data(self, X, skip_check_array=True)
@@ -222,22 +226,13 @@ class Stacked(Predictions, BaseEstimator):
         self._finish(samples, target, predictions)
         return self
 
-    def _kernels(self, named: dict[str, Any], samples: Samples, splits: list[Split]) -> dict[str, KernelMethod]:
+    def _kernels(self, named: dict[str, Any], samples: Samples) -> dict[str, KernelMethod]:
         """Return the candidates whose predictions of all folds follow from one fit."""
-        held_out = np.concatenate([split.test for split in splits])
-        folds = len(held_out) == len(np.unique(held_out)) == len(samples.y)
+        folds = len(self._held_out) == len(np.unique(self._held_out)) == len(samples.y)
         weighted = samples.sample_weight is None or samples.sample_weight.all()
         if not (folds and weighted):
             return {}
         return {name: item for name, item in named.items() if isinstance(item, KernelMethod)}
-
-    def _check_kind(self, named: dict[str, Any], y: Any, target: Target) -> None:
-        """Refuse candidates for another kind of target."""
-        if not target.plain:
-            return
-        if target_is_classes(named, y) != target.has_classes:
-            kind, other = ("regressors", "Regressor") if target.has_classes else ("classifiers", "Classifier")
-            raise ValueError(f"The candidates of {type(self).__name__} are {kind}. Use Stacked{other}.")
 
     def _worked(self, name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
         """Return whether a candidate has a density in every fold; otherwise warn or raise."""
@@ -246,7 +241,7 @@ class Stacked(Predictions, BaseEstimator):
             if isinstance(outcome, Failure):
                 notify(f"The candidate {name!r} failed and is left out: {outcome.error}")
                 return False
-            if outcome.log_density is None or not self._complete(outcome):
+            if any(getattr(outcome, part) is None for part in self._parts):
                 raise ValueError(
                     f"The candidate {name!r} gives no predictive distribution, so it cannot be stacked. It needs "
                     f"{self._needs}."
@@ -256,10 +251,6 @@ class Stacked(Predictions, BaseEstimator):
             except ImpossiblePrediction as error:
                 notify(f"The candidate {name!r} is left out: {error}")
                 return False
-        return True
-
-    def _complete(self, prediction: Prediction) -> bool:
-        """Return whether a prediction has all parts of the mixture besides the log density."""
         return True
 
     def _check_part(self, prediction: Prediction) -> None:
@@ -332,33 +323,9 @@ def offset_option(offset: Floats | None) -> dict[str, Floats]:
     return {} if offset is None else {"offset": offset}
 
 
-def _first_error(outcomes: dict[Any, Any]) -> str:
-    errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
-    return next((f"The first error: {error}" for error in errors), "None gives finite intervals.")
-
-
-def _table(
-    names: list[str], predictions: list[list[Prediction]], densities: Floats, weights: Floats, weight: Any
-) -> ResultTable:
-    """Return one row per candidate: weight, out-of-fold mean log density with its error, seconds per fit."""
-    seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
-    mean = np.average(densities, axis=0, weights=weight)
-    return as_table(
-        {
-            "candidate": names,
-            "weight": weights,
-            "mlpd": mean,
-            "mlpd_error": mean_error(densities, mean, weight),
-            "seconds": np.mean(seconds, axis=0),
-        }
-    )
-
-
 def mean_error(values: Floats, mean: Floats, weight: Floats | None) -> Floats:
     """Return the standard error of the mean over samples; weights count samples."""
     if weight is None:
-        error: Floats = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-        return error
+        return values.std(axis=0, ddof=1) / np.sqrt(len(values))
     total = weight.sum()
-    error = np.sqrt(weight @ (values - mean) ** 2 / max(total - 1, 1e-300) / total)
-    return error
+    return np.sqrt(weight @ (values - mean) ** 2 / max(total - 1, 1e-300) / total)

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..foundation.arrays import Floats
 from ..targets import Target
 from ..targets.mixture_weights import concentrations, fit_inverse_temperature, stacking_weights, tempered
-from ..targets.samples import SMALLEST_PROBABILITY, HeldOut, Prediction
+from ..targets.samples import HeldOut, Prediction, log_class_probability
 
 CONCENTRATION = 1.5
 
@@ -20,47 +19,25 @@ def combined_predictions(
 ) -> list[Prediction]:
     """Return the mixture of the candidates' predictions of each fold, with weights from all other folds.
 
-    Parameters
-    ----------
-    target : Target
-        Kind of target, with its evaluation times if there are some.
-    names : list of str
-        Names of the candidates.
-    predictions : sequence of list of Prediction
-        Predictions of the held-out samples, by fold and candidate, with log densities.
-    observed : sequence of HeldOut
-        What was observed in each fold.
-
-    Returns
-    -------
-    mixtures : list of Prediction
-        One for each fold. The outcomes of a fold have no part in its weights.
+    ``predictions`` of the held-out samples, by fold and candidate, have log densities; ``observed`` is what was
+    observed in each fold. The outcomes of a fold have no part in its weights.
     """
     prior = concentrations(names, CONCENTRATION)
     densities = [np.column_stack([np.asarray(part.log_density) for part in row]) for row in predictions]
     mixtures = []
     for number, row in enumerate(predictions):
         others = [k for k in range(len(predictions)) if k != number]
-        weight = _weights([observed[k] for k in others])
+        given = [observed[k].weight for k in others]
+        unweighted = any(part is None for part in given)
+        weight = None if unweighted else np.concatenate([np.asarray(part) for part in given])
         weights = stacking_weights(np.concatenate([densities[k] for k in others]), prior, weight)
         mixed = target.mix(row, weights)
         if target.has_classes:
             known = [target.mix(predictions[k], weights).probabilities for k in others]
             codes = np.concatenate([observed[k].observed for k in others])
             pooled = np.concatenate([np.asarray(part) for part in known])
-            mixed = _sharpened(mixed, fit_inverse_temperature(pooled, codes, weight), observed[number].observed)
+            sharp = tempered(np.asarray(mixed.probabilities), fit_inverse_temperature(pooled, codes, weight))
+            density = log_class_probability(sharp, observed[number].observed)
+            mixed = replace(mixed, probabilities=sharp, log_density=density)
         mixtures.append(mixed)
     return mixtures
-
-
-def _weights(parts: Sequence[HeldOut]) -> Floats | None:
-    if any(part.weight is None for part in parts):
-        return None
-    return np.concatenate([np.asarray(part.weight) for part in parts])
-
-
-def _sharpened(mixed: Prediction, inverse_temperature: float, observed: np.ndarray) -> Prediction:
-    """Return a mixture of classifiers with its probabilities to a power."""
-    probabilities = tempered(np.asarray(mixed.probabilities), inverse_temperature)
-    chosen = np.clip(probabilities[np.arange(len(observed)), observed], SMALLEST_PROBABILITY, 1.0)
-    return replace(mixed, probabilities=probabilities, log_density=np.log(chosen))

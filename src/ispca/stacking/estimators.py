@@ -13,17 +13,17 @@ from ..families import POISSON, CountFamily
 from ..families.ordinal import ordinal_target
 from ..fitted_parts import take_apart
 from ..foundation.arrays import Floats, protect
-from ..foundation.parameters import fit_context, share_docs
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import fit_context
 from ..targets import ORDERED_CLASSES, Target
 from ..targets.classes import ClassPredictions, class_probabilities
 from ..targets.counts import CountPredictions
 from ..targets.mixture_weights import fit_inverse_temperature, tempered
-from ..targets.normal_mixtures import mixture_quantile
-from ..targets.quantity import QuantityIntervals, normal_part
-from ..targets.samples import SMALLEST_PROBABILITY, Prediction, Samples
+from ..targets.quantity import QuantityIntervals, mixture_quantile, normal_part
+from ..targets.samples import Prediction, Samples, log_class_probability
 from ..targets.survival import SurvivalPredictions, risk_of_curves, survival_at
 from ..targets.target_and_prediction_checks import n_rows, possible_counts, possible_values
-from .base import DOCS, FIT_DOCS, Stacked, offset_option
+from .base import DOCS, Stacked, offset_option
 
 
 @share_docs(
@@ -47,10 +47,8 @@ class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels.
-    inverse_temperature_ : float
-        Exponent of the mixed probabilities; values above 1 make them more extreme.
+    $class_labels
+    $temperature
     $attributes
 
     Examples
@@ -69,15 +67,13 @@ class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
     """
 
     _needs = "predict_proba"
+    _parts = ("log_density", "probabilities")
 
     def _read_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray, Target]:
         X, y, target = super()._read_target(X, y)
         check_classification_targets(y)
         self.classes_ = target.classes
         return X, y, target
-
-    def _complete(self, prediction: Prediction) -> bool:
-        return prediction.probabilities is not None
 
     def _finish(self, samples: Samples, target: Target, predictions: list[list[Prediction]]) -> None:
         # Probabilities of every candidate, fold by fold, with axes (candidate, sample, class).
@@ -99,8 +95,7 @@ class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
         return tempered(mixture, self.inverse_temperature_)
 
     def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
-        observed = self._probabilities(Z)[np.arange(len(y)), y]
-        return np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
+        return log_class_probability(self._probabilities(Z), y)
 
 
 @share_docs(
@@ -123,8 +118,7 @@ class StackedOrdinal(StackedClassifier):
     ----------
     classes_ : ndarray
         Class labels, from lowest to highest.
-    inverse_temperature_ : float
-        Exponent of the mixed probabilities; values above 1 make them more extreme.
+    $temperature
     $attributes
 
     Examples
@@ -184,13 +178,11 @@ class StackedRegressor(QuantityIntervals, RegressorMixin, Stacked):
     """
 
     _needs = "predict(X, return_std=True), or log_predictive_density and predict_interval"
+    _parts = ("log_density", "interval")
 
     def _read_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray, Target]:
         X, y, target = super()._read_target(X, y)
         return X, y.astype(np.float64), target
-
-    def _complete(self, prediction: Prediction) -> bool:
-        return prediction.interval is not None
 
     def _check_part(self, prediction: Prediction) -> None:
         normal_part(prediction)
@@ -205,8 +197,7 @@ class StackedRegressor(QuantityIntervals, RegressorMixin, Stacked):
     def _mean(self, Z: Any) -> Floats:
         count = n_rows(Z)
         values = self._of_each(lambda item: possible_values(item.predict(protect(Z, item)), count))
-        expected: Floats = self.weights_ @ np.array(values)
-        return expected
+        return self.weights_ @ np.array(values)
 
     def _mean_and_deviation(self, Z: Any) -> tuple[Floats, Floats]:
         mean, spread = self._normal_parts(Z)
@@ -256,24 +247,20 @@ class StackedCounts(CountPredictions, RegressorMixin, Stacked):
     True
     """
 
-    @share_docs(**FIT_DOCS)
     @fit_context(skip_nested=False)
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
         """Find the weights, and fit the candidates to all samples.
 
         Parameters
         ----------
-        $X
+        $samples
         y : array-like of shape (n_samples,)
             Counts: integers of 0 or more.
         $options
         offset : array-like of shape (n_samples,), optional
             Added to the linear predictors: the logarithm of the exposure. All candidates must take it.
 
-        Returns
-        -------
-        self : StackedCounts
-            The fitted estimator.
+        $fitted
         """
         self._fit(X, y, groups, sample_weight, offset)
         return self
@@ -281,8 +268,7 @@ class StackedCounts(CountPredictions, RegressorMixin, Stacked):
     def _mean(self, Z: Any, offset: Floats | None) -> Floats:
         count, options = n_rows(Z), offset_option(offset)
         parts = self._of_each_model(Z, lambda model, Z: possible_counts(model.predict(Z, **options), count))
-        expected: Floats = self.weights_ @ np.array(parts)
-        return expected
+        return self.weights_ @ np.array(parts)
 
     _constant_rate = False
 
@@ -328,9 +314,7 @@ class StackedSurvival(SurvivalPredictions, Stacked):
     """
 
     _needs = "predict_survival_function and log_predictive_density"
-
-    def _complete(self, prediction: Prediction) -> bool:
-        return prediction.probabilities is not None
+    _parts = ("log_density", "probabilities")
 
     def _finish(self, samples: Samples, target: Target, predictions: list[list[Prediction]]) -> None:
         self.unique_times_ = np.unique(samples.y["time"])
@@ -341,5 +325,4 @@ class StackedSurvival(SurvivalPredictions, Stacked):
     def _curves(self, Z: Any, offset: Floats | None) -> Floats:
         times, count, options = self.unique_times_, n_rows(Z), offset_option(offset)
         parts = self._of_each_model(Z, lambda model, Z: survival_at(model, Z, times, count, **options))
-        curves: Floats = np.tensordot(self.weights_, np.array(parts), 1)
-        return curves
+        return np.tensordot(self.weights_, np.array(parts), 1)

@@ -9,13 +9,7 @@ from ..foundation.messages import suggestion
 from .classes import CLASSES, ORDERED_CLASSES
 from .counts import COUNTS
 from .quantity import QUANTITY
-from .recognition import (
-    FEW_VALUES,
-    choose_family,
-    guess_target,
-    is_category,
-    target_form,
-)
+from .recognition import FEW_VALUES, choose_family, guess_target, is_category, target_form
 from .survival import SURVIVAL
 from .target import Target
 from .target_and_prediction_checks import has_fractions

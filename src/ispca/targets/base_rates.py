@@ -74,8 +74,7 @@ class BaseRateRegressor(RegressorMixin, BaseRate):
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
         """Return the log normal density of each observed value."""
         check_is_fitted(self)
-        density: Floats = norm.logpdf(np.asarray(y, dtype=np.float64), self.mean_, self.deviation_)
-        return density
+        return norm.logpdf(np.asarray(y, dtype=np.float64), self.mean_, self.deviation_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -129,8 +128,7 @@ class BaseRateCounts(RegressorMixin, BaseRate):
 
     def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
         """Return the log probability of each observed count."""
-        density: Floats = self._distribution(X, offset).logpmf(np.asarray(y))
-        return density
+        return self._distribution(X, offset).logpmf(np.asarray(y))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -179,11 +177,9 @@ class BaseRateSurvival(BaseRate):
         """Return the log density of each observed time, or the log probability to survive a time of censoring."""
         check_is_fitted(self)
         y = y if is_survival(y) else survival_target(y)
-        density: Floats = log_likelihood(self.hazard_, np.zeros((len(y), 1)), y["event"], y["time"])[:, 0]
-        return density
+        return log_likelihood(self.hazard_, np.zeros((len(y), 1)), y["event"], y["time"])[:, 0]
 
 
 def _exposure(offset: Any, n_samples: int) -> Floats:
     offsets = check_offset(offset, n_samples)
-    exposure: Floats = np.ones(n_samples) if offsets is None else np.exp(offsets)
-    return exposure
+    return np.ones(n_samples) if offsets is None else np.exp(offsets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 from ..families import ORDINAL, Family, class_family
 from ..families.ordinal import ordinal_target
 from ..foundation.arrays import Floats, protect
+from ..foundation.docstrings import share_docs
+from . import target_and_prediction_checks as checks
 from .intervals import UNKNOWN, measure_intervals
 from .measures import (
     ABSOLUTE_ERROR,
@@ -22,7 +24,7 @@ from .measures import (
     MLPD,
     RANKED_PROBABILITY,
 )
-from .samples import SMALLEST_PROBABILITY, Pooled, Prediction, Samples
+from .samples import SMALLEST_PROBABILITY, Pooled, Prediction, Samples, log_class_probability
 from .target import (
     Judgment,
     Kind,
@@ -33,14 +35,6 @@ from .target import (
     interval_text,
     known,
     mixed_probabilities,
-)
-from .target_and_prediction_checks import (
-    ImpossiblePrediction,
-    known_labels,
-    observed_codes,
-    possible_labels,
-    possible_probabilities,
-    possible_ranking,
 )
 
 # If the largest class has a larger fraction of the samples, the AUC decides: accuracy ignores rare classes.
@@ -82,18 +76,17 @@ class Classes(Target):
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
         """Return labels and probabilities, or decision values if there are no probabilities."""
         X, y, classes = samples.X, samples.y, self.classes
-        value = possible_labels(estimator.predict(protect(X, estimator)), classes, len(y))
+        value = checks.possible_labels(estimator.predict(protect(X, estimator)), classes, len(y))
         trained = getattr(estimator, "classes_", None)
         if trained is None:
             return Prediction(value)
         if find_method(estimator, "predict_proba") is not None:
             probabilities = class_probabilities(estimator, X, classes, len(y))
-            observed = probabilities[np.arange(len(y)), np.searchsorted(classes, y)]
-            log_density = np.log(np.clip(observed, SMALLEST_PROBABILITY, 1.0))
-            return Prediction(value, probabilities, log_density=log_density)
+            density = log_class_probability(probabilities, np.searchsorted(classes, y))
+            return Prediction(value, probabilities, log_density=density)
         decide = find_method(estimator, "decision_function")
         if decide is not None and len(trained) == len(classes):
-            ranking = possible_ranking(decide(protect(X, estimator)), len(y), len(classes))
+            ranking = checks.possible_ranking(decide(protect(X, estimator)), len(y), len(classes))
             return Prediction(value, ranking=ranking)
         return Prediction(value)
 
@@ -154,12 +147,12 @@ class OrderedClasses(Classes):
 
 def class_probabilities(estimator: Any, X: Any, classes: Any, n_samples: int) -> Floats:
     """Return checked probabilities of all classes; zero for classes that the training data do not contain."""
-    columns = known_labels(np.asarray(estimator.classes_), classes, "classes_ contains")
+    columns = checks.known_labels(np.asarray(estimator.classes_), classes, "classes_ contains")
     if len(np.unique(columns)) < len(columns):
-        raise ImpossiblePrediction("classes_ contains a label more than once.")
+        raise checks.ImpossiblePrediction("classes_ contains a label more than once.")
     probabilities = np.zeros((n_samples, len(classes)))
     predicted = estimator.predict_proba(protect(X, estimator))
-    probabilities[:, columns] = possible_probabilities(predicted, n_samples, len(columns))
+    probabilities[:, columns] = checks.possible_probabilities(predicted, n_samples, len(columns))
     return probabilities
 
 
@@ -167,30 +160,25 @@ CLASSES = Classes()
 ORDERED_CLASSES = OrderedClasses()
 
 
+@share_docs()
 class ClassPredictions(Predictions):
     """What a classifier predicts, given probabilities."""
 
     target: Target = CLASSES
     classes_: np.ndarray
-
-    def _probabilities(self, Z: Any) -> Floats:
-        """Return the probabilities of the classes (samples x classes)."""
-        raise NotImplementedError
+    _probabilities: Callable[[Any], Floats]  # of the classes (samples x classes)
 
     def _log_probabilities(self, Z: Any) -> Floats:
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(Z))
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
-        return observed_codes(y, self.classes_, n_samples)
+        return checks.observed_codes(y, self.classes_, n_samples)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
 
         Returns
         -------
@@ -203,10 +191,7 @@ class ClassPredictions(Predictions):
     def predict_proba(self, X: Any) -> Floats:
         """Return the predictive probability of each class.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
 
         Returns
         -------
@@ -219,10 +204,7 @@ class ClassPredictions(Predictions):
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of the predictive probability of each class.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
 
         Returns
         -------

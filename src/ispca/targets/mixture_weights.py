@@ -16,8 +16,6 @@ TOLERANCE = 1e-10
 # Prior standard deviation of the log inverse temperature, and its largest absolute value.
 LOG_INVERSE_TEMPERATURE_SD = 0.2
 LARGEST_LOG_INVERSE_TEMPERATURE = 1.5
-
-
 # The candidate that predicts well on almost all data sets, and the parameter of its prior.
 RELIABLE, RELIABLE_CONCENTRATION = "kernels", 5.0
 
@@ -62,8 +60,7 @@ def stacking_weights(
 def tempered(probabilities: Floats, inverse_temperature: float) -> Floats:
     """Return probabilities to a power, with rows that sum to one again; powers above 1 make them more extreme."""
     powers = inverse_temperature * np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
-    result: Floats = np.exp(powers - logsumexp(powers, axis=-1, keepdims=True))
-    return result
+    return np.exp(powers - logsumexp(powers, axis=-1, keepdims=True))
 
 
 def fit_inverse_temperature(

@@ -142,6 +142,11 @@ class Samples(NamedTuple):
         return Samples(X, y, groups, weight, offset, self.on_device)
 
 
+def log_class_probability(probabilities: Any, codes: Any) -> Floats:
+    """Return the log of the probability that was given to the class of each sample."""
+    return np.log(np.clip(probabilities[np.arange(len(codes)), codes], SMALLEST_PROBABILITY, 1.0))
+
+
 def select_samples(X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> Samples:
     """Check what goes with X, and leave out samples of weight 0."""
     n_samples = X.shape[0]

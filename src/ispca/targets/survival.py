@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..families import COX
-from ..families.survival_curves import (
-    SurvivalFunction,
-    censoring_curve,
-    concordance_index,
-    round_times,
-    survival_functions,
-)
+from ..families import COX, survival_curves
 from ..families.survival_target import survival_target
 from ..foundation.arrays import Floats, protect
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import count
+from . import target_and_prediction_checks as checks
 from .concordance_and_brier_score import comparable_pairs
 from .intervals import UNKNOWN
 from .measures import CONCORDANCE, INTEGRATED_BRIER, MLPD, percent
@@ -36,13 +31,6 @@ from .target import (
     log_density,
     mixed_probabilities,
     pooled_estimate,
-)
-from .target_and_prediction_checks import (
-    check_weights,
-    n_rows,
-    observed_survival,
-    possible_curves,
-    possible_values,
 )
 
 # Predicted survival is evaluated at quantiles of the observed event times: later, too few samples are left.
@@ -87,7 +75,7 @@ class Survival(Target):
 
     def held_out(self, test: Samples, train: Samples) -> HeldOut:
         """Return held-out observations, with the probability of not being censored in the training samples."""
-        curve = censoring_curve(train.y["event"], train.y["time"], train.sample_weight)
+        curve = survival_curves.censoring_curve(train.y["event"], train.y["time"], train.sample_weight)
         return super().held_out(test, train)._replace(censoring=curve)
 
     def base_rate(self) -> Any:
@@ -97,7 +85,7 @@ class Survival(Target):
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
         """Return risk scores and, if the method gives them, survival at the evaluation times and log density."""
         y, model, Z = samples.y, parts.model, parts.model_input(samples.X)
-        risk = possible_values(estimator.predict(protect(samples.X, estimator)), len(y))
+        risk = checks.possible_values(estimator.predict(protect(samples.X, estimator)), len(y))
         # Some methods of scikit-survival predict times instead, and say so here.
         risk = risk if getattr(model, "_predict_risk_score", True) else -risk
         curves = survival_at(model, Z, np.asarray(self.times), len(y))
@@ -131,7 +119,7 @@ class Survival(Target):
 def evaluation_times(y: Any) -> Floats:
     """Return distinct quantiles of the observed event times, as round numbers."""
     observed = y["time"][y["event"]]
-    return round_times(np.quantile(observed, np.linspace(FIRST_QUANTILE, LAST_QUANTILE, N_TIMES)))
+    return survival_curves.round_times(np.quantile(observed, np.linspace(FIRST_QUANTILE, LAST_QUANTILE, N_TIMES)))
 
 
 def survival_at(model: Any, Z: Any, times: Floats, n_samples: int, **options: Any) -> Floats | None:
@@ -145,8 +133,8 @@ def survival_at(model: Any, Z: Any, times: Floats, n_samples: int, **options: An
         # Some settings of scikit-survival's methods give risk scores only.
         warnings.warn(f"{type(model).__name__} predicts no survival curves: {error}", stacklevel=2)
         return None
-    curves = [SurvivalFunction(item.x, item.y)(times) for item in functions]
-    return possible_curves(curves, n_samples, len(times))
+    curves = [survival_curves.SurvivalFunction(item.x, item.y)(times) for item in functions]
+    return checks.possible_curves(curves, n_samples, len(times))
 
 
 SURVIVAL = Survival()
@@ -156,26 +144,20 @@ def risk_of_curves(curves: Floats, times: Floats) -> Floats:
     """Return minus the mean survival time up to the last time, the area under each curve (samples x times)."""
     # Everyone survives until the first time.
     before = np.column_stack([np.ones(len(curves)), curves[:, :-1]])
-    risk: Floats = -(before @ np.diff(times, prepend=0.0))
-    return risk
+    return -(before @ np.diff(times, prepend=0.0))
 
 
+@share_docs()
 class SurvivalPredictions(OffsetPredictions):
     """What a model of survival predicts, given risks and survival curves; in the style of scikit-survival."""
 
     target = SURVIVAL
     unique_times_: Floats
-
-    def _risk(self, Z: Any, offset: Floats | None) -> Floats:
-        """Return the risk scores."""
-        raise NotImplementedError
-
-    def _curves(self, Z: Any, offset: Floats | None) -> Floats:
-        """Return the probabilities of surviving ``unique_times_`` (samples x times)."""
-        raise NotImplementedError
+    _risk: Callable[[Any, Floats | None], Floats]  # the risk scores, of Z and offset
+    _curves: Callable[[Any, Floats | None], Floats]  # survival at ``unique_times_`` (samples x times)
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
-        return observed_survival(y, n_samples)
+        return checks.observed_survival(y, n_samples)
 
     def predict(self, X: Any, offset: Any = None) -> Floats:
         """Return the risk score.
@@ -183,12 +165,8 @@ class SurvivalPredictions(OffsetPredictions):
         It is the linear predictor of ``coef_``, for a posterior its mean. Risk scores of different methods have
         different scales, so that of a stack is minus the mean survival time up to the last training time.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor, 0 by default.
+        $new_samples
+        $offset
 
         Returns
         -------
@@ -200,16 +178,11 @@ class SurvivalPredictions(OffsetPredictions):
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return Harrell's concordance index.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
         y : structured array, frame or tuple
             Event and time, as in ``fit``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor, 0 by default.
+        $sample_weight
+        $offset
 
         Returns
         -------
@@ -217,20 +190,16 @@ class SurvivalPredictions(OffsetPredictions):
             Fraction of the comparable pairs whose risks are in the right order; 0.5 is chance.
         """
         risk = self.predict(X, offset)
-        observed, weights = self._observed(y, len(risk)), check_weights(sample_weight, len(risk))
-        return concordance_index(observed["event"], observed["time"], risk, weights)
+        observed, weights = self._observed(y, len(risk)), checks.check_weights(sample_weight, len(risk))
+        return survival_curves.concordance_index(observed["event"], observed["time"], risk, weights)
 
     def predict_survival_function(self, X: Any, return_array: bool = False, offset: Any = None) -> Any:
         """Return the survival function of each sample, averaged over a posterior or mixture.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
         return_array : bool, default=False
             Whether to return the probabilities at ``unique_times_`` instead of functions.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor, 0 by default.
+        $offset
 
         Returns
         -------
@@ -238,29 +207,4 @@ class SurvivalPredictions(OffsetPredictions):
             Functions with the points ``x`` and values ``y``, or the values alone.
         """
         curves = self._curves(*self._check_offset(X, offset))
-        return curves if return_array else survival_functions(self.unique_times_, curves)
-
-    def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
-        """Return the log predictive density of each event time, or survival probability if censored.
-
-        The partial likelihood gives times no density. The density therefore uses a baseline hazard that is
-        constant on up to ten intervals with equally many training events: the events of the interval, plus one
-        half, over the sum of ``exp(X beta)`` times the time spent there. The last one goes on forever. Each
-        draw of a posterior and each averaged penalty has its own hazard.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
-        y : structured array, frame or tuple
-            Event and time, as in ``fit``.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor, 0 by default.
-
-        Returns
-        -------
-        density : ndarray of shape (n_samples,)
-            One value per sample; larger is better.
-        """
-        Z, offset = self._check_offset(X, offset)
-        return self._log_density(Z, self._observed(y, n_rows(Z)), offset)
+        return curves if return_array else survival_curves.survival_functions(self.unique_times_, curves)

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from ..families import Family
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import KIND_WORDS
 from .intervals import Estimate, estimate
 from .measures import Measure
@@ -214,6 +215,7 @@ def by_name(*measures: Measure) -> dict[str, Measure]:
     return {measure.name: measure for measure in measures}
 
 
+@share_docs()
 class Predictions:
     """Base class of the models; each gives a few primitives, from which the public methods follow.
 
@@ -222,26 +224,14 @@ class Predictions:
     """
 
     target: Target
-
-    def _check_new(self, X: Any) -> Any:
-        """Return new samples as the primitives take them."""
-        raise NotImplementedError
-
-    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
-        """Return observations beside new samples as the likelihood takes them."""
-        raise NotImplementedError
-
-    def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
-        """Return the log predictive density of each observation."""
-        raise NotImplementedError
+    _check_new: Callable[[Any], Any]
+    _observed: Callable[[Any, int], np.ndarray]  # of observations and the number of samples
+    _log_density: Callable[[Any, np.ndarray, Floats | None], Floats]  # of Z, y and offset
 
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive density of each observation; of a class, it is its log probability.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features, in any form that ``fit`` takes.
+        $new_samples
         y : array-like of shape (n_samples,)
             Observed values, or classes seen in ``fit``.
 
@@ -255,6 +245,7 @@ class Predictions:
         return self._log_density(Z, self._observed(y, n_rows(Z)), None)
 
 
+@share_docs()
 class OffsetPredictions(Predictions):
     """Base class of the models whose linear predictor may have an offset."""
 
@@ -262,3 +253,24 @@ class OffsetPredictions(Predictions):
         """Return new samples and their offsets as the primitives take them."""
         Z = self._check_new(X)
         return Z, check_offset(offset, n_rows(Z))
+
+    def log_predictive_density(self, X: Any, y: Any, offset: Any = None) -> Floats:
+        """Return the log predictive density of each event time (survival if censored), or probability of a count.
+
+        The partial likelihood gives times no density. Their density therefore uses a baseline hazard that is
+        constant on up to ten intervals with equally many training events: the events of the interval, plus one
+        half, over the sum of ``exp(X beta)`` times the time spent there. The last one goes on forever. Each
+        draw of a posterior and each averaged penalty has its own hazard.
+
+        $new_samples
+        y : array-like of shape (n_samples,), structured array, frame or tuple
+            Observed counts, or event and time as in ``fit``.
+        $offset
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+            One value per sample; larger is better.
+        """
+        Z, offset = self._check_offset(X, offset)
+        return self._log_density(Z, self._observed(y, n_rows(Z)), offset)

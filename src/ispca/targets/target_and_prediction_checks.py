@@ -183,8 +183,7 @@ def possible_probabilities(given: Any, n_samples: int, n_classes: int) -> Floats
         raise ImpossiblePrediction(
             f"predict_proba returned a row that sums to {sums[off.argmax(), 0]:.6g} instead of 1."
         )
-    result: Floats = np.where(off > ROUNDING, P / sums, P)
-    return result
+    return np.where(off > ROUNDING, P / sums, P)
 
 
 def possible_labels(given: Any, classes: np.ndarray, n_samples: int) -> Indices:
@@ -197,8 +196,7 @@ def known_labels(labels: np.ndarray, classes: np.ndarray, where: str) -> Indices
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         raise ImpossiblePrediction(f"{where} {labels[unknown].tolist()[0]!r}, which is not one of the classes.")
-    numbers: Indices = np.searchsorted(classes, labels)
-    return numbers
+    return np.searchsorted(classes, labels)
 
 
 def possible_ranking(given: Any, n_samples: int, n_classes: int) -> Floats:
@@ -280,8 +278,7 @@ def _numbers(given: Any, where: str) -> Floats:
     values = np.asarray(given)
     if values.dtype.kind not in "biufO":
         raise ImpossiblePrediction(f"{where} returned {values.dtype} values instead of real numbers.")
-    numbers: Floats = values.astype(np.float64)
-    return numbers
+    return values.astype(np.float64)
 
 
 def _finite(given: Any, where: str, shape: tuple[int, ...]) -> Floats:

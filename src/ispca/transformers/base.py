@@ -16,21 +16,13 @@ from ..containers.array_api import DeviceArray, exact, like, matching, on_host
 from ..containers.derived import SelfFilledSource
 from ..containers.source import reading_text
 from ..foundation.arrays import Floats, Indices, Mask
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import RankWarning, notify
 from ..foundation.parameters import fit_context, integer_seed
 from ..foundation.splits import cross_fit_splits
 from ..inputs.checks import columns_of, target_array, training_samples
+from ..reduction import cross_fitting
 from ..reduction.components import needs_sample_gram
-from ..reduction.cross_fitting import (
-    Fold,
-    FoldComponents,
-    FoldScores,
-    adjusted_components,
-    cross_fitted_scores,
-    held_out_scores,
-    make_folds,
-    score_variance,
-)
 from ..reduction.deflation import StartBasis, start_basis
 from ..reduction.design import Design, GramFeatures, make_design, make_subset_design, total_weights
 from ..reduction.permutation import Permutations
@@ -56,6 +48,7 @@ FOLLOWING = (
 )
 
 
+@share_docs()
 class SupervisedComponents(LinearProjection):
     """Base class of ISPCA and SPCA: checks, fit and fitted attributes."""
 
@@ -80,13 +73,7 @@ class SupervisedComponents(LinearProjection):
     }
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        offset: Any = None,
-        groups: Any = None,
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, offset: Any = None, groups: Any = None
     ) -> Self:
         """Find the components.
 
@@ -106,22 +93,13 @@ class SupervisedComponents(LinearProjection):
             permutation tests respect them: they exchange samples within groups if the target varies there,
             otherwise whole groups of equal size.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        $fitted
         """
         self._fit(X, y, sample_weight, offset, groups)
         return self
 
     def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        offset: Any = None,
-        groups: Any = None,
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, offset: Any = None, groups: Any = None
     ) -> Any:
         """Find the components and return the new features of the training samples.
 
@@ -130,11 +108,7 @@ class SupervisedComponents(LinearProjection):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The target.
-        sample_weight, offset, groups : array-like of shape (n_samples,), optional
+        X, y, sample_weight, offset, groups
             As in ``fit``.
 
         Returns
@@ -273,7 +247,7 @@ class SupervisedComponents(LinearProjection):
             make = partial(self._held_out_scores, data, response, unfilled, design, splits, threads)
             folds, parts = find_or_make(reuse, design, ("held-out scores", type(self), *key), make)
             known = Z[:, :count] if kept is None else Z[kept, :count]
-            found = cross_fitted_scores(known / lengths, folds, parts, weights)
+            found = cross_fitting.cross_fitted_scores(known / lengths, folds, parts, weights)
             honest[slice(None) if kept is None else kept, :count] = found * lengths
         # Training samples are recognized by their scores on the first component.
         self._first_scores = Z[:, 0].copy()
@@ -288,12 +262,12 @@ class SupervisedComponents(LinearProjection):
         design: Design,
         splits: list[tuple[Indices, Indices]],
         threads: Workers,
-    ) -> tuple[list[Fold], list[FoldScores]]:
+    ) -> tuple[list[cross_fitting.Fold], list[cross_fitting.FoldScores]]:
         """Repeat everything that looks at the target in the training part of each fold."""
         X, unfilled = (sp.csr_array(part) if design.sparse else part for part in (data.X, unfilled))
         weights = None if data.rows is None else data.rows.samples
 
-        def fill(fold: Fold) -> Any:
+        def fill(fold: cross_fitting.Fold) -> Any:
             known = unfilled if unfilled.dtype == X.dtype else unfilled.astype(X.dtype)
             return self._fill_by_fold(known, fold.train, weights)
 
@@ -301,34 +275,30 @@ class SupervisedComponents(LinearProjection):
             known = columns_of(unfilled, data.covariates)
             return None if known is None else self._fill_by_fold(known, train, weights, data.covariates)
 
-        def make(fold: Fold, X: Any) -> Design:
+        def make(fold: cross_fitting.Fold, X: Any) -> Design:
             part = make_subset_design(
                 X, fold.train, threads, center=self.center, scale=self.scale, rows=fold.response.rows
             )
             return part.restricted(self._informative(part) & ~data.left_out)
 
-        def find(fold: Fold, X: Any, part: Design) -> FoldComponents:
+        def find(fold: cross_fitting.Fold, X: Any, part: Design) -> cross_fitting.FoldComponents:
             start = start_basis(part, data.covariates, self.center)
             fold = replace(fold, response=adjusted_response(fold.response, start.basis))
             found = self._fold_components(X, part, fold, start.basis, threads)
-            return adjusted_components(found, part, start, threads)
+            return cross_fitting.adjusted_components(found, part, start, threads)
 
-        folds = make_folds(design, response, splits, threads, fill_covariates if self.n_missing_ else None)
-        return folds, held_out_scores(X, folds, make, find, threads, fill if self.n_missing_ else None)
+        folds = cross_fitting.make_folds(
+            design, response, splits, threads, fill_covariates if self.n_missing_ else None
+        )
+        return folds, cross_fitting.held_out_scores(
+            X, folds, make, find, threads, fill if self.n_missing_ else None
+        )
 
     def _fold_splits(self, data: TrainingData, response: Response) -> list[tuple[Indices, Indices]] | None:
         """Return training and held-out samples of each fold; None, with a warning, if two folds are impossible."""
-        target: Any = response.columns[:, 0]
-        if response.family.classification:
-            target = response.class_codes
-        splits = cross_fit_splits(
-            self.cross_fit,
-            data.X,
-            target,
-            data.groups,
-            response.family.classification,
-            integer_seed(self.random_state),
-        )
+        classes, seed = response.family.classification, integer_seed(self.random_state)
+        target: Any = response.class_codes if classes else response.columns[:, 0]
+        splits = cross_fit_splits(self.cross_fit, data.X, target, data.groups, classes, seed)
         return None if splits is None else [(split.train, split.test) for split in splits]
 
     def _permutations(self, data: TrainingData, most: int, reuse: Reuse | None) -> Permutations:
@@ -340,12 +310,7 @@ class SupervisedComponents(LinearProjection):
         return min(limit for limit in limits if limit is not None)
 
     def _store(
-        self,
-        reduction: Reduction,
-        design: Design,
-        start: StartBasis,
-        response: Response | None,
-        threads: Workers,
+        self, reduction: Reduction, design: Design, start: StartBasis, response: Response | None, threads: Workers
     ) -> None:
         n_found = reduction.projection.shape[0]
         self.components_ = reduction.projection
@@ -368,10 +333,8 @@ class SupervisedComponents(LinearProjection):
             self.classes_ = response.classes
         if self.n_components is not None and n_found < self.n_components:
             noun = "component" if n_found == 1 else "components"
-            message = (
-                f"n_components={self.n_components}, but X has only rank {n_found}: returning {n_found} {noun}."
-            )
-            notify(message, RankWarning)
+            found = f"X has only rank {n_found}: returning {n_found} {noun}."
+            notify(f"n_components={self.n_components}, but {found}", RankWarning)
 
     def _scores(self, reduction: Reduction, design: Design, X: Any, kept: Indices | None) -> Floats:
         """Return the new features of all training samples, and store their variance."""
@@ -379,7 +342,7 @@ class SupervisedComponents(LinearProjection):
         Z = reduction.scores
         if design.rows is not None or kept is not None:
             Z = on_host(self._project(X, self.components_))
-        variance = score_variance(Z if kept is None else Z[kept], design.rows)
+        variance = cross_fitting.score_variance(Z if kept is None else Z[kept], design.rows)
         self.explained_variance_ = variance
         if self.whiten:
             self.components_ = self.components_ / matching(self.components_, np.sqrt(variance)[:, None])

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..containers import ColumnSource
 from ..containers.array_api import DeviceArray, exact, like, matching, namespace, on_host, stacked
 from ..foundation.arrays import Floats
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import count
 from ..inputs.input_encoding import InputColumns
 from ..reduction.design.device import project_on_device
@@ -24,13 +25,7 @@ TRANSFORM_BLOCK = 2**20
 
 
 def component_names(n_components: int, n_supervised: int) -> list[str]:
-    """Return the names of the components everywhere: supervised_1, ..., then unsupervised_K, numbered on.
-
-    Parameters
-    ----------
-    n_components, n_supervised : int
-        Number of components, and how many of them, the first ones, are supervised.
-    """
+    """Return the names of the components everywhere: supervised_1, ..., then unsupervised_K, numbered on."""
     kinds = ["supervised" if k <= n_supervised else "unsupervised" for k in range(1, n_components + 1)]
     return [f"{kind}_{k}" for k, kind in enumerate(kinds, start=1)]
 
@@ -38,13 +33,8 @@ def component_names(n_components: int, n_supervised: int) -> list[str]:
 def displayed_scores(reduction: Any, Z: Any) -> tuple[Floats, bool]:
     """Return the scores to show for samples, and whether they are cross-fitted.
 
-    Parameters
-    ----------
-    reduction : ISPCA or SPCA
-        Fitted reduction.
-    Z : ndarray of shape (n_samples, n_components_)
-        What ``transform`` returned, of which adjusted columns are dropped. If these are the training samples in
-        the order of the fit, their cross-fitted scores are shown instead, where there are any.
+    Of Z, which ``transform`` returned, adjusted columns are dropped. If these are the training samples in the
+    order of the fit, their cross-fitted scores are shown instead, where there are any.
     """
     Z = np.asarray(Z, dtype=np.float64)[:, : reduction.n_components_]
     first = getattr(reduction, "_first_scores", None)
@@ -55,6 +45,7 @@ def displayed_scores(reduction: Any, Z: Any) -> tuple[Floats, bool]:
     return reduction.training_scores_[:, : reduction.n_components_], True
 
 
+@share_docs()
 class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
     """A fitted projection on components: names, transform, its inverse, and coefficients of the features."""
 
@@ -96,10 +87,7 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
 
         X is the encoded one, in which indicators replace categories, and means missing values.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The same features, in the same order, as in ``fit``.
+        $same_samples
 
         Returns
         -------
@@ -200,15 +188,10 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
 
 
 def as_output(Z: Any, X: Any) -> Any:
-    """Return new features in the precision of X, and where X is."""
-    dtype = output_dtype(X)
+    """Return new features in the precision of X, single or double, and where X is."""
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
     if not isinstance(X, DeviceArray):
         return Z.astype(dtype, copy=False)
     Z = like(X.X, Z)
     xp = namespace(Z)
     return xp.astype(Z, xp.float32 if dtype == np.float32 else xp.float64, copy=False)
-
-
-def output_dtype(X: Any) -> type[np.floating[Any]]:
-    """Return the type of new features: single precision in, single precision out."""
-    return np.float32 if X.dtype == np.float32 else np.float64

@@ -11,15 +11,9 @@ import numpy as np
 from ..data_checks.confounding import check_confounding
 from ..foundation.arrays import Floats, Indices
 from ..foundation.parameters import integer_seed
+from ..inputs import covariates as encoding
 from ..inputs.checks import check_arrays, columns_of, target_array, training_samples
-from ..inputs.covariates import (
-    adjusted_mask,
-    covariate_columns,
-    encode_frame,
-    encoded_columns,
-    expand_indicators,
-    frame_categories,
-)
+from ..reduction import screening
 from ..reduction.deflation import start_basis
 from ..reduction.design import make_design
 from ..reduction.permutation import Permutations
@@ -32,14 +26,6 @@ from ..reduction.response import (
     make_response,
     statistic_scale,
 )
-from ..reduction.screening import (
-    STATISTICS,
-    Statistic,
-    check_statistic,
-    feature_exceedances,
-    make_statistic,
-    maximum_exceedances,
-)
 from ..reduction.threads import Workers, workers
 from ..targets import is_category
 
@@ -49,26 +35,20 @@ def _check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
 
 
-class _Places(NamedTuple):
-    """The column of X that each column of the encoded X comes from."""
+class _Scored(NamedTuple):
+    """A statistic of checked data."""
 
-    sources: Indices
-    n_columns: int
+    statistic: screening.Statistic
+    data: TrainingData
+    response: Response
+    sources: Indices  # the column of X that each column of the encoded X comes from
+    n_columns: int  # of X
 
     def in_order(self, values: Floats, others: float) -> Floats:
         """Return values of the encoded columns as those of X; the columns of a covariate have the same value."""
         found = np.full(self.n_columns, others)
         found[self.sources] = values
         return found
-
-
-class _Scored(NamedTuple):
-    """A statistic of checked data."""
-
-    statistic: Statistic
-    data: TrainingData
-    response: Response
-    places: _Places
 
 
 def _score_data(
@@ -83,16 +63,16 @@ def _score_data(
     threads: Workers,
 ) -> _Scored:
     """Check the data and return the statistic, or say what is wrong."""
-    _check_option("statistic", statistic, STATISTICS)
+    _check_option("statistic", statistic, screening.STATISTICS)
     _check_option("family", family, FAMILY_CHOICES)
-    labels, names, categories = is_category(y), getattr(X, "columns", None), frame_categories(X, adjust)
-    X, y = check_arrays(encode_frame(X, categories), target_array(y, family))
-    sources = encoded_columns(X.shape[1], names, categories)
-    covariates = adjusted_mask(adjust, X.shape[1], names)[sources]
-    places = _Places(sources, X.shape[1])
-    samples = training_samples(expand_indicators(X, names, categories), y, sample_weight, offset, groups)
+    labels, names, categories = is_category(y), getattr(X, "columns", None), encoding.frame_categories(X, adjust)
+    X, y = check_arrays(encoding.encode_frame(X, categories), target_array(y, family))
+    sources = encoding.encoded_columns(X.shape[1], names, categories)
+    covariates = encoding.adjusted_mask(adjust, X.shape[1], names)[sources]
+    n_columns = X.shape[1]
+    samples = training_samples(encoding.expand_indicators(X, names, categories), y, sample_weight, offset, groups)
     X, chosen = samples.X, find_family(samples.y, family, labels)
-    check_confounding(covariate_columns(X, covariates, sources, names), samples.y, chosen.classification)
+    check_confounding(encoding.covariate_columns(X, covariates, sources, names), samples.y, chosen.classification)
     response = make_response(
         samples.y,
         chosen,
@@ -100,13 +80,14 @@ def _score_data(
         offset=samples.offset,
         sample_weight=samples.sample_weight,
     )
-    check_statistic(statistic, X, response)
+    screening.check_statistic(statistic, X, response)
     whole = make_design(X, threads, center=True, scale=True, rows=response.rows)
     start = start_basis(whole, covariates, center=True)
     data = TrainingData(X, response, response.rows, covariates, np.zeros_like(covariates), samples.groups)
     response = adjusted_response(response, start.basis)
     design = whole.restricted(whole.usable & ~covariates) if covariates.any() else whole
-    return _Scored(make_statistic(statistic, X, design, response, start.basis, threads), data, response, places)
+    found = screening.make_statistic(statistic, X, design, response, start.basis, threads)
+    return _Scored(found, data, response, sources, n_columns)
 
 
 def feature_scores(
@@ -157,7 +138,7 @@ def feature_scores(
     """
     with workers() as threads:
         scored = _score_data(X, y, statistic, family, adjust, sample_weight, offset, None, threads)
-        return scored.places.in_order(scored.statistic.observed(threads), 0.0)
+        return scored.in_order(scored.statistic.observed(threads), 0.0)
 
 
 @dataclass(frozen=True)
@@ -212,24 +193,10 @@ def score_test(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The features.
-    y : array-like of shape (n_samples,)
-        The target: class labels, numbers, or events and times of survival.
+    X, y, statistic, family, adjust, sample_weight, offset
+        As in ``feature_scores``.
     kind : {"each", "maximum"}, default="each"
         A p-value for each feature on its own, or one for the largest score of all.
-    statistic : {"pearson", "spearman", "kendall", "runs"}, default="pearson"
-        How a feature is scored; see ``feature_scores``.
-    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "negative-binomial", "cox", "ordinal"}, \
-            default="auto"
-        Kind of target; "auto" decides as in ISPCA.
-    adjust : array-like of int, str or bool, optional
-        Covariates: columns of X for which features and target are adjusted; their own scores are 0. Text,
-        categories and Booleans of a frame become indicators, as in ISPCA.
-    sample_weight : array-like of shape (n_samples,), optional
-        How many samples each sample counts as.
-    offset : array-like of shape (n_samples,), optional
-        Known part of the linear predictor, such as the logarithm of the exposure of counts.
     groups : array-like of shape (n_samples,), optional
         Samples that belong together, such as those of one patient: permutations exchange samples within groups if
         the target varies there, otherwise whole groups of equal size.
@@ -265,19 +232,18 @@ def score_test(
     with workers() as threads:
         scored = _score_data(X, y, statistic, family, adjust, sample_weight, offset, groups, threads)
         observed = scored.statistic.observed(threads)
+        n_samples, exchange = scored.data.X.shape[0], scored.data.exchangeable()
         permutations = Permutations(
-            integer_seed(random_state),
-            scored.data.X.shape[0],
-            n_permutations,
-            int(memory_budget),
-            exchange=scored.data.exchangeable(),
+            integer_seed(random_state), n_samples, n_permutations, int(memory_budget), exchange=exchange
         )
-        scores = scored.places.in_order(observed, 0.0)
+        scores = scored.in_order(observed, 0.0)
         statistics = scores**2 * statistic_scale(scored.response) if statistic == "pearson" else None
         tested = scored.statistic.tested(threads)
         if kind == "maximum":
-            p_value = maximum_exceedances(scored.statistic, tested, permutations, threads) / n_permutations
+            p_value = (
+                screening.maximum_exceedances(scored.statistic, tested, permutations, threads) / n_permutations
+            )
             return ScoreTest(scores, None, p_value, n_permutations, statistics)
-        counts = feature_exceedances(scored.statistic, tested, permutations, threads)
-    p_values = scored.places.in_order(counts / n_permutations, 1.0)
+        counts = screening.feature_exceedances(scored.statistic, tested, permutations, threads)
+    p_values = scored.in_order(counts / n_permutations, 1.0)
     return ScoreTest(scores, p_values, None, n_permutations, statistics)

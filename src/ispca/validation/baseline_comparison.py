@@ -18,8 +18,7 @@ from ..containers.array_api import matches, on_host
 from ..foundation.arrays import Floats
 from ..foundation.messages import listing
 from ..kernels.base import MOST_SAMPLES
-from ..stacking.candidate_fits import in_fold
-from ..stacking.candidates import default_candidates
+from ..stacking.candidates import default_candidates, in_fold
 from ..stacking.combination import combined_predictions
 from ..targets import CLASSES, QUANTITY, find_target, target_form
 from ..targets.measures import Measure
