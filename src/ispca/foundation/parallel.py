@@ -19,9 +19,8 @@ import joblib
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from .killed_processes import CRASHES, killed_by, kills_for_memory
-
 from .block_settings import environment_set
+from .killed_processes import CRASHES, killed_by, kills_for_memory
 
 SECONDS_BETWEEN_LOOKS = 0.5
 
