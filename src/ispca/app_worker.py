@@ -6,13 +6,14 @@ leaves, too.
 
 from __future__ import annotations
 
-import io
+import errno
 import json
 import os
 import signal
 import sys
 import threading
-from contextlib import redirect_stdout, suppress
+import warnings
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -20,20 +21,24 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from . import cli
-from .app.form import in_page_words
+from .app.form import find_control, in_page_words, make_settings
 from .app.preview import PageError, preview
 from .app.processes import NO_MEMORY
-from .app.run_folders import COMMAND, NOTES, PROGRESS, RESULT
+from .app.run_folders import COMMAND, DISK_FULL, PREDICTIONS, PRINTED, PROGRESS, RESULT, RESULTS, STORE
 from .commands import command_module
-from .commands.console import speaking
+from .commands.console import plain
+from .commands.running import compare, fit, predict
 from .foundation.atomic import whole_file
 from .foundation.data_files import known_as
+from .foundation.messages import Listener, limited
 from .foundation.progress import Stage, listening
-from .foundation.terminal import tell
+from .foundation.terminal import INTERRUPTED, on_interrupt, printable
 from .readers.kept_files import KeptFiles, keeping
 
 # Tables that are kept for further previews take at most this part of the memory of a process.
 KEPT_PART = 10
+# Notes are shown as a list; a run that repeats itself must not fill the page.
+MOST_NOTES = 100
 
 
 def main() -> int:
@@ -109,46 +114,99 @@ def answer(request: dict[str, Any], kept: KeptFiles) -> dict[str, Any]:
 
 
 def run(folder: Path, memory: int) -> int:
-    """Run the command of a folder there: its progress, notes and result become files."""
+    """Carry out the run of a folder there: its progress, notes, error and result become files."""
     os.chdir(folder)
-    command = json.loads(Path(COMMAND).read_text(encoding="utf-8"))
-    with open(NOTES, "w", encoding="utf-8", errors="replace", buffering=1) as notes:
+    listener = RunListener(folder / PROGRESS)
+    with open(PRINTED, "w", encoding="utf-8", errors="replace", buffering=1) as printed:
         # Also what compiled parts and other processes print.
         for handle in (1, 2):
-            os.dup2(notes.fileno(), handle)
-        sys.stderr = notes
-        output = io.StringIO()
-        names = known_as(command.get("names", {}))
-        with redirect_stdout(output), listening(StageFile(folder / PROGRESS).hear), names, speaking(in_page_words):
-            code = cli.main(command["arguments"])
-        if code == cli.FAILURE and cli.NO_MEMORY in Path(NOTES).read_text(encoding="utf-8", errors="replace"):
-            tell(f"ispca: {NO_MEMORY.format(limit=memory / 1e9)}")
-        if code == cli.OK:
-            with whole_file(folder / RESULT) as temporary:
-                temporary.write_text(output.getvalue(), encoding="utf-8")
-        return code
+            os.dup2(printed.fileno(), handle)
+        sys.stdout = sys.stderr = printed
+        warnings.showwarning = lambda message, *_, **__: listener.note(str(message))
+        try:
+            with listening(listener.hear), on_interrupt(signal.default_int_handler):
+                values = carry_out(json.loads(Path(COMMAND).read_text(encoding="utf-8")), listener)
+                with whole_file(folder / RESULT) as temporary:
+                    temporary.write_text(json.dumps(values, indent=2, default=plain), encoding="utf-8")
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except Exception as error:
+            return listener.fail(error, memory)
+    return cli.OK
 
 
-class StageFile:
-    """The stages of a run, newest last, in a file that is replaced at every change."""
+def carry_out(command: dict[str, Any], listener: Listener) -> dict[str, Any]:
+    """Do what a run is told; return its result."""
+    kind, options, results = command["kind"], command["options"], Path(RESULTS)
+    settings = make_settings(options, {role: Path(name) for role, name in command["files"].items()}, kind)
+    with known_as(command["names"]):
+        if kind == "fit":
+            return fit(settings, results, listener)
+        if kind == "compare":
+            return compare(settings, results, listener, splits=options["splits"], resume=Path(STORE))
+        return predict(settings, Path(command["model"]), results / PREDICTIONS, listener)[0]
+
+
+class RunListener(Listener):
+    """Writes the stages of a run, the newest last, its notes and its error to a file, replaced at every change."""
+
+    program = "the analysis"
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self._path, self._lock = path, threading.Lock()
         self._stages: dict[str, dict[str, Any]] = {}
+        self._notes: list[str] = []
+
+    def words(self, text: str) -> str:
+        """Return a text with mentions of settings in the words of the page."""
+        return in_page_words(text)
+
+    def note(self, text: str, category: type[Warning] | None = None) -> None:
+        """Hear a note."""
+        self._notes = [*self._notes, printable(limited(in_page_words(text)))][-MOST_NOTES:]
+        self._write()
+
+    def warn(self, sentence: str, kind: str) -> None:
+        """Hear a warning."""
+        self.note(f"warning: {sentence}")
 
     def hear(self, stage: Stage) -> None:
-        """Write down the state of a stage."""
+        """Hear the state of a stage."""
         entry: dict[str, Any] = {
             "name": stage.name,
             "state": "done" if stage.ended else "running",
             "seconds": round(stage.elapsed, 2),
         }
         entry |= {"done": stage.finished, "total": stage.total, "left_seconds": stage.left}
+        self._stages[stage.name] = entry
+        self._write()
+
+    def fail(self, error: Exception, memory: int) -> int:
+        """Hear why the run failed; return the exit code."""
+        code, problem, advice = cli.explain(error)
+        if _on_full_disk(error):
+            problem, advice = DISK_FULL, ""
+        elif isinstance(error, MemoryError):
+            problem = NO_MEMORY.format(limit=memory / 1e9)
+        if code != INTERRUPTED:
+            control = getattr(error, "control", None) or find_control(advice or problem)
+            self._write(error=PageError(problem, advice, control).values)
+        return code
+
+    def _write(self, **more: Any) -> None:
         with self._lock, suppress(OSError):
-            self._stages[stage.name] = entry
             temporary = self._path.with_suffix(".part")
-            temporary.write_text(json.dumps({"stages": list(self._stages.values())}), encoding="utf-8")
+            told = {"stages": list(self._stages.values()), "notes": self._notes, **more}
+            temporary.write_text(json.dumps(told), encoding="utf-8")
             os.replace(temporary, self._path)
+
+
+def _on_full_disk(error: BaseException | None) -> bool:
+    """Return whether a full disk caused an error."""
+    while error is not None and getattr(error, "errno", None) not in (errno.ENOSPC, errno.EDQUOT):
+        error = error.__cause__
+    return error is not None
 
 
 if __name__ == "__main__":

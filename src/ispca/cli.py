@@ -151,13 +151,24 @@ def _run(args: argparse.Namespace) -> int:
     except Exception as error:
         if args.debug:
             raise
-        if _from_interrupt(error):
-            tell("ispca: interrupted")
-            return INTERRUPTED
-        tell(f"ispca: {_message(error)}")
-        if isinstance(error, InputError):
-            return UNUSABLE
-        return USAGE if isinstance(error, SettingError) else FAILURE
+        code, *words = explain(error)
+        tell(f"ispca: {in_options(' '.join(filter(None, words)))}")
+        return code
+
+
+def explain(error: Exception) -> tuple[int, str, str]:
+    """Return the exit code of an error, its problem and its advice, with mentions of settings."""
+    if _from_interrupt(error):
+        return INTERRUPTED, "interrupted", ""
+    if isinstance(error, InputError):
+        return UNUSABLE, error.problem, error.advice
+    if isinstance(error, SettingError | FullDiskError):
+        return USAGE if isinstance(error, SettingError) else FAILURE, error.text, ""
+    if isinstance(error, MemoryError):
+        return FAILURE, NO_MEMORY, ""
+    words = str(error).split()
+    known = isinstance(error, (ValueError, OSError, ImportError)) and words
+    return FAILURE, " ".join(words) if known else repr(error), ""
 
 
 def _from_interrupt(error: BaseException | None) -> bool:
@@ -165,15 +176,3 @@ def _from_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-def _message(error: Exception) -> str:
-    """Return the message of an error in one line."""
-    if isinstance(error, InputError):
-        return in_options(f"{error.problem} {error.advice}".strip())
-    if isinstance(error, SettingError | FullDiskError):
-        return in_options(error.text)
-    if isinstance(error, MemoryError):
-        return NO_MEMORY
-    words = str(error).split()
-    return " ".join(words) if isinstance(error, (ValueError, OSError, ImportError)) and words else repr(error)

@@ -45,11 +45,9 @@ def test_a_run_is_queued_with_its_command_and_its_files(site):
         *("command.json", "x.csv", "sheet-sheet_of_samples.tsv", "ispca.json")
     }
     command = json.loads((folder / "command.json").read_text())
-    arguments = command["arguments"]
-    assert arguments[-1] == "x.csv"
+    assert command["files"] == {"matrix": "x.csv", "sheet": "sheet-sheet_of_samples.tsv"}
     # Reports show the names that the user knows.
     assert command["names"] == {"x.csv": "x.csv", "sheet-sheet_of_samples.tsv": "sheet of samples.tsv"}
-    assert "--samples=sheet-sheet_of_samples.tsv" in arguments
     run = client.get(f"/api/runs/{id}").json()
     assert (run["state"], run["name"], run["position"], run["files"]) == ("queued", "tumor/normal <b>", 1, [])
     assert "<b>" not in client.get("/").text

@@ -1,6 +1,7 @@
 """Choices on the page become the settings they should be, whatever they are, and messages name its controls."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,29 +14,22 @@ from ispca.app.form import (
     CHOICES,
     CONTROLS,
     OptionError,
-    arguments,
     find_control,
     in_page_words,
     label,
     make_settings,
 )
 from ispca.app.pages import render
-from ispca.cli import make_parser
-from ispca.commands.arguments import names_in
 
 FILES = {"matrix": Path("x.csv")}
-PARSER = make_parser("fit")
-PLAIN = vars(PARSER.parse_args(arguments("fit", {}, FILES)))
-# Names in the parsed arguments that differ from those of the page.
+PLAIN = vars(make_settings({}, FILES))
+# Names of settings that differ from those of the page.
 WRITTEN = {"sheet_name": "sheet"}
 FREE_TEXT = (
     "target",
-    "time",
-    "event",
     "positive",
     "groups",
     "weights",
-    "offset",
     "id",
     "on",
     "sheet_name",
@@ -63,14 +57,13 @@ AWKWARD = st.sampled_from(
         "--json",
     ]
 )
-NAMES = (TEXT | AWKWARD).filter(lambda text: text != "--")
+NAMES = TEXT | AWKWARD
 
 
-def changed(options):
-    """Return the arguments that a fit with these options parses differently from one without options."""
-    parsed = vars(PARSER.parse_args(arguments("fit", options, FILES)))
-    found = {name: value for name, value in parsed.items() if value != PLAIN[name]}
-    return {name: names_in(value) if isinstance(value, list) else value for name, value in found.items()}
+def changed(options, **more):
+    """Return the settings that these options change."""
+    found = vars(make_settings(options, FILES, **more))
+    return {name: value for name, value in found.items() if value != PLAIN[name]}
 
 
 @given(st.dictionaries(st.sampled_from(FREE_TEXT), NAMES))
@@ -105,12 +98,6 @@ def test_other_options(options, parsed):
     assert changed(options) == parsed
 
 
-def test_a_file_whose_name_starts_with_a_dash_is_the_data():
-    files = {"matrix": Path("--out.csv"), "sheet": Path("-s.csv")}
-    parsed = PARSER.parse_args(arguments("fit", {}, files))
-    assert (parsed.data, parsed.samples, parsed.out) == (Path("--out.csv"), Path("-s.csv"), Path("results"))
-
-
 ANYTHING = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text() | st.integers())
 )
@@ -119,13 +106,9 @@ ANYTHING |= st.dictionaries(st.text(), st.integers())
 
 @pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(sorted(CHOICES)) | st.text(max_size=5), ANYTHING))
-def test_whatever_is_accepted_is_parsed(options):
-    try:
-        found = arguments("fit", options, FILES)
-    except OptionError:
-        return
-    assert all(isinstance(argument, str) for argument in found)
-    assert PARSER.parse_args(found).out == Path("results")
+def test_whatever_is_accepted_becomes_settings(options):
+    with suppress(OptionError):
+        assert make_settings(options, FILES).data == Path("x.csv")
 
 
 @pytest.mark.parametrize(
@@ -134,8 +117,6 @@ def test_whatever_is_accepted_is_parsed(options):
         ({"out": "/etc"}, "no option 'out'"),
         ({"target": 3}, "“Target” must be a text"),
         ({"target": ""}, "“Target” must be a text"),
-        ({"target": "--"}, "“Target” must not be two dashes"),
-        ({"covariates": ["--"]}, "“Covariates” must not be two dashes"),
         ({"target": "a\0b"}, "“Target” must be a text"),
         ({"target": "x" * 1001}, "at most 1,000 characters"),
         ({"cv": True}, "“Folds of the cross-validation” must be an integer"),
@@ -152,7 +133,7 @@ def test_whatever_is_accepted_is_parsed(options):
 )
 def test_wrong_values_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
-        arguments("fit", options, FILES)
+        make_settings(options, FILES)
 
 
 @pytest.mark.parametrize(
@@ -177,21 +158,16 @@ def test_settings_that_contradict_each_other_are_named_by_their_controls():
     assert found.value.control == "offset"
 
 
-def test_a_comparison_is_resumed_and_a_prediction_uses_the_model():
-    compared = make_parser("compare").parse_args(arguments("compare", {"target": "-y", "splits": 3}, FILES))
-    assert (compared.target, compared.splits, str(compared.resume)) == ("-y", 3, "store")
-    files = FILES | {"model": Path("/runs/1/results"), "sheet": Path("s.csv"), "annotation": Path("a.csv")}
-    predicted = make_parser("predict").parse_args(arguments("predict", {"id": "--x", "transpose": True}, files))
-    assert (predicted.id, predicted.transpose, predicted.data) == ("--x", True, Path("x.csv"))
-    assert str(predicted.out).endswith("predictions.csv")
-    assert predicted.samples == Path("s.csv")
-
-
-@pytest.mark.parametrize("command", ["fit", "compare"])
-def test_an_annotation_labels_the_features(command):
-    written = arguments(command, {"label": "-symbol"}, FILES | {"annotation": Path("-genes.csv")})
-    parsed = make_parser(command).parse_args(written)
-    assert (parsed.annotation, parsed.label, parsed.data) == (Path("-genes.csv"), "-symbol", Path("x.csv"))
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("compare", {"target": "y", "id": "--x", "seed": 7, "missing": "rows"}),
+        ("predict", {"id": "--x", "missing": "rows"}),
+    ],
+)
+def test_other_runs_take_the_choices_that_they_know(kind, settings):
+    options = {"target": "y", "id": "--x", "method": "SPCA", "cv": 2, "seed": 7, "missing": "rows", "splits": 3}
+    assert changed(options, kind=kind) == settings
 
 
 def shown_page():

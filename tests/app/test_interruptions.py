@@ -67,7 +67,7 @@ def test_a_run_is_cancelled_at_every_stage(tmp_path):
             assert found["stages"][-1]["name"].startswith(stage)
             assert processes_of(worker) == []
             assert {path.name for path in folder.iterdir()} == {
-                *("command.json", "notes.txt", "progress.json", "tiny.csv", "ispca.json")
+                *("command.json", "printed.txt", "progress.json", "tiny.csv", "ispca.json")
             }
         assert server.api("POST", f"/runs/{id}/again")[1]["state"] in ("queued", "running")
 

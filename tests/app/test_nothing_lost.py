@@ -54,7 +54,7 @@ def foreign_project(folder):
         f"runs/{ID}/results/report.html": "report",
         f"runs/fedcba9876543210/{MARK}": json.dumps(mark),
         f"runs/{ID[::-1]}0/{MARK}": "[" * 100_000,
-        "runs/notes.txt": "notes",
+        "runs/printed.txt": "notes",
         f"runs/trash/2020-01-01/{ID}/model.pt": "weights",
         "runs/trash/old.txt": "old",
         f"uploads/{ID}/data.csv": "a,b",

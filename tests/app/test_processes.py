@@ -35,7 +35,7 @@ while "preview" in request:
 os.chdir(request["run"])
 what = open("what").read()
 open("pid", "w").write(str(os.getpid()))
-def leave(*_): open("notes.txt", "w").write("ispca: interrupted"); os._exit(130)
+def leave(*_): os._exit(130)
 signal.signal(signal.SIGINT, leave)
 if "stubborn" in what: signal.signal(signal.SIGINT, signal.SIG_IGN)
 if "child" in what: subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
@@ -44,8 +44,11 @@ open("started", "w").close()
 if "short" in what: time.sleep(1)
 elif "sleep" in what: time.sleep(60)
 if "abort" in what: os.abort()
-if "bad_alloc" in what: open("notes.txt", "w").write("std::bad_alloc"); os.abort()
-if "fail" in what: print("ispca: No column 'x' (target).", file=open("notes.txt", "w")); sys.exit(3)
+if "bad_alloc" in what: open("printed.txt", "w").write("std::bad_alloc"); os.abort()
+if "fail" in what:
+    error = {"problem": "No column 'x'.", "advice": "Set it."}
+    json.dump({"error": error}, open("progress.json", "w"))
+    sys.exit(3)
 os.mkdir("results")
 json.dump({"supervised_components": 2}, open("result.json", "w"))
 """
@@ -113,13 +116,13 @@ def check(tmp_path, monkeypatch):
     return run
 
 
-def test_runs_end_with_their_verdict_or_their_error_in_words_of_the_page(check):
+def test_runs_end_with_their_verdict_or_their_error(check):
     async def test(queue):
         good, bad, killed = queue.add(), queue.add("fail part"), queue.add("abort")
         assert (await queue.ended(good)).verdict == "2 supervised components."
         failed = await queue.ended(bad)
         assert (failed.state, failed.exit_code) == (FAILED, 3)
-        assert failed.message == "No column 'x' (“Target”)."
+        assert failed.message == "No column 'x'. Set it."
         assert "SIGABRT" in (await queue.ended(killed)).message
 
     check(test)

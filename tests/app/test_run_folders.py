@@ -15,7 +15,7 @@ from ispca.app.run_folders import (
     COMMAND,
     DISK_FULL,
     MARK,
-    NOTES,
+    PROGRESS,
     RESULT,
     discard,
     empty_trash,
@@ -27,23 +27,22 @@ from ispca.app.run_folders import (
 )
 from ispca.app.store import DONE, RUNNING, Store, Upload, new_run
 
-SAID = {
-    "ispca: Could not write to /x/results (No space left on device). Free some space, or choose another --out.": (
-        DISK_FULL
-    ),
-    "ispca: a note\nispca: x.csv is empty.": "x.csv is empty.",
-    "": "The run failed without a message.",
-}
 
-
-@pytest.mark.parametrize("said", SAID)
-def test_the_last_message_says_why(tmp_path, said):
-    (tmp_path / NOTES).write_text(said)
-    assert error_text(tmp_path) == SAID[said]
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ({"error": {"problem": "x.csv is empty.", "advice": "", "control": None}}, "x.csv is empty."),
+        ({"error": {"problem": "No target.", "advice": "Set it.", "control": "target"}}, "No target. Set it."),
+        ({"notes": ["a note"]}, "The run failed without a message."),
+        ([], "The run failed without a message."),
+    ],
+)
+def test_the_error_of_a_run_says_why(tmp_path, told, text):
+    (tmp_path / PROGRESS).write_text(json.dumps(told))
+    assert error_text(tmp_path) == text
 
 
 def test_a_message_that_did_not_fit_on_the_disk(tmp_path, monkeypatch):
-    (tmp_path / NOTES).write_text("ispca: a note")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=0))
     assert error_text(tmp_path) == DISK_FULL
 

@@ -1,5 +1,6 @@
 """The worker: hostile files are refused in one sentence, memory is limited, and it leaves with its server."""
 
+import errno
 import gzip
 import io
 import json
@@ -13,8 +14,12 @@ import numpy as np
 import pytest
 
 from app_server import table, wait_for
-from ispca.app_worker import StageFile, answer
+from ispca.app.run_folders import DISK_FULL
+from ispca.app_worker import RunListener, answer
+from ispca.foundation.killed_processes import killed_by
+from ispca.foundation.messages import SettingError
 from ispca.foundation.progress import Stage
+from ispca.readers import TableError
 from ispca.readers.kept_files import KeptFiles
 
 LIMIT = 700_000_000
@@ -111,6 +116,15 @@ def test_it_answers_further_previews_until_its_server_leaves(tmp_path):
     assert first["features"] == 5
 
 
+def write_command(folder, matrix, **options):
+    command = {"kind": "fit", "options": options, "files": {"matrix": matrix}, "names": {}, "model": None}
+    (folder / "command.json").write_text(json.dumps(command))
+
+
+def told(folder):
+    return json.loads((folder / "progress.json").read_text())
+
+
 def ask(process, request):
     process.stdin.write(json.dumps(request).encode() + b"\n")
     process.stdin.flush()
@@ -121,13 +135,11 @@ def ask(process, request):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory limit of Linux")
 def test_a_run_without_enough_memory_ends_with_one_sentence(tmp_path):
     np.savez(tmp_path / "x.npz", X=np.random.default_rng(0).normal(size=(300, 100_000)), y=np.arange(300) % 2)
-    (tmp_path / "command.json").write_text(json.dumps({"arguments": ["fit", "--json", "--out=results", "x.npz"]}))
+    write_command(tmp_path, "x.npz")
     process = worker({"run": str(tmp_path), "memory": LIMIT})
-    code = process.wait(120)
-    said = (tmp_path / "notes.txt").read_text().splitlines()
-    assert code in (1, 3)
-    assert "memory" in said[-1]
-    assert "Traceback" not in " ".join(said)
+    assert process.wait(120) in (1, 3)
+    assert "memory" in told(tmp_path)["error"]["problem"]
+    assert "Traceback" not in (tmp_path / "printed.txt").read_text()
     assert not (tmp_path / "results").exists()
     assert not (tmp_path / "result.json").exists()
 
@@ -137,8 +149,7 @@ def test_a_run_without_enough_memory_ends_with_one_sentence(tmp_path):
 def test_it_leaves_with_its_server(tmp_path):
     rows = table(400, 60)
     (tmp_path / "x.csv").write_bytes(rows)
-    arguments = ["fit", "--json", "--out=results", "--target=state", "--draws=50000", "x.csv"]
-    (tmp_path / "command.json").write_text(json.dumps({"arguments": arguments}))
+    write_command(tmp_path, "x.csv", target="state", draws=50_000)
     process = worker({"run": str(tmp_path), "memory": 4 * 10**9})
     wait_for(
         lambda: (
@@ -156,13 +167,44 @@ def test_it_leaves_without_a_request():
 
 
 def test_stages_are_written_in_order_and_whole(tmp_path):
-    file = StageFile(tmp_path / "progress.json")
+    file = RunListener(tmp_path / "progress.json")
     file.hear(Stage("Reading", 0.5))
     file.hear(Stage("Reading", 1.234, ended=True))
     file.hear(Stage("Sampling", 2.0, 1, 4, 6.0))
-    stages = json.loads((tmp_path / "progress.json").read_text())["stages"]
+    stages = told(tmp_path)["stages"]
     assert [(stage["name"], stage["state"], stage["seconds"]) for stage in stages] == [
         ("Reading", "done", 1.23),
         ("Sampling", "running", 2.0),
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["progress.json"]
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "problem", "advice", "control"),
+    [
+        (
+            TableError("x.csv has no column 'y'.", "Pass ⟦target=COLUMN⟧."),
+            3,
+            "no column",
+            "Set “Target”.",
+            "target",
+        ),
+        (SettingError("⟦cv=1⟧ leaves nothing to fit."), 2, "“Folds of the cross-validation”: “1”", "", "cv"),
+        (MemoryError(), 1, "more memory than the limit of a process (2.0 GB)", "", None),
+        (FULL, 1, DISK_FULL, "", None),
+        (ChildProcessError(killed_by("SIGKILL")), 1, "ended from outside (SIGKILL)", "", None),
+        (ZeroDivisionError("x"), 1, "ZeroDivisionError('x')", "", None),
+    ],
+)
+def test_errors_are_told_as_data(tmp_path, error, code, problem, advice, control):
+    listener = RunListener(tmp_path / "progress.json")
+    listener.note("Column 'a' (target) is text.")
+    listener.warn("It leaks.", "leak")
+    assert listener.fail(error, 2 * 10**9) == code
+    found = told(tmp_path)
+    assert found["notes"] == ["Column 'a' (“Target”) is text.", "warning: It leaks."]
+    assert problem in found["error"].pop("problem")
+    assert found["error"] == {"advice": advice, "control": control}

@@ -3,8 +3,8 @@
 import pytest
 
 from ispca.cli import main, make_parser
+from ispca.commands import data_reading, running
 from ispca.commands.arguments import LISTS, files_first
-from ispca.commands.data_reading import read_supervised
 from ispca.readers import TableError
 
 
@@ -22,8 +22,16 @@ def sheet(tmp_path, monkeypatch):
 
 
 def read(*words):
-    args = make_parser("fit").parse_args(files_first(["fit", *words], LISTS))
-    return read_supervised(args)[1]
+    """Return what ispca fit reads."""
+    args, found = make_parser("fit").parse_args(files_first(["fit", "--quiet", *words], LISTS)), []
+
+    def fit(args, settings, console):
+        found.append(data_reading.read_supervised(settings))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(running.START, "fit", fit)
+        running.run(args)
+    return found[0]
 
 
 BESIDE = ["--samples", "sheet.csv", "--target", "diagnosis"]

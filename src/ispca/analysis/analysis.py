@@ -106,7 +106,6 @@ class Analysis:
     confounding: Sequence[str] = ()
     posterior_table: Any = None
     model_details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    listener: Listener = field(default_factory=Listener)
 
     @property
     def data(self) -> Table:
@@ -168,7 +167,7 @@ class Analysis:
         predictions : ResultTable
             The columns that ``ispca predict`` writes. Training samples have their held-out predictions.
         """
-        return as_table(self._predict(X, None, model, covariates, offset, missing, options)[0])
+        return as_table(self._predict(X, None, model, covariates, offset, missing, options, Listener())[0])
 
     def evaluate(
         self,
@@ -196,10 +195,10 @@ class Analysis:
             Measures with their 95% ``intervals``, and for classes the ``confusion`` matrix and the
             ``misclassified`` samples. Training samples are left out.
         """
-        before = len(self.listener.heard)
-        found = self._predict(X, y, model, covariates, offset, missing, options)[1]
+        listener = Listener()
+        found = self._predict(X, y, model, covariates, offset, missing, options, listener)[1]
         if found is None:
-            reasons = self.listener.heard[before:] or ["The target is unknown, or all are training samples."]
+            reasons = listener.heard or ["The target is unknown, or all are training samples."]
             raise ValueError(" ".join(["No sample can be evaluated.", *reasons]))
         return found
 
@@ -212,6 +211,7 @@ class Analysis:
         offset: Any,
         missing: str,
         options: Mapping[str, Any],
+        listener: Listener,
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
         check_names(options, "predict", [*OF_FILES, "memory"])
         method, predictor = self._predictor(model)
@@ -230,7 +230,7 @@ class Analysis:
                 settings = Settings(missing=missing, **options)
                 check_for_files(settings)
                 table = new_table(X, names, description, targets, y, covariates, offset)
-            return predict_table(predictor, self.details_of(method), THE_MODEL, table, settings, self.listener)
+            return predict_table(predictor, self.details_of(method), THE_MODEL, table, settings, listener)
 
     def _predictor(self, name: str | None) -> tuple[str, Any]:
         """Return the method that predicts, by its name in the cross-validation, and its estimator."""
@@ -289,7 +289,7 @@ class Analysis:
         """
         with silence():
             chosen = [methods] if isinstance(methods, str) else methods
-            return compare_on_table(self.data, self.settings, self.listener, chosen, n_splits, n_jobs)
+            return compare_on_table(self.data, self.settings, Listener(), chosen, n_splits, n_jobs)
 
     def report(self, path: Any = "report.html", format: str | None = None, *, force: bool = False) -> Path:
         """Write the report.
@@ -310,7 +310,7 @@ class Analysis:
         path = Path(path)
         if path.exists() and not force:
             raise SettingError(f"{path} already exists. Choose another path, or replace it with ⟦force=True⟧.")
-        return write_analysis_report(self, path, format)
+        return write_analysis_report(self, path, format, Listener())
 
     def save(self, folder: Any, *, force: bool = False, format: str = "html") -> Path:
         """Write the files of ``ispca fit`` to a folder.
@@ -332,7 +332,7 @@ class Analysis:
         if format not in REPORTS:
             raise SettingError(f"⟦format⟧ must be one of {', '.join(REPORTS)}, got {format!r}.")
         with silence(), output_folder(Path(folder), force, FILES) as temporary:
-            write_files(temporary, self, format)
+            write_files(temporary, self, format, Listener())
         return Path(folder)
 
     def __repr__(self) -> str:

@@ -159,7 +159,6 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         unadjusted=without_adjustment(table, X, model[0]),
         confounding=confounding,
         posterior_table=posterior,
-        listener=listener,
     )
 
 

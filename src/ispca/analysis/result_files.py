@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from ..foundation.arrays import leading_mask
 from ..foundation.data_files import owners_path
+from ..foundation.messages import Listener
 from ..foundation.result_tables import ResultTable, as_table, open_csv, write_labelled, write_table
 from ..models.coefficients import feature_spreads, rank_coefficients
 from ..persistence import save_model
@@ -46,7 +47,7 @@ def written_files(analysis: Analysis, format: str) -> tuple[str, ...]:
     return (*combined, MODEL, SCORES, LOADINGS, COEFFICIENTS, *held_out, REPORTS[format])
 
 
-def write_files(folder: Path, analysis: Analysis, format: str) -> None:
+def write_files(folder: Path, analysis: Analysis, format: str, listener: Listener) -> None:
     """Write all files of an analysis into a folder."""
     table, reduction = analysis.data, analysis.model[0]
     target_names, targets = _target_columns(table, analysis.settings)
@@ -73,7 +74,7 @@ def write_files(folder: Path, analysis: Analysis, format: str) -> None:
     save_model(analysis.model, folder / MODEL, details)
     if analysis.combined is not None:
         save_model(analysis.combined, folder / COMBINED_FILE, analysis.details_of(COMBINED))
-    write_analysis_report(analysis, folder / REPORTS[format], format)
+    write_analysis_report(analysis, folder / REPORTS[format], format, listener)
 
 
 def _summary(analysis: Analysis) -> dict[str, Any]:
@@ -94,9 +95,9 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
-def write_analysis_report(analysis: Analysis, path: Path, format: str | None = None) -> Path:
+def write_analysis_report(analysis: Analysis, path: Path, format: str | None, listener: Listener) -> Path:
     """Write the report of an analysis."""
-    table, settings, listener = analysis.data, analysis.settings, analysis.listener
+    table, settings = analysis.data, analysis.settings
     few = any(finding.kind == "small_class" for finding in analysis.findings)
     again = f"Run {listener.program} again"
     found = ("unadjusted", "findings", "verdict", "confounding", "test")

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from ..foundation import atomic as atomic
 from . import run_folders
-from .form import RESULTS, ROLES, arguments, make_settings
+from .form import ROLES, make_settings
 from .processes import PreviewError, Processes
 from .requests_and_uploads import (
     SECONDS_UNUSED,
@@ -31,10 +31,10 @@ from .requests_and_uploads import (
     unless_left,
     visible,
 )
-from .run_folders import GONE, as_found, discard, empty_trash, is_repeatable, trash_count, write_mark
+from .run_folders import GONE, RESULTS, as_found, discard, empty_trash, is_repeatable, trash_count, write_mark
 from .security import REPORT_POLICY
 from .server_settings import ServerSettings
-from .store import ACTIVE, DONE, QUEUED, Run, Store, in_thread, new_run
+from .store import ACTIVE, DONE, FAILED, QUEUED, Run, Store, in_thread, new_run
 
 LONGEST_RUN_NAME = 120
 MOST_WAITING = 100
@@ -120,7 +120,6 @@ class Api:
 
     def _prepare_fit(self, request: Request, given: dict[str, Any]) -> str:
         uploads, options = self._uploads(given), options_of(given)
-        make_settings(options, self._files(uploads))
         matrix = self._store.upload(uploads["matrix"])
         name = visible(str(given.get("name") or (matrix.name if matrix else "")))[:LONGEST_RUN_NAME] or "Analysis"
         return self._prepare("fit", name, options, uploads)
@@ -157,8 +156,9 @@ class Api:
             role: Path(path.name if role == "matrix" else f"{role}-{path.name}") for role, path in sources.items()
         }
         names = {str(files[role]): self._store.upload(uploads[role]).name for role in sources}  # type: ignore[union-attr]
-        model = {"model": self._settings.run_folder(parent.id) / RESULTS} if parent and kind == "predict" else {}
-        command = {"arguments": arguments(kind, options, files | model), "names": names}
+        make_settings(options, files, kind)
+        model = parent and self._settings.run_folder(parent.id) / RESULTS
+        command = {"kind": kind, "options": options, "files": files, "names": names, "model": model}
         run = new_run(kind, name, options, uploads, parent=parent and parent.id)
         folder = self._settings.run_folder(run.id)
         try:
@@ -166,7 +166,7 @@ class Api:
             write_mark(folder, run)
             for role, path in sources.items():
                 _place(path, folder / files[role])
-            (folder / run_folders.COMMAND).write_text(json.dumps(command), encoding="utf-8")
+            (folder / run_folders.COMMAND).write_text(json.dumps(command, default=str), encoding="utf-8")
             self._store.insert(run)
         except BaseException:
             atomic.remove(folder)
@@ -242,6 +242,7 @@ class Api:
         return self._brief(run) | {
             "stages": [] if run.state == QUEUED else run_folders.stages(folder),
             "notes": run_folders.notes(folder),
+            "error": run_folders.error(folder) if run.state == FAILED else None,
             "result": run_folders.result(folder) if run.state == DONE else None,
             "files": run_folders.files(folder) if run.state == DONE else [],
             "children": [self._brief(child) for child in self._store.children(run.id)],

@@ -18,19 +18,8 @@ RENAMED = {"sheet": "sheet_name"}
 CONTROLS = {RENAMED.get(name, name): option for name, option in OPTIONS.items() if option.label}
 CHOICES = {name: option for name, option in CONTROLS.items() if option.form != "file"}
 SPLITS = Option("", "N", "Random splits", form="integer", least=1, most=1000)
-RESULTS, STORE, PREDICTIONS = "results", "store", "predictions.csv"
-# What each command can be told, and where it writes; a comparison continues where it was stopped.
-COMMANDS: dict[str, tuple[Mapping[str, Option], tuple[str, ...]]] = {
-    "fit": (CHOICES, (f"--out={RESULTS}",)),
-    "compare": (
-        {name: option for name, option in CHOICES.items() if name not in ("method", "cv")} | {"splits": SPLITS},
-        (f"--out={RESULTS}", f"--resume={STORE}"),
-    ),
-    "predict": (
-        {name: CHOICES[name] for name in ("id", "on", "sheet_name", "missing", "transpose")},
-        (f"--out={RESULTS}/{PREDICTIONS}",),
-    ),
-}
+# What cannot be chosen for a comparison, and what can for predictions; an analysis takes all choices.
+NOT_COMPARED, OF_PREDICTIONS = ("method", "cv"), ("id", "on", "sheet_name", "missing", "transpose")
 # Longer values come from no page of ours.
 LONGEST_VALUE, MOST_VALUES = 1000, 10_000
 # What messages put behind a name, such as 'QC_*' (exclude_samples), and how they mention settings.
@@ -79,12 +68,11 @@ def _problem(option: Option, value: Any) -> str | None:
 def _problem_of_text(value: Any) -> str | None:
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_VALUE or "\0" in value:
         return f"must be a text of at most {LONGEST_VALUE:,} characters"
-    # The parser of a command would drop them, even after an equals sign.
-    return "must not be two dashes: rename the column" if value == "--" else None
+    return None
 
 
-def make_settings(options: Mapping[str, Any], files: Mapping[str, Path]) -> Settings:
-    """Return the settings of an analysis of these files.
+def make_settings(options: Mapping[str, Any], files: Mapping[str, Path], kind: str = "fit") -> Settings:
+    """Return the settings of a run of some kind with these files.
 
     >>> from pathlib import Path
     >>> from ispca.app.form import make_settings
@@ -92,47 +80,19 @@ def make_settings(options: Mapping[str, Any], files: Mapping[str, Path]) -> Sett
     'classification'
     """
     values: dict[str, Any] = {FILES[role]: path for role, path in files.items()}
+    left_out = {"compare": NOT_COMPARED, "predict": set(CHOICES).difference(OF_PREDICTIONS)}.get(kind, ())
     for name, value in read_choices(options).items():
-        of_words = {word: choice for choice, word in CHOICES[name].words.items()}
-        values[_setting(name)] = of_words[value] if of_words else value
+        if name in CHOICES and name not in left_out:
+            of_words = {word: choice for choice, word in CHOICES[name].words.items()}
+            values[_setting(name)] = of_words[value] if of_words else value
     try:
         return Settings(**values)
     except SettingError as error:
         raise OptionError(in_page_words(error.text), find_control(error.text)) from None
 
 
-def arguments(command: str, options: Mapping[str, Any], files: Mapping[str, Path]) -> list[str]:
-    """Return the arguments of a command.
-
-    Values are written as ``--name=value``, so that one that starts with a dash is never taken for an option.
-
-    >>> from pathlib import Path
-    >>> from ispca.app.form import arguments
-    >>> arguments("fit", {"target": "tumor", "transpose": True}, {"matrix": Path("x.csv")})
-    ['fit', '--json', '--out=results', '--transpose', '--target=tumor', '--', 'x.csv']
-    """
-    known, written = COMMANDS[command]
-    words, chosen = [command, "--json", *written], read_choices(options)
-    for name, option in known.items():
-        flag = f"--{_setting(name).replace('_', '-')}"
-        if name in chosen and option.form == "flag":
-            words.append(flag)
-        elif name in chosen:
-            values = map(_quote, chosen[name]) if option.form == "names" else [chosen[name]]
-            words += [f"{flag}={value}" for value in values]
-    # New samples need no description of their features.
-    beside = [role for role in ROLES[1:] if role in files and (command, role) != ("predict", "annotation")]
-    words += [f"--{FILES[role]}={files[role]}" for role in beside]
-    return [*words, "--", *map(str, filter(None, (files.get("model"), files["matrix"])))]
-
-
 def _setting(name: str) -> str:
     return next((own for own, shown in RENAMED.items() if shown == name), name)
-
-
-def _quote(name: str) -> str:
-    """Return a name so that the command line does not divide it at commas."""
-    return '"' + name.replace('"', '""') + '"' if "," in name or name.startswith('"') else name
 
 
 def label(name: str) -> str:

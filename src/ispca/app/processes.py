@@ -18,12 +18,12 @@ from ..foundation import atomic as atomic
 from ..foundation.killed_processes import killed_by, kills_for_memory
 from ..foundation.terminal import INTERRUPTED as INTERRUPTED_CODE
 from ..foundation.terminal import tell
-from .form import RESULTS
 from .run_folders import (
     GONE,
-    NOTES,
     OUTCOME,
+    PRINTED,
     RESTARTED,
+    RESULTS,
     error_text,
     is_repeatable,
     read_mark,
@@ -47,8 +47,8 @@ LONGEST_ANSWER = 32 * 2**20
 TOO_SLOW = "Reading the file takes too long for a preview. Try a smaller file."
 TOO_LONG = "The names in the file are too long to show."
 
-# What Python, C++ and our own commands say when memory runs out.
-EVIDENCE = (b"MemoryError", b"bad_alloc", b"not enough memory", b"Cannot allocate memory")
+# What Python and C++ print when memory runs out.
+EVIDENCE = (b"MemoryError", b"bad_alloc", b"Cannot allocate memory")
 NO_MEMORY = (
     "This needs more memory than the limit of a process ({limit:.1f} GB) or than this machine has. Leave out "
     "features that are not needed, close other programs, or use a machine with more memory."
@@ -355,7 +355,7 @@ def why_stopped(code: int, folder: Path | None = None, memory_ran_out: bool = Fa
     known = {each.value: each.name for each in signal.Signals}
     name, said = known.get(-code, f"signal {-code}"), b""
     with suppress(OSError):
-        said = b"" if folder is None else (folder / NOTES).read_bytes()
+        said = b"" if folder is None else (folder / PRINTED).read_bytes()
     if (name == "SIGKILL" and memory_ran_out) or any(words in said for words in EVIDENCE):
         return NO_MEMORY.format(limit=limit / 1e9)
     return killed_by(name)

@@ -18,7 +18,6 @@ from typing import Any, TypeVar, get_origin, get_type_hints
 
 from ..foundation import atomic as atomic
 from ..foundation.messages import count
-from .form import RESULTS, in_page_words
 from .server_settings import ServerSettings
 from .store import ACTIVE, DONE, FAILED, INTERRUPTED, QUEUED, STATES, Run, Store, Upload
 
@@ -37,13 +36,10 @@ GONE = (
 )
 LOST = "The results of this run are gone: they were moved or deleted. Run it again."
 Record = TypeVar("Record", Run, Upload)
-# What a run writes into its folder.
-COMMAND, PROGRESS, NOTES, RESULT = "command.json", "progress.json", "notes.txt", "result.json"
-OUTCOME = (PROGRESS, NOTES, RESULT, RESULTS)
-PREFIX = "ispca: "
-# Notes are shown as a list; a command that repeats itself must not fill the page.
-MOST_NOTES = 100
-LONGEST_NOTES = 256 * 1024
+# What a run is told, and what it writes: stages, notes and its error; what else is printed; values.
+COMMAND, PROGRESS, PRINTED, RESULT = "command.json", "progress.json", "printed.txt", "result.json"
+RESULTS, STORE, PREDICTIONS = "results", "store", "predictions.csv"
+OUTCOME = (PROGRESS, PRINTED, RESULT, RESULTS)
 # With less free space, an error could not be written down.
 LITTLE_SPACE = 64 * 1024
 DISK_FULL = "The disk is full. Empty the trash, delete earlier runs or other files, then run this one again."
@@ -208,18 +204,22 @@ def _trash(settings: ServerSettings) -> Iterator[Path]:
 
 def stages(folder: Path) -> list[dict[str, Any]]:
     """Return the stages of a run so far."""
-    found = _json(folder / PROGRESS)
-    return list(found.get("stages", [])) if isinstance(found, dict) else []
+    return list(_told(folder).get("stages", []))
 
 
 def notes(folder: Path) -> list[str]:
-    """Return the notes and warnings of a run, without what programs print beside them."""
-    lines: list[str] = []
-    with suppress(OSError), open(folder / NOTES, encoding="utf-8", errors="replace") as file:
-        lines = file.read(LONGEST_NOTES).splitlines()
-    said = [line.removeprefix(PREFIX) for line in lines if line.startswith(PREFIX)]
-    # The last ones: an error comes after all notes.
-    return list(map(in_page_words, said[-MOST_NOTES:]))
+    """Return the notes and warnings of a run."""
+    return list(_told(folder).get("notes", []))
+
+
+def error(folder: Path) -> dict[str, Any] | None:
+    """Return why a run failed, if it could say so: the problem, advice, and the control that it is about."""
+    return _told(folder).get("error")
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    found = _json(folder / PROGRESS)
+    return found if isinstance(found, dict) else {}
 
 
 def result(folder: Path) -> dict[str, Any] | None:
@@ -241,12 +241,12 @@ def files(folder: Path) -> list[dict[str, Any]]:
 
 
 def error_text(folder: Path) -> str:
-    """Return why a run failed: the last thing it said."""
-    said = notes(folder)
+    """Return why a run failed in one text."""
     with suppress(OSError):
-        if (said and os.strerror(errno.ENOSPC) in said[-1]) or shutil.disk_usage(folder).free < LITTLE_SPACE:
+        if shutil.disk_usage(folder).free < LITTLE_SPACE:
             return DISK_FULL
-    return said[-1] if said else "The run failed without a message."
+    found = error(folder) or {"problem": "The run failed without a message.", "advice": ""}
+    return f"{found['problem']} {found['advice']}".strip()
 
 
 def verdict_text(kind: str, folder: Path) -> str | None:

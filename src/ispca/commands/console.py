@@ -5,27 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from ..analysis.settings import OPTIONS
 from ..foundation.messages import Listener, replace_mentions
 from ..foundation.progress import silence
 from ..foundation.terminal import show, tell
-
-_WORDS: ContextVar[Callable[[str], str] | None] = ContextVar("words", default=None)
-
-
-@contextmanager
-def speaking(words: Callable[[str], str]) -> Iterator[None]:
-    """Let commands put texts that mention settings into other words."""
-    token = _WORDS.set(words)
-    try:
-        yield
-    finally:
-        _WORDS.reset(token)
 
 
 def in_options(text: str) -> str:
@@ -36,9 +21,6 @@ def in_options(text: str) -> str:
     >>> in_options("No sample matches 'S*' (exclude_samples).")
     "No sample matches 'S*' (--exclude-samples)."
     """
-    words = _WORDS.get()
-    if words is not None:
-        return words(text)
     text = re.sub(r"(?<=['\"] )\((event|exclude)_(value|samples|class)\)", r"(--\1-\2)", text)
     return replace_mentions(text, _option)
 
@@ -56,9 +38,10 @@ def _option(name: str, value: str | None) -> str:
 class Console(Listener):
     """Prints results to standard output and notes to standard error, as --json and --quiet request."""
 
+    program = "“ispca fit”"
+
     def __init__(self, args: argparse.Namespace) -> None:
         super().__init__()
-        self.program = "“ispca fit”" if _WORDS.get() is None else "the analysis"
         self._quiet, self._json = args.quiet, args.json
 
     def words(self, text: str) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from typing import Any
 
 from ..analysis.data_file import read_data
 from ..analysis.large_data import check_device
-from ..analysis.settings import OPTIONS, Settings
+from ..analysis.settings import Settings
 from ..app.preview import preview
 from ..foundation.messages import InputError, listing, shorten
 from ..readers import Table, TableError
-from ..readers.table import MissingTargetError, UnknownColumnError
-from .arguments import chosen_settings, names_in
+from ..readers.table import MissingTargetError
 
 # Roles of columns that are not offered as a target; covariates are if there is nothing else.
 NOT_A_TARGET = ("id", "group", "covariate", "time", "event")
@@ -22,31 +20,22 @@ MOST_TARGETS = 8
 LEAST_SCORE = 2
 
 
-def read_supervised(args: argparse.Namespace) -> tuple[Settings, Table]:
-    """Return the settings and DATA with its target; commas in lists of names may belong to a name."""
-    whole: set[str] = set()
-    first: TableError | None = None
-    while True:
-        settings = chosen_settings(args, whole)
-        check_device(settings)
-        try:
-            return settings, read_data(settings)
-        except MissingTargetError as error:
-            raise TableError(f"{error.problem} {possible_targets(args)}", error.advice) from None
-        except UnknownColumnError as error:
-            first = first or error
-            words = getattr(args, error.role) if OPTIONS[error.role].form == "names" else ()
-            again = {word for word in words if error.name in names_in([word]) and "," in word}
-            if not again - whole:
-                raise first from None
-            whole |= again
-
-
-def possible_targets(args: argparse.Namespace) -> str:
-    """Return a sentence that names the columns of DATA and its sample sheet that may be the target."""
+def read_supervised(settings: Settings) -> Table:
+    """Return DATA with its target; without a name of the target, say which columns it could be."""
+    check_device(settings)
     try:
-        how = {"id": args.id, "on": args.on, "sheet_name": args.sheet, "transpose": args.transpose}
-        columns = preview(args.data, args.samples, how)["columns"]
+        return read_data(settings)
+    except MissingTargetError as error:
+        raise TableError(f"{error.problem} {possible_targets(settings)}", error.advice) from None
+
+
+def possible_targets(settings: Settings) -> str:
+    """Return a sentence that names the columns of DATA and its sample sheet that may be the target."""
+    assert settings.data is not None
+    try:
+        how = {name: getattr(settings, name) for name in ("id", "on", "transpose")}
+        how["sheet_name"] = settings.sheet
+        columns = preview(settings.data, settings.samples, how)["columns"]
     except InputError:
         return ""
     found = [

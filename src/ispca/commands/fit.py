@@ -15,7 +15,7 @@ from ..analysis.predictions import RENAMED
 from ..analysis.result_files import COLUMNS, write_files, written_files
 from ..analysis.settings import Settings
 from ..data_checks.small_class import reconciliation
-from ..foundation.messages import borderline_text, count, listing, no_pass_text, p_value_text, short_name
+from ..foundation.messages import Listener, borderline_text, count, listing, no_pass_text, p_value_text, short_name
 from ..foundation.progress import waiting
 from ..plots.coefficients import effect_table, ratio_name
 from ..readers import Table
@@ -23,7 +23,6 @@ from ..report.report_file import load_templates
 from ..targets import find_target
 from ..targets.measures import MEASURES
 from ..validation.held_out_verdict import chance_sentence, verdict_on_components
-from .console import Console
 
 # Number of leading features in the summary.
 N_STRONGEST = 5
@@ -33,13 +32,13 @@ ENDS = {"effect": "effect", "q5": "low", "q95": "high"}
 MOST_CLASSES = 10
 
 
-def analyze_and_write(folder: Path, table: Table, settings: Settings, format: str, console: Console) -> Analysis:
+def analyze_and_write(folder: Path, table: Table, settings: Settings, format: str, listener: Listener) -> Analysis:
     """Analyze DATA, write the files into a folder, and return the analysis."""
     if format == "html":
         load_templates()
-    analysis = analyze_table(table, settings, console)
+    analysis = analyze_table(table, settings, listener)
     with waiting("Writing"):
-        write_files(folder, analysis, format)
+        write_files(folder, analysis, format, listener)
     return analysis
 
 

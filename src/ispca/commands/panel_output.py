@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from ..analysis.model_loading import load_details
 from ..analysis.new_samples import components_of
 from ..analysis.result_files import SUMMARY
 from ..analysis.sample_survey import sample_quartiles
+from ..analysis.settings import Settings
 from ..analysis.table_checks import sample_options
 from ..analysis.training_record import RECORD, training_record
 from ..fitted_parts import take_apart
@@ -46,7 +46,7 @@ def written_files(model: Any) -> tuple[str, ...]:
 
 
 def write_files(
-    folder: Path, selector: ProjectionSelector, size: int, table: Table, args: Namespace
+    folder: Path, selector: ProjectionSelector, size: int, table: Table, settings: Settings, model: Path
 ) -> np.recarray:
     """Write all files of a selection into a folder; return the features of the panel."""
     features = panel_features(selector, size, table.positive)
@@ -62,13 +62,13 @@ def write_files(
     of_path = ([*row, *_describe_added(str(row["feature"]), described)] for row in path)
     _write(folder / PANEL_PATH, [*(path.dtype.names or ()), *table.annotation], of_path)
     submodel = selector.submodel(size)[-1]
-    details = load_details(args.model, args.memory)
+    details = load_details(model, settings.memory)
     details.pop(SUMMARY, None)
     details |= {"target": table.target_name, "kind": table.kind, "n_samples": table.X.shape[0]}
     details |= _scale(submodel, table)
     save_model(submodel, folder / PANEL_MODEL, details)
     if REPORT in written_files(selector.reference_):
-        _write_report(folder, selector, size, table, args)
+        _write_report(folder, selector, size, table, settings)
     return features
 
 
@@ -93,10 +93,10 @@ def _scale(submodel: Any, table: Table) -> dict[str, Any]:
     }
 
 
-def _write_report(folder: Path, selector: ProjectionSelector, size: int, table: Table, args: Namespace) -> None:
+def _write_report(folder: Path, selector: ProjectionSelector, size: int, table: Table, settings: Settings) -> None:
     context = Context.of(
         table,
-        data_name=Path(owners_path(args.data)).name,
+        data_name=Path(owners_path(settings.data)).name,
         validation_hint="Run “ispca fit” with --cv 5",
         sampling_hint="Run “ispca fit” again with more --draws",
         fit_parameters=tuple(sample_options(table)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,9 +18,10 @@ from ..analysis.large_data import block_memory
 from ..analysis.model_loading import describe_data, load_details, load_predictor, positive_class
 from ..analysis.new_samples import match
 from ..analysis.panel_selection import select_on_table
+from ..analysis.settings import Settings
 from ..fitted_parts import take_apart
 from ..foundation.atomic import discard, stem_of
-from ..foundation.messages import SettingError, count, listing, suggestion
+from ..foundation.messages import Listener, SettingError, count, listing, suggestion
 from ..foundation.progress import waiting
 from ..foundation.terminal import ignore_interrupts
 from ..persistence import ModelFileError
@@ -29,81 +29,76 @@ from ..readers import Table, TableError, read_table
 from ..selection import ProjectionSelector
 from ..selection.submodels_and_panels import find_submodel
 from ..targets import TARGETS
-from .arguments import chosen_settings, names_in
-from .console import Console
-from .panel_output import (
-    LIBRARY,
-    NO_REPORT,
-    REPORT,
-    write_files,
-    written_files,
-)
+from .arguments import names_in
+from .panel_output import LIBRARY, NO_REPORT, REPORT, write_files, written_files
 
 # What a model file says about the columns of DATA.
 COLUMNS = ("target", "event", "groups", "weights")
 
 
 def select_and_write(
-    folder: Path, args: argparse.Namespace, console: Console
+    folder: Path, settings: Settings, path: Path, out: Path, listener: Listener, **options: Any
 ) -> tuple[ProjectionSelector, int, np.recarray, Table]:
-    """Select, and write the files; return the selector, the size of the panel, its features, and DATA."""
-    args.size = None if args.size == "auto" else args.size
-    model = load_predictor(args.model, args.memory)
+    """Select with the model file at a path, and write the files into a folder that becomes ``out``.
+
+    Return the selector, the size of the panel, its features, and DATA.
+    """
+    model = load_predictor(path, settings.memory)
     if REPORT not in written_files(model):
-        console.note(NO_REPORT)
-    table = read_samples(args, model, console)
+        listener.note(NO_REPORT)
+    table = read_samples(settings, path, model, listener)
     if table.transform == "cpm-log":
-        console.note(f"{PANEL_MODEL} will take log2(counts per million + 1): {LIBRARY}")
-    selector, size = select_features(args, model, table)
+        listener.note(f"{PANEL_MODEL} will take log2(counts per million + 1): {LIBRARY}")
+    selector, size = select_features(settings, model, table, out, **options)
     with waiting("Writing"):
-        features = write_files(folder, selector, size, table, args)
+        features = write_files(folder, selector, size, table, settings, path)
     return selector, size, features, table
 
 
-def read_samples(args: argparse.Namespace, model: Any, console: Console) -> Table:
+def read_samples(settings: Settings, path: Path, model: Any, listener: Listener) -> Table:
     """Read DATA as the model was fitted to it, with the features of the model in its order."""
     known = tuple(take_apart(model).feature_names_in())
-    details = load_details(args.model, args.memory)
-    description, settings = describe_data(details, args.model), chosen_settings(args)
-    found = describe_target(args)
+    details = load_details(path, settings.memory)
+    description, found = describe_data(details, path), describe_target(settings, path)
     timed = found["kind"] is not None and TARGETS[found["kind"]].timed
     columns = replace(description.columns, groups=found["groups"], weights=found["weights"])
     if timed:
         named = details.get("event_value")
         named = named if isinstance(named, str) else None
         columns = replace(columns, time=found["target"], event=found["event"], event_value=named)
-    with reading(args.data) as update:
+    assert settings.data is not None
+    with reading(settings.data) as update:
         table = read_table(
-            args.data,
+            settings.data,
             target=None if timed else found["target"],
             kind=None if timed else found["kind"],
-            samples=args.samples,
-            on=args.on,
-            id=args.id,
-            sheet=args.sheet,
-            annotation=args.annotation,
-            label=args.label,
+            samples=settings.samples,
+            on=settings.on,
+            id=settings.id,
+            sheet=settings.sheet,
+            annotation=settings.annotation,
+            label=settings.label,
             merge=details.get("merge") is True,
             exclude_class=_left_out_classes(details),
             exclude_samples=settings.exclude_samples,
-            transpose=args.transpose,
+            transpose=settings.transpose,
             known=known,
             columns=columns,
             categories=description.categories,
             decimal_comma=description.decimal_comma,
-            max_bytes=args.memory,
+            max_bytes=settings.memory,
             block_memory=block_memory(settings),
             progress=update,
         )
-    console.notes([*table.notes, *table.substitutes])
-    samples = match(table, model, description, settings, console)
+    listener.notes([*table.notes, *table.substitutes])
+    samples = match(table, model, description, settings, listener)
     X, kept = samples.X, samples.kept
     if samples.n_missing:
         raise TableError("The data contain missing values, and a panel needs all of them.", "Pass ⟦missing=mean⟧.")
     of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
     of_kept: dict[str, Any] = {name: None if item is None else item[kept] for name, item in of_samples.items()}
-    of_kept |= {"transform": description.transform, "ids": table.ids[kept]}
-    of_kept |= {"positive": positive_class(details), **annotation_for(known, table, args.label, details, console)}
+    of_kept |= {"transform": description.transform, "ids": table.ids[kept], "positive": positive_class(details)}
+    of_kept |= annotation_for(known, table, settings.label, details, listener)
     return replace(table, X=X, features=np.array(known, dtype=object), **of_kept)
 
 
@@ -114,14 +109,14 @@ def _left_out_classes(details: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def annotation_for(
-    known: tuple[str, ...], table: Table, label: str | None, details: Mapping[str, Any], console: Console
+    known: tuple[str, ...], table: Table, label: str | None, details: Mapping[str, Any], listener: Listener
 ) -> dict[str, Any]:
     """Return the annotation of the model's features in their order, and the label: by default, that of the fit."""
     of_fit = details.get("label")
     if label is None and of_fit in table.annotation:
         label = of_fit
     elif label is None and isinstance(of_fit, str):
-        console.note(f"The fit labeled features by {of_fit!r}. Pass --annotation FILE to label them here.")
+        listener.note(f"The fit labeled features by {of_fit!r}. Pass --annotation FILE to label them here.")
     label = table.label if label is None else label
     described = describe_features(table)
     n_features = len(known) - table.n_covariate_columns
@@ -130,52 +125,62 @@ def annotation_for(
     return {"label": label, "annotation": {name: np.array(texts, dtype=object) for name, texts in columns}}
 
 
-def describe_target(args: argparse.Namespace) -> dict[str, str | None]:
+def describe_target(settings: Settings, path: Path) -> dict[str, str | None]:
     """Return the kind of target and the columns of the fit by their role."""
-    details = load_details(args.model, args.memory)
+    details = load_details(path, settings.memory)
     found = {name: details.get(name) for name in ("kind", *COLUMNS)}
     usable = all(isinstance(name, str | None) for name in found.values())
     if not usable or found["kind"] not in (*TARGETS, None):
-        raise ModelFileError(f"{args.model} is damaged: its description is unusable.", "Fit the model again.")
+        raise ModelFileError(f"{path} is damaged: its description is unusable.", "Fit the model again.")
     if found["kind"] is not None:
         # Before the data are read, which may take long.
         find_submodel(TARGETS[found["kind"]])
-    if args.target is not None:
-        found["target"] = args.target
+    if settings.target is not None:
+        found["target"] = settings.target
     elif found["target"] is None:
-        raise ModelFileError(f"{args.model} does not contain the name of its target.", "Pass ⟦target=COLUMN⟧.")
+        raise ModelFileError(f"{path} does not contain the name of its target.", "Pass ⟦target=COLUMN⟧.")
     if found["event"] is None and found["kind"] is not None and TARGETS[found["kind"]].timed:
         advice = "Write it again with ispca fit."
-        raise ModelFileError(f"{args.model} does not contain the name of its event column.", advice)
+        raise ModelFileError(f"{path} does not contain the name of its event column.", advice)
     return found
 
 
-def select_features(args: argparse.Namespace, model: Any, table: Table) -> tuple[ProjectionSelector, int]:
+def select_features(
+    settings: Settings,
+    model: Any,
+    table: Table,
+    out: Path,
+    *,
+    size: int | None,
+    always: Sequence[str],
+    never: Sequence[str],
+    costs: Path | None,
+    **options: Any,
+) -> tuple[ProjectionSelector, int]:
     """Return the fitted selector and the size of the panel."""
-    options: dict[str, Any] = {
-        "size": args.size,
-        "always": places(args.always, table, "--always"),
-        "never": places(args.never, table, "--never"),
-        "costs": None if args.costs is None else read_costs(args.costs, table, args.memory),
-        "resume": fold_store(args.out),
+    options |= {
+        "size": size,
+        "always": places(always, table, "--always"),
+        "never": places(never, table, "--never"),
+        "costs": None if costs is None else read_costs(costs, table, settings.memory),
+        "resume": fold_store(out),
     }
-    options |= {name: getattr(args, name) for name in ("max_size", "folds", "draws")}
-    sweep_folds(args.out)
+    sweep_folds(out)
     try:
-        selector = select_on_table(model, table, chosen_settings(args), **options)
+        selector = select_on_table(model, table, settings, **options)
     except KeyboardInterrupt:
         with ignore_interrupts():
-            if kept := sweep_folds(args.out):
+            if kept := sweep_folds(out):
                 folds = count(kept, "finished fold")
                 raise KeyboardInterrupt(
-                    f"{folds} kept in {fold_store(args.out)}: the same command continues with the others."
+                    f"{folds} kept in {fold_store(out)}: the same command continues with the others."
                 ) from None
         raise
     # The verdict speaks of options here.
     selector.message_ = selector.message_.replace("max_features", "--max-size").replace("n_draws", "--draws")
-    if args.size is None:
+    if size is None:
         return selector, int(selector.n_features_)
-    return selector, min(args.size + table.n_covariate_columns, len(selector.path_) - 1)
+    return selector, min(size + table.n_covariate_columns, len(selector.path_) - 1)
 
 
 def places(words: Sequence[str], table: Table, option: str) -> list[int]:
