@@ -143,7 +143,7 @@ def carry_out(command: dict[str, Any], listener: Listener) -> dict[str, Any]:
         if kind == "fit":
             return fit(settings, results, listener)
         if kind == "compare":
-            return compare(settings, results, listener, splits=options["splits"], resume=Path(STORE))
+            return compare(settings, results, listener, n_splits=options["splits"] or 10, resume=Path(STORE))
         return predict(settings, Path(command["model"]), results / PREDICTIONS, listener)[0]
 
 

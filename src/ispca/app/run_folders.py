@@ -242,11 +242,13 @@ def files(folder: Path) -> list[dict[str, Any]]:
 
 def error_text(folder: Path) -> str:
     """Return why a run failed in one text."""
+    found = error(folder)
+    if found is not None:
+        return f"{found['problem']} {found['advice']}".strip()
     with suppress(OSError):
         if shutil.disk_usage(folder).free < LITTLE_SPACE:
             return DISK_FULL
-    found = error(folder) or {"problem": "The run failed without a message.", "advice": ""}
-    return f"{found['problem']} {found['advice']}".strip()
+    return "The run failed without a message."
 
 
 def verdict_text(kind: str, folder: Path) -> str | None:

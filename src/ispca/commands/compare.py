@@ -20,22 +20,15 @@ from .console import finite
 
 
 def compare_data(
-    table: Table,
-    settings: Settings,
-    listener: Listener,
-    *,
-    splits: int,
-    methods: Sequence[str] | None = None,
-    jobs: int = -1,
-    resume: Path | None = None,
+    table: Table, settings: Settings, listener: Listener, names: Sequence[str] | None = None, **options: Any
 ) -> tuple[Comparison, Table]:
     """Compare the methods on DATA; return the comparison and the data."""
-    if methods is not None:
-        choose_methods(all_methods(settings.paper), methods)
+    if names is not None:
+        choose_methods(all_methods(settings.paper), names)
     table, _ = examine_columns(table, settings, listener)
     check_splits(table)
     check_table(table, listener, transform=settings.transform)
-    return compare_on_table(table, settings, listener, methods, splits, jobs, resume), table
+    return compare_on_table(table, settings, listener, names, **options), table
 
 
 def result_values(result: Comparison) -> dict[str, Any]:

@@ -183,8 +183,8 @@ def start_compare(args: argparse.Namespace, settings: Settings, console: Console
         wrote = f"\n\nWrote {files}." if files else ""
         console.result(work.result_text(result) + wrote, work.result_values(result))
 
-    methods = None if args.methods is None else names_in(args.methods)
-    options = {"methods": methods, "splits": args.splits, "jobs": args.jobs, "resume": args.resume}
+    names = None if args.methods is None else names_in(args.methods)
+    options = {"names": names, "n_splits": args.splits, "n_jobs": args.jobs, "resume": args.resume}
     compare(settings, args.out, console, done=done, force=args.force, **options)
 
 

@@ -146,22 +146,12 @@ def describe_target(settings: Settings, path: Path) -> dict[str, str | None]:
 
 
 def select_features(
-    settings: Settings,
-    model: Any,
-    table: Table,
-    out: Path,
-    *,
-    size: int | None,
-    always: Sequence[str],
-    never: Sequence[str],
-    costs: Path | None,
-    **options: Any,
+    settings: Settings, model: Any, table: Table, out: Path, size: int | None, costs: Path | None, **options: Any
 ) -> tuple[ProjectionSelector, int]:
     """Return the fitted selector and the size of the panel."""
+    options |= {role: places(options[role], table, f"--{role}") for role in ("always", "never")}
     options |= {
         "size": size,
-        "always": places(always, table, "--always"),
-        "never": places(never, table, "--never"),
         "costs": None if costs is None else read_costs(costs, table, settings.memory),
         "resume": fold_store(out),
     }

@@ -58,11 +58,11 @@ function showTrouble(run) {
   const [title, text, advice] = TROUBLES[run.state] ?? ["", "", ""];
   find("trouble").hidden = !title;
   find("trouble-title").textContent = title;
-  show(find("trouble-text"), run.state === "failed" ? run.message ?? "" : text);
-  const notes = run.state === "failed" ? (run.notes ?? []).filter((note) => note !== run.message) : [];
-  show(find("trouble-message"), notes.join("\n"));
+  const failed = run.state === "failed";
+  show(find("trouble-text"), failed ? run.error?.problem ?? run.message ?? "" : text);
+  show(find("trouble-message"), failed ? (run.notes ?? []).join("\n") : "");
   // Of a run whose folder is gone, there is nothing to run again.
-  show(find("trouble-advice"), run.repeatable ? advice : "");
+  show(find("trouble-advice"), run.repeatable ? run.error?.advice || advice : "");
   find("again").hidden = !run.repeatable;
 }
 
