@@ -186,7 +186,8 @@ class RunListener(Listener):
         """Hear why the run failed; return the exit code."""
         code, problem, advice = cli.explain(error)
         if _on_full_disk(error):
-            problem, advice = DISK_FULL, ""
+            # The exit code says so where nothing can be written.
+            code, problem, advice = errno.ENOSPC, DISK_FULL, ""
         elif isinstance(error, MemoryError):
             problem = NO_MEMORY.format(limit=memory / 1e9)
         if code != INTERRUPTED:

@@ -1,5 +1,6 @@
 """What the server does to the folders of runs and uploads, and why a run failed, in the words of the page."""
 
+import errno
 import json
 import os
 import shutil
@@ -43,6 +44,7 @@ def test_the_error_of_a_run_says_why(tmp_path, told, text):
 
 
 def test_a_message_that_did_not_fit_on_the_disk(tmp_path, monkeypatch):
+    assert error_text(tmp_path, errno.ENOSPC) == DISK_FULL
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=0))
     assert error_text(tmp_path) == DISK_FULL
 

@@ -194,7 +194,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
         ),
         (SettingError("⟦cv=1⟧ leaves nothing to fit."), 2, "“Folds of the cross-validation”: “1”", "", "cv"),
         (MemoryError(), 1, "more memory than the limit of a process (2.0 GB)", "", None),
-        (FULL, 1, DISK_FULL, "", None),
+        (FULL, errno.ENOSPC, DISK_FULL, "", None),
         (ChildProcessError(killed_by("SIGKILL")), 1, "ended from outside (SIGKILL)", "", None),
         (ZeroDivisionError("x"), 1, "ZeroDivisionError('x')", "", None),
     ],

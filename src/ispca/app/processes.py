@@ -166,7 +166,7 @@ class Processes:
         if run is not None and code == 0:
             await self._end(id, DONE, exit_code=code, verdict=verdict_text(run.kind, folder))
         elif run is not None:
-            message = error_text(folder) if is_repeatable(folder) else GONE
+            message = error_text(folder, code) if is_repeatable(folder) else GONE
             if code == INTERRUPTED_CODE:
                 # Not by the server, which would not wait for its end.
                 code = -signal.SIGINT

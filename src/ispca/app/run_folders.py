@@ -240,13 +240,13 @@ def files(folder: Path) -> list[dict[str, Any]]:
     return []
 
 
-def error_text(folder: Path) -> str:
-    """Return why a run failed in one text."""
+def error_text(folder: Path, code: int = 1) -> str:
+    """Return why a run failed in one text; its exit code is the number of the error if the disk was full."""
     found = error(folder)
     if found is not None:
         return f"{found['problem']} {found['advice']}".strip()
     with suppress(OSError):
-        if shutil.disk_usage(folder).free < LITTLE_SPACE:
+        if code == errno.ENOSPC or shutil.disk_usage(folder).free < LITTLE_SPACE:
             return DISK_FULL
     return "The run failed without a message."
 
