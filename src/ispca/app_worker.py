@@ -144,7 +144,7 @@ def carry_out(command: dict[str, Any], listener: Listener) -> dict[str, Any]:
             return fit(settings, results, listener)
         if kind == "compare":
             return compare(settings, results, listener, n_splits=options["splits"] or 10, resume=Path(STORE))
-        return predict(settings, Path(command["model"]), results / PREDICTIONS, listener)[0]
+        return predict(settings, Path(command["model"]), results / PREDICTIONS, listener, None, False)[0]
 
 
 class RunListener(Listener):
@@ -173,13 +173,9 @@ class RunListener(Listener):
 
     def hear(self, stage: Stage) -> None:
         """Hear the state of a stage."""
-        entry: dict[str, Any] = {
-            "name": stage.name,
-            "state": "done" if stage.ended else "running",
-            "seconds": round(stage.elapsed, 2),
-        }
-        entry |= {"done": stage.finished, "total": stage.total, "left_seconds": stage.left}
-        self._stages[stage.name] = entry
+        state, seconds = "done" if stage.ended else "running", round(stage.elapsed, 2)
+        entry = {"name": stage.name, "state": state, "seconds": seconds, "done": stage.finished}
+        self._stages[stage.name] = entry | {"total": stage.total, "left_seconds": stage.left}
         self._write()
 
     def fail(self, error: Exception, memory: int) -> int:

@@ -18,8 +18,12 @@ RENAMED = {"sheet": "sheet_name"}
 CONTROLS = {RENAMED.get(name, name): option for name, option in OPTIONS.items() if option.label}
 CHOICES = {name: option for name, option in CONTROLS.items() if option.form != "file"}
 SPLITS = Option("", "N", "Random splits", form="integer", least=1, most=1000)
-# What cannot be chosen for a comparison, and what can for predictions; an analysis takes all choices.
-NOT_COMPARED, OF_PREDICTIONS = ("method", "cv"), ("id", "on", "sheet_name", "missing", "transpose")
+# What each kind of run can be told.
+CHOICES_OF = {
+    "fit": tuple(CHOICES),
+    "compare": tuple(name for name in CHOICES if name not in ("method", "cv")),
+    "predict": ("id", "on", "sheet_name", "missing", "transpose"),
+}
 # Longer values come from no page of ours.
 LONGEST_VALUE, MOST_VALUES = 1000, 10_000
 # What messages put behind a name, such as 'QC_*' (exclude_samples), and how they mention settings.
@@ -79,19 +83,15 @@ def make_settings(options: Mapping[str, Any], files: Mapping[str, Path], kind: s
     'classification'
     """
     values: dict[str, Any] = {FILES[role]: path for role, path in files.items()}
-    left_out = {"compare": NOT_COMPARED, "predict": set(CHOICES).difference(OF_PREDICTIONS)}.get(kind, ())
+    settings = {shown: name for name, shown in RENAMED.items()}
     for name, value in read_choices(options).items():
-        if name in CHOICES and name not in left_out:
+        if name in CHOICES_OF[kind]:
             of_words = {word: choice for choice, word in CHOICES[name].words.items()}
-            values[_setting(name)] = of_words[value] if of_words else value
+            values[settings.get(name, name)] = of_words[value] if of_words else value
     try:
         return Settings(**values)
     except SettingError as error:
         raise OptionError(in_page_words(error.text), find_control(error.text)) from None
-
-
-def _setting(name: str) -> str:
-    return next((own for own, shown in RENAMED.items() if shown == name), name)
 
 
 def label(name: str) -> str:

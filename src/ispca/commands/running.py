@@ -74,25 +74,18 @@ def fit(
         table = command_module("data_reading").read_supervised(settings)
         with work_of("fit", settings) as work:
             analysis = work.analyze_and_write(folder, table, settings, format, listener)
-    values: dict[str, Any] = work.summary_values(analysis, out, format, time.perf_counter() - start)
-    return values
+    return dict(work.summary_values(analysis, out, format, time.perf_counter() - start))
 
 
 def predict(
-    settings: Settings,
-    model: Path,
-    out: Path | None,
-    listener: Listener,
-    *,
-    predictor: str | None = None,
-    force: bool = False,
+    settings: Settings, model: Path, out: Path | None, listener: Listener, predictor: str | None, force: bool
 ) -> tuple[dict[str, Any], str]:
     """Load the model, read the data and predict; return the values of the output, and the text of its file."""
     with nullcontext() if out is None else output_file(out, force) as temporary:
         path = model_file(model, predictor)
         with work_of("predict", settings) as work:
-            found: tuple[dict[str, Any], str] = work.predict_and_write(temporary, settings, path, listener)
-    return found
+            values, text = work.predict_and_write(temporary, settings, path, listener)
+    return values, text
 
 
 def compare(
@@ -121,8 +114,7 @@ def compare(
             done(result, [])
         raise
     done(result, written)
-    values: dict[str, Any] = work.result_values(result)
-    return values
+    return dict(work.result_values(result))
 
 
 def select(
@@ -131,16 +123,11 @@ def select(
     """Read, select and write; return the values of the summary."""
     start = time.perf_counter()
     check_templates()
-
-    def forget_folds() -> None:
-        command_module("select").forget_folds(out)
-
-    with output_folder(out, force, PANEL_FILES, forget_folds) as folder, work_of("select", settings) as work:
+    output = output_folder(out, force, PANEL_FILES, lambda: command_module("select").forget_folds(out))
+    with output as folder, work_of("select", settings) as work:
         found = work.select_and_write(folder, settings, model, out, listener, **options)
-    values: dict[str, Any] = command_module("panel_output").summary_values(
-        *found, out, time.perf_counter() - start
-    )
-    return values
+    seconds = time.perf_counter() - start
+    return dict(command_module("panel_output").summary_values(*found, out, seconds))
 
 
 def start_fit(args: argparse.Namespace, settings: Settings, console: Console) -> None:
@@ -152,7 +139,7 @@ def start_fit(args: argparse.Namespace, settings: Settings, console: Console) ->
 
 def start_predict(args: argparse.Namespace, settings: Settings, console: Console) -> None:
     """Predict, and print the predictions, unless they are in a file, and the evaluation."""
-    values, text = predict(settings, args.model, args.out, console, predictor=args.predictor, force=args.force)
+    values, text = predict(settings, args.model, args.out, console, args.predictor, args.force)
     measured = command_module("fit").evaluation_text(values["evaluation"]) if values["evaluation"] else ""
     if args.out is not None:
         samples = count(len(values["predictions"]), "sample")
