@@ -45,23 +45,6 @@ def test_lists_arrive_unchanged(features, drop):
     assert changed({"features": features, "drop": drop}) == {"features": tuple(features), "drop": tuple(drop)}
 
 
-@pytest.mark.parametrize(
-    ("options", "parsed"),
-    [
-        ({"transpose": True, "merge": True}, {"transpose": True, "merge": True}),
-        ({"transpose": False, "merge": None}, {}),
-        ({"cv": 0, "draws": 500, "components": 3, "seed": 7}, {"cv": 0, "draws": 500, "components": 3, "seed": 7}),
-        (
-            {"kind": "count", "missing": "rows", "method": "SPCA"},
-            {"kind": "count", "missing": "rows", "method": "SPCA"},
-        ),
-        ({"transform": "none"}, {"transform": "none"}),
-    ],
-)
-def test_other_options(options, parsed):
-    assert changed(options) == parsed
-
-
 ANYTHING = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text() | st.integers())
 )
@@ -109,6 +92,8 @@ def test_wrong_values_are_refused(options, message):
         ),
         ({"covariates": ["a,b"], "merge": True, "cv": 0}, {"covariates": ("a,b",), "merge": True, "cv": 0}),
         ({"time": "t", "event": "e", "transpose": False}, {"time": "t", "event": "e"}),
+        ({"draws": 500, "transform": "none"}, {"draws": 500, "transform": "none"}),
+        ({"missing": "rows", "transpose": True}, {"missing": "rows", "transpose": True}),
     ],
 )
 def test_choices_become_settings(options, settings):

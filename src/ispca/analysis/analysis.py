@@ -167,7 +167,7 @@ class Analysis:
         predictions : ResultTable
             The columns that ``ispca predict`` writes. Training samples have their held-out predictions.
         """
-        return as_table(self._predict(X, None, model, covariates, offset, missing, options, Listener())[0])
+        return as_table(self._predict(X, None, model, covariates, offset, missing, options)[0])
 
     def evaluate(
         self,
@@ -195,10 +195,9 @@ class Analysis:
             Measures with their 95% ``intervals``, and for classes the ``confusion`` matrix and the
             ``misclassified`` samples. Training samples are left out.
         """
-        listener = Listener()
-        found = self._predict(X, y, model, covariates, offset, missing, options, listener)[1]
+        _, found, heard = self._predict(X, y, model, covariates, offset, missing, options)
         if found is None:
-            reasons = listener.heard or ["The target is unknown, or all are training samples."]
+            reasons = heard or ["The target is unknown, or all are training samples."]
             raise ValueError(" ".join(["No sample can be evaluated.", *reasons]))
         return found
 
@@ -211,8 +210,7 @@ class Analysis:
         offset: Any,
         missing: str,
         options: Mapping[str, Any],
-        listener: Listener,
-    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    ) -> tuple[dict[str, Any], dict[str, Any] | None, list[str]]:
         check_names(options, "predict", [*OF_FILES, "memory"])
         method, predictor = self._predictor(model)
         if missing == "columns":
@@ -230,7 +228,8 @@ class Analysis:
                 settings = Settings(missing=missing, **options)
                 check_for_files(settings)
                 table = new_table(X, names, description, targets, y, covariates, offset)
-            return predict_table(predictor, self.details_of(method), THE_MODEL, table, settings, listener)
+            details, listener = self.details_of(method), Listener()
+            return *predict_table(predictor, details, THE_MODEL, table, settings, listener), listener.heard
 
     def _predictor(self, name: str | None) -> tuple[str, Any]:
         """Return the method that predicts, by its name in the cross-validation, and its estimator."""

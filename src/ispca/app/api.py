@@ -34,7 +34,7 @@ from .requests_and_uploads import (
 from .run_folders import GONE, RESULTS, as_found, discard, empty_trash, is_repeatable, trash_count, write_mark
 from .security import REPORT_POLICY
 from .server_settings import ServerSettings
-from .store import ACTIVE, DONE, FAILED, QUEUED, Run, Store, in_thread, new_run
+from .store import ACTIVE, DONE, QUEUED, Run, Store, in_thread, new_run
 
 LONGEST_RUN_NAME = 120
 MOST_WAITING = 100
@@ -238,11 +238,11 @@ class Api:
         """Return a run with its progress and results."""
         run = self._run(request)
         folder = self._settings.run_folder(run.id)
-        waiting = self._store.waiting()
-        return self._brief(run) | {
-            "stages": [] if run.state == QUEUED else run_folders.stages(folder),
-            "notes": run_folders.notes(folder),
-            "error": run_folders.error(folder) if run.state == FAILED else None,
+        waiting, found = self._store.waiting(), self._brief(run) | run_folders.told(folder)
+        if run.state == QUEUED:
+            # Those are of an earlier attempt.
+            found["stages"] = []
+        return found | {
             "result": run_folders.result(folder) if run.state == DONE else None,
             "files": run_folders.files(folder) if run.state == DONE else [],
             "children": [self._brief(child) for child in self._store.children(run.id)],

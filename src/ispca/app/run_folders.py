@@ -202,24 +202,10 @@ def _trash(settings: ServerSettings) -> Iterator[Path]:
                 yield from [folder for folder in _folders(day) if read_mark(folder, Run) is not None]
 
 
-def stages(folder: Path) -> list[dict[str, Any]]:
-    """Return the stages of a run so far."""
-    return list(_told(folder).get("stages", []))
-
-
-def notes(folder: Path) -> list[str]:
-    """Return the notes and warnings of a run."""
-    return list(_told(folder).get("notes", []))
-
-
-def error(folder: Path) -> dict[str, Any] | None:
-    """Return why a run failed, if it could say so: the problem, advice, and the control that it is about."""
-    return _told(folder).get("error")
-
-
-def _told(folder: Path) -> dict[str, Any]:
+def told(folder: Path) -> dict[str, Any]:
+    """Return the stages and notes of a run so far, and its error: problem, advice, and the control to change."""
     found = _json(folder / PROGRESS)
-    return found if isinstance(found, dict) else {}
+    return {"stages": [], "notes": [], "error": None} | (found if isinstance(found, dict) else {})
 
 
 def result(folder: Path) -> dict[str, Any] | None:
@@ -242,7 +228,7 @@ def files(folder: Path) -> list[dict[str, Any]]:
 
 def error_text(folder: Path, code: int = 1) -> str:
     """Return why a run failed in one text; its exit code is the number of the error if the disk was full."""
-    found = error(folder)
+    found = told(folder)["error"]
     if found is not None:
         return f"{found['problem']} {found['advice']}".strip()
     with suppress(OSError):

@@ -107,13 +107,11 @@ def compare(
             table = command_module("data_reading").read_supervised(settings)
             with work_of("compare", settings) as work:
                 result, table = work.compare_data(table, settings, listener, **options)
-            if folder is not None:
-                written = work.write_files(folder, result, table, listener)
-    except BaseException:
+            names = [] if folder is None else work.write_files(folder, result, table, listener)
+        written = names
+    finally:
         if result is not None:
-            done(result, [])
-        raise
-    done(result, written)
+            done(result, written)
     return dict(work.result_values(result))
 
 

@@ -59,7 +59,7 @@ def read_samples(settings: Settings, path: Path, model: Any, listener: Listener)
     """Read DATA as the model was fitted to it, with the features of the model in its order."""
     known = tuple(take_apart(model).feature_names_in())
     details = load_details(path, settings.memory)
-    description, found = describe_data(details, path), describe_target(settings, path)
+    description, found = describe_data(details, path), describe_target(settings, details, path)
     timed = found["kind"] is not None and TARGETS[found["kind"]].timed
     columns = replace(description.columns, groups=found["groups"], weights=found["weights"])
     if timed:
@@ -125,9 +125,8 @@ def annotation_for(
     return {"label": label, "annotation": {name: np.array(texts, dtype=object) for name, texts in columns}}
 
 
-def describe_target(settings: Settings, path: Path) -> dict[str, str | None]:
+def describe_target(settings: Settings, details: Mapping[str, Any], path: Path) -> dict[str, str | None]:
     """Return the kind of target and the columns of the fit by their role."""
-    details = load_details(path, settings.memory)
     found = {name: details.get(name) for name in ("kind", *COLUMNS)}
     usable = all(isinstance(name, str | None) for name in found.values())
     if not usable or found["kind"] not in (*TARGETS, None):

@@ -59,10 +59,11 @@ function showTrouble(run) {
   find("trouble").hidden = !title;
   find("trouble-title").textContent = title;
   const failed = run.state === "failed";
-  show(find("trouble-text"), failed ? run.error?.problem ?? run.message ?? "" : text);
+  const error = failed ? run.error : null;
+  show(find("trouble-text"), failed ? error?.problem ?? run.message ?? "" : text);
   show(find("trouble-message"), failed ? (run.notes ?? []).join("\n") : "");
   // Of a run whose folder is gone, there is nothing to run again.
-  show(find("trouble-advice"), run.repeatable ? run.error?.advice || advice : "");
+  show(find("trouble-advice"), run.repeatable ? error?.advice || advice : "");
   find("again").hidden = !run.repeatable;
 }
 
