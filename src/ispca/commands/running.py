@@ -101,7 +101,7 @@ def compare(
 
     ``done`` gets the comparison, even if its files could not be written, and the names of the files.
     """
-    result, written = None, []
+    result, written = None, list[str]()
     try:
         with nullcontext() if out is None else output_folder(out, force, COMPARISON_FILES) as folder:
             table = command_module("data_reading").read_supervised(settings)
