@@ -26,7 +26,7 @@ PLAIN = vars(make_settings({}, FILES))
 # Names of settings that differ from those of the page.
 WRITTEN = {"sheet_name": "sheet"}
 FREE_TEXT = ("target", "positive", "groups", "weights", "id", "on", "sheet_name", "label")
-TEXT = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=40)
+TEXT = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=40).filter(lambda text: text != "--")
 
 
 def changed(options, **more):
@@ -64,6 +64,8 @@ def test_whatever_is_accepted_becomes_settings(options):
         ({"out": "/etc"}, "no option 'out'"),
         ({"target": 3}, "“Target” must be a text"),
         ({"target": ""}, "“Target” must be a text"),
+        ({"target": "--"}, "“Target” must not be two dashes"),
+        ({"covariates": ["--"]}, "“Covariates” must not be two dashes"),
         ({"target": "a\0b"}, "“Target” must be a text"),
         ({"target": "x" * 1001}, "at most 1,000 characters"),
         ({"cv": True}, "“Folds of the cross-validation” must be an integer"),

@@ -70,8 +70,10 @@ def _problem(option: Option, value: Any) -> str | None:
 
 
 def _problem_of_text(value: Any) -> str | None:
-    fine = isinstance(value, str) and 0 < len(value) <= LONGEST_VALUE and "\0" not in value
-    return None if fine else f"must be a text of at most {LONGEST_VALUE:,} characters"
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_VALUE or "\0" in value:
+        return f"must be a text of at most {LONGEST_VALUE:,} characters"
+    # No command line could repeat it: its parser drops them, even after an equals sign.
+    return "must not be two dashes: rename the column" if value == "--" else None
 
 
 def make_settings(options: Mapping[str, Any], files: Mapping[str, Path], kind: str = "fit") -> Settings:
