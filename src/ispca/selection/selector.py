@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import resumable_seed
 from ..fitting.fit_and_predict import clone_with_seed, fit_timed
 from ..fitting.runner import Work
@@ -18,19 +19,19 @@ from ..foundation.parameters import fit_context
 from ..foundation.splits import Split, make_fold_splits
 from ..inputs.checks import known_names
 from ..reduction.reuse import share_results
+from ..stacking.base import Stacked
 from ..targets import TARGETS
 from .panel_results import PanelResults, path_table
 from .search import groups_table
 from .selection_data import check_prefit, read_data, read_features, read_settings
 from .suggestion import (
     Suggestion,
-    better_panel_message,
     draws_message,
     overlap_factor,
     paired_differences,
-    suggest_nothing,
     suggest_size,
     suggest_unvalidated_size,
+    suggest_without_reference,
     weighted_mean,
 )
 from .validated_path import FoldEvaluation, FoldPath, HeldOutPaths, Search, Searcher, validate_path
@@ -242,13 +243,15 @@ class ProjectionSelector(PanelResults):
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
         if found.better:
-            verdict, advice = suggest_size(differences, len(settings.always), more), []
+            verdict = suggest_size(differences, len(settings.always), more)
         else:
-            verdict = suggest_nothing(differences, found.better is not None)
-            advice = [better_panel_message(densities, weight, factor)]
+            gains = paired_differences(densities, densities[0], weight, factor)
+            stacked = isinstance(take_apart(self.reference_).model, Stacked)
+            of_reference = found.better is not None, stacked
+            verdict = suggest_without_reference(differences, gains, len(settings.always), *of_reference)
         if found.halves is not None:
-            advice.append(draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight))
-        verdict = verdict._replace(message=" ".join(filter(None, [verdict.message, *advice])))
+            advice = draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight)
+            verdict = verdict._replace(message=f"{verdict.message} {advice}".strip())
         self.validated_, self._held_out = True, found
         self._conclude(verdict)
 
