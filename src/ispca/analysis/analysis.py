@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data_checks import Finding
-from ..foundation.messages import PREDICTORS, Listener, SettingError, count
+from ..foundation.messages import NO_COMBINED, PREDICTORS, Listener, SettingError, count
 from ..foundation.output_folder import output_folder
 from ..foundation.progress import silence
 from ..foundation.result_tables import ResultTable, as_table
@@ -237,9 +237,7 @@ class Analysis:
         if name not in (None, *PREDICTORS):
             raise SettingError(f"⟦model⟧ must be one of {', '.join(PREDICTORS)}, got {name!r}.")
         if name == "combined" and self.combined is None:
-            raise SettingError(
-                "There is no combined prediction without cross-validation. Leave out ⟦model=combined⟧."
-            )
+            raise SettingError(NO_COMBINED)
         chosen = name == "components" or self.combined is None
         return (COMPONENTS, self.model) if chosen else (COMBINED, self.combined)
 

@@ -157,6 +157,10 @@ TREATMENTS = ("error", "mean", "columns", "rows")
 TRANSFORMS = ("none", "log1p", "log2", "cpm-log", "binary")
 # What may predict new samples, and its file: by default the first one.
 PREDICTORS = {"combined": "combined.ispca", "components": "model.ispca"}
+NO_COMBINED = (
+    "There is no combined prediction without cross-validation, nor of data that are read in blocks. Leave out "
+    "⟦model=combined⟧."
+)
 
 
 class InputError(ValueError):
