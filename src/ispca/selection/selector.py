@@ -21,19 +21,10 @@ from ..inputs.checks import known_names
 from ..reduction.reuse import share_results
 from ..stacking.base import Stacked
 from ..targets import TARGETS
+from . import suggestion
 from .panel_results import PanelResults, path_table
 from .search import groups_table
 from .selection_data import check_prefit, read_data, read_features, read_settings
-from .suggestion import (
-    Suggestion,
-    draws_message,
-    overlap_factor,
-    paired_differences,
-    suggest_size,
-    suggest_unvalidated_size,
-    suggest_without_reference,
-    weighted_mean,
-)
 from .validated_path import FoldEvaluation, FoldPath, HeldOutPaths, Search, Searcher, validate_path
 
 
@@ -222,7 +213,7 @@ class ProjectionSelector(PanelResults):
         self.reference_density_: float | None = None
         self.reference_measures_: dict[str, float] = {}
         self.path_ = path_table(path, self._names(), costs, None)
-        self._conclude(suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
+        self._conclude(suggestion.suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
 
     def _validate(self, splits: Sequence[Split], seed: int) -> None:
         """Repeat everything in the folds, and set the attributes with validation."""
@@ -235,27 +226,27 @@ class ProjectionSelector(PanelResults):
         path, settings = self._found.path, self._searcher.settings
         densities = found.log_density[: len(self.panels_)]
         test_to_train = np.mean([len(split.test) / len(split.train) for split in splits])
-        factor = overlap_factor(len(splits), float(test_to_train))
-        differences = paired_differences(densities, found.reference, weight, factor)
-        self.reference_density_ = float(weighted_mean(found.reference, weight))
+        factor = suggestion.overlap_factor(len(splits), float(test_to_train))
+        differences = suggestion.paired_differences(densities, found.reference, weight, factor)
+        self.reference_density_ = float(suggestion.weighted_mean(found.reference, weight))
         self.reference_measures_ = {name: float(values[-1]) for name, values in found.measures.items()}
         self.path_ = path_table(path, self._names(), settings.costs, (found, differences, weight))
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
         if found.better:
-            verdict = suggest_size(differences, len(settings.always), more)
+            verdict = suggestion.suggest_size(differences, len(settings.always), more)
         else:
-            gains = paired_differences(densities, densities[0], weight, factor)
-            stacked = isinstance(take_apart(self.reference_).model, Stacked)
-            of_reference = found.better is not None, stacked
-            verdict = suggest_without_reference(differences, gains, len(settings.always), *of_reference)
+            gains = suggestion.paired_differences(densities, densities[0], weight, factor)
+            of_reference = found.better is not None, isinstance(take_apart(self.reference_).model, Stacked)
+            verdict = suggestion.suggest_without_reference(differences, gains, len(settings.always), *of_reference)
         if found.halves is not None:
-            advice = draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight)
+            error = float(differences.error[-1])
+            advice = suggestion.draws_message(found.halves, error, self.n_draws, weight)
             verdict = verdict._replace(message=f"{verdict.message} {advice}".strip())
         self.validated_, self._held_out = True, found
         self._conclude(verdict)
 
-    def _conclude(self, suggested: Suggestion) -> None:
+    def _conclude(self, suggested: suggestion.Suggestion) -> None:
         """Set the suggested size, its explanation and the groups of its features."""
         self.n_features_, self.message_ = suggested
         size = self.n_features_
