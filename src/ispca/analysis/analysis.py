@@ -87,6 +87,9 @@ class Analysis:
         The coefficients of the model by column.
     model_details : dict
         Of a loaded analysis: what each model file says.
+    first_answer : str or None
+        How well kernels predict samples that are left out, which is known before any other fit; None without
+        cross-validation and for large data.
     """
 
     settings: Settings
@@ -107,6 +110,7 @@ class Analysis:
     posterior_table: Any = None
     model_details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     listener: Listener = field(default_factory=Listener)
+    first_answer: str | None = None
 
     @property
     def data(self) -> Table:

@@ -100,6 +100,7 @@ class Listener:
     """Hears what an analysis has to say. This one is for Python: warnings are shown, and notes are kept."""
 
     program = "ispca.analyze"
+    on_terminal = False  # whether what is announced is shown even if progress is not
 
     def __init__(self) -> None:
         self.heard: list[str] = []
