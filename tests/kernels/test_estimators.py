@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from ispca import KernelClassifier, KernelRegressor
-from ispca.targets.samples import Samples
 
 
 @pytest.fixture(scope="module")
@@ -101,14 +100,6 @@ def test_groups_and_folds_are_left_out_together(problem):
     folds = KernelRegressor(cv=[(np.flatnonzero(groups != k), np.flatnonzero(groups == k)) for k in range(10)])
     assert np.array_equal(grouped.leave_one_out_, folds.fit(X, y).leave_one_out_)
     assert not same(grouped.leave_one_out_, KernelRegressor().fit(X, y).leave_one_out_, 1e-3)
-    parts = np.array_split(np.random.default_rng(0).permutation(40), 5)
-    found = KernelRegressor().left_out_predictions(Samples(X, y), parts)
-    assert [len(part.value) for part in found] == [8] * 5
-    for part, values in zip(parts, found, strict=True):
-        rest = np.setdiff1d(np.arange(40), part)
-        without = KernelRegressor().fit(X[rest], y[rest])
-        # Standardization and the mixture know the other samples, not the target of these.
-        assert np.corrcoef(without.predict(X[part]), values.value)[0, 1] > 0.9
 
 
 def test_the_target_of_a_sample_does_not_change_its_left_out_value_by_any_penalty(problem):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -305,15 +303,6 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
     def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""
         raise NotImplementedError
-
-    def left_out_predictions(self, samples: Samples, folds: list[Indices]) -> list[Prediction]:
-        """Return the predictions of each fold by a fit without it, from one decomposition."""
-        start = perf_counter()
-        every = np.arange(len(samples.y))
-        pairs = [(np.setdiff1d(every, fold), fold) for fold in folds]
-        found = clone(self).set_params(cv=pairs).fit_left_out(samples.X, samples.y, None, samples.sample_weight)
-        found = replace(found, seconds_model=(perf_counter() - start) / len(folds))
-        return [found.part(fold) for fold in folds]
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
