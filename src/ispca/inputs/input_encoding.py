@@ -14,24 +14,9 @@ from ..foundation.arrays import DROP_OR_FILL, IMPUTE, Floats, Indices, Mask
 from ..foundation.messages import listing
 from ..foundation.parameters import column_mask
 from ..targets.samples import Samples
+from . import covariates as encoding
+from . import missing_values
 from .checks import check_values, read_new_data, read_training_data
-from .covariates import (
-    adjusted_mask,
-    covariate_columns,
-    encode_frame,
-    encoded_columns,
-    encoded_names,
-    expand_indicators,
-    frame_categories,
-)
-from .missing_values import (
-    fill_by_means,
-    fill_missing,
-    fill_values,
-    missing_counts,
-    observed_means,
-    refuse_empty_columns,
-)
 
 
 class InputColumns:
@@ -53,7 +38,9 @@ class InputColumns:
     @property
     def source_columns_(self) -> Indices:
         """For each column of the encoded X, the column of X that it comes from."""
-        return encoded_columns(self.n_features_in_, getattr(self, "feature_names_in_", None), self.categories_)
+        return encoding.encoded_columns(
+            self.n_features_in_, getattr(self, "feature_names_in_", None), self.categories_
+        )
 
     def get_encoded_feature_names(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that ``components_``, ``mean_`` and ``scale_`` refer to.
@@ -73,7 +60,7 @@ class InputColumns:
         names = known if input_features is None else input_features
         renamed = dict(zip(known, names, strict=True))
         categories = {str(renamed[name]): kinds for name, kinds in self.categories_.items()}
-        return np.array(encoded_names(names, categories), dtype=object)
+        return np.array(encoding.encoded_names(names, categories), dtype=object)
 
     def encode(self, X: Any) -> Any:
         """Return samples as numbers: with indicators instead of categories, and missing values filled.
@@ -89,19 +76,19 @@ class InputColumns:
             One column per entry of ``get_encoded_feature_names``; X itself if nothing has to change.
         """
         check_is_fitted(self)
-        X = read_new_data(self, encode_frame(wrap_container(X), self.categories_, self.handle_unknown))
-        X = expand_indicators(X, getattr(self, "feature_names_in_", None), self.categories_)
+        X = read_new_data(self, encoding.encode_frame(wrap_container(X), self.categories_, self.handle_unknown))
+        X = encoding.expand_indicators(X, getattr(self, "feature_names_in_", None), self.categories_)
         return self._fill(X, varied=False)
 
     def _read_training_data(self, X: Any, y: Any, needs_target: bool) -> tuple[Any, Any]:
         """Return the encoded X, with missing values, and y; the covariates and their categories are stored."""
         X = wrap_container(X)
-        categories = frame_categories(X, self.adjust)
-        X, y = read_training_data(self, encode_frame(X, categories), y, needs_target)
+        categories = encoding.frame_categories(X, self.adjust)
+        X, y = read_training_data(self, encoding.encode_frame(X, categories), y, needs_target)
         names = getattr(self, "feature_names_in_", None)
         self.categories_ = categories
-        self.adjusted_ = adjusted_mask(self.adjust, X.shape[1], names)[self.source_columns_]
-        return expand_indicators(X, names, categories), y
+        self.adjusted_ = encoding.adjusted_mask(self.adjust, X.shape[1], names)[self.source_columns_]
+        return encoding.expand_indicators(X, names, categories), y
 
     def _fill_training_data(self, X: Any, samples: Samples) -> Any:
         """Return the encoded X with the missing values of the training samples counted, and replaced by means."""
@@ -110,15 +97,15 @@ class InputColumns:
             names = self._encoded_names()
             names = range(X.shape[1]) if names is None else names
             if isinstance(X, ColumnSource):
-                filled = fill_by_means(X, samples.kept, samples.sample_weight, names)
+                filled = missing_values.fill_by_means(X, samples.kept, samples.sample_weight, names)
                 if self.adjusted_.any():
                     # The null model needs the covariates before the first pass, which checks the other columns.
                     filled.take(self.adjusted_)
                     filled.check(filled.n_missing)
                 return filled
-            n_missing = missing_counts(samples.X)
-            refuse_empty_columns(n_missing, samples.X.shape[0], names)
-            self._store_fill_values(n_missing, fill_values(samples.X, samples.sample_weight))
+            n_missing = missing_values.missing_counts(samples.X)
+            missing_values.refuse_empty_columns(n_missing, samples.X.shape[0], names)
+            self._store_fill_values(n_missing, missing_values.fill_values(samples.X, samples.sample_weight))
         return self._fill(X, varied=True)
 
     def _store_fill_values(self, n_missing: Indices, values: Floats) -> None:
@@ -127,7 +114,7 @@ class InputColumns:
     def _fill(self, X: Any, varied: bool) -> Any:
         """Return the encoded X with missing values replaced, or refuse its values."""
         if self.fill_values_ is not None:
-            X = fill_missing(X, self.fill_values_)
+            X = missing_values.fill_missing(X, self.fill_values_)
         advice = DROP_OR_FILL if self.missing == "error" else IMPUTE
         return check_values(X, self._encoded_names(), varied, advice)
 
@@ -136,13 +123,13 @@ class InputColumns:
     ) -> Any:
         """Return some columns of the encoded X, filled with the means of some training samples."""
         assert self.fill_values_ is not None
-        means = observed_means(X[train], None if sample_weight is None else sample_weight[train])
+        means = missing_values.observed_means(X[train], None if sample_weight is None else sample_weight[train])
         # Without an observed value in these samples, the column is constant there whatever fills it.
-        return fill_missing(X, np.where(np.isnan(means), self.fill_values_[columns], means))
+        return missing_values.fill_missing(X, np.where(np.isnan(means), self.fill_values_[columns], means))
 
     def _encoded_names(self) -> Any:
         known = getattr(self, "feature_names_in_", None)
-        return encoded_names(known, self.categories_) if self.categories_ else known
+        return encoding.encoded_names(known, self.categories_) if self.categories_ else known
 
     def _excluded_columns(self) -> Mask:
         """Return which columns of the encoded X are excluded."""
@@ -157,5 +144,5 @@ class InputColumns:
     def _check_confounding(self, X: Any, y: Any, family: Family) -> None:
         """Refuse covariates that determine the target, and warn about those that nearly do."""
         names = getattr(self, "feature_names_in_", None)
-        covariates = covariate_columns(X, self.adjusted_, self.source_columns_, names)
+        covariates = encoding.covariate_columns(X, self.adjusted_, self.source_columns_, names)
         check_confounding(covariates, y, family.classification)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -16,6 +17,8 @@ from ..containers import ColumnSource
 from ..containers.array_api import exact
 from ..containers.derived import SelfFilledSource
 from ..foundation.arrays import Floats, Indices, Mask
+from ..foundation.docstrings import share_docs
+from ..foundation.parameters import fit_context
 from ..foundation.splits import make_fold_splits
 from ..inputs.checks import columns_of, training_samples
 from ..inputs.input_encoding import InputColumns
@@ -105,8 +108,12 @@ DOCS = {
 }
 
 
+@share_docs(**DOCS)
 class KernelMethod(InputColumns, Predictions, BaseEstimator):
     """Base class of the kernel methods; a member of their mixture is a kernel with a penalty."""
+
+    # Fits, and returns what is predicted for the training samples when they are left out.
+    fit_left_out: Callable[..., Prediction]
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "kernels": ["array-like"],
@@ -300,9 +307,21 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         coef[self.adjusted_] = unpenalized[1:]
         self.coef_ = coef.T
 
-    def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
-        """Fit, and return what is predicted for the training samples when they are left out."""
-        raise NotImplementedError
+    @fit_context(skip_nested=True)
+    def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
+        """Fit all kernels and penalties, and weight them by their left-out predictions.
+
+        Parameters
+        ----------
+        $samples
+        y : array-like of shape (n_samples,)
+            Class labels, or values.
+        $options
+
+        $fitted
+        """
+        self.fit_left_out(X, y, groups, sample_weight)
+        return self
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..foundation.arrays import Floats
 from ..foundation.docstrings import share_docs
-from ..foundation.parameters import fit_context
 from ..targets.classes import ClassPredictions
 from ..targets.quantity import QuantityIntervals, interval_tails, mixture_quantile
 from ..targets.samples import INTERVAL_PROBABILITY, Prediction, log_class_probability
@@ -55,22 +54,6 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
     >>> bool(left_out.mean() > 0.8)
     True
     """
-
-    @fit_context(skip_nested=True)
-    def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
-        """Fit all kernels and penalties, and weight them by their left-out predictions.
-
-        Parameters
-        ----------
-        $samples
-        y : array-like of shape (n_samples,)
-            Class labels.
-        $options
-
-        $fitted
-        """
-        self.fit_left_out(X, y, groups, sample_weight)
-        return self
 
     def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""
@@ -132,22 +115,6 @@ class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
     >>> bool(np.corrcoef(model.leave_one_out_, y)[0, 1] > 0.5)
     True
     """
-
-    @fit_context(skip_nested=True)
-    def fit(self, X: Any, y: Any, groups: Any = None, *, sample_weight: Any = None) -> Self:
-        """Fit all kernels and penalties, and weight them by their left-out predictions.
-
-        Parameters
-        ----------
-        $samples
-        y : array-like of shape (n_samples,)
-            Values.
-        $options
-
-        $fitted
-        """
-        self.fit_left_out(X, y, groups, sample_weight)
-        return self
 
     def fit_left_out(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Prediction:
         """Fit, and return what is predicted for the training samples when they are left out."""

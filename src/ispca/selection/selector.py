@@ -19,20 +19,10 @@ from ..foundation.splits import Split, make_fold_splits
 from ..inputs.checks import known_names
 from ..reduction.reuse import share_results
 from ..targets import TARGETS
+from . import suggestion
 from .panel_results import PanelResults, path_table
 from .search import groups_table
 from .selection_data import check_prefit, read_data, read_features, read_settings
-from .suggestion import (
-    Suggestion,
-    better_panel_message,
-    draws_message,
-    overlap_factor,
-    paired_differences,
-    suggest_nothing,
-    suggest_size,
-    suggest_unvalidated_size,
-    weighted_mean,
-)
 from .validated_path import FoldEvaluation, FoldPath, HeldOutPaths, Search, Searcher, validate_path
 
 
@@ -221,7 +211,7 @@ class ProjectionSelector(PanelResults):
         self.reference_density_: float | None = None
         self.reference_measures_: dict[str, float] = {}
         self.path_ = path_table(path, self._names(), costs, None)
-        self._conclude(suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
+        self._conclude(suggestion.suggest_unvalidated_size(path.divergence, len(self._searcher.settings.always)))
 
     def _validate(self, splits: Sequence[Split], seed: int) -> None:
         """Repeat everything in the folds, and set the attributes with validation."""
@@ -234,25 +224,26 @@ class ProjectionSelector(PanelResults):
         path, settings = self._found.path, self._searcher.settings
         densities = found.log_density[: len(self.panels_)]
         test_to_train = np.mean([len(split.test) / len(split.train) for split in splits])
-        factor = overlap_factor(len(splits), float(test_to_train))
-        differences = paired_differences(densities, found.reference, weight, factor)
-        self.reference_density_ = float(weighted_mean(found.reference, weight))
+        factor = suggestion.overlap_factor(len(splits), float(test_to_train))
+        differences = suggestion.paired_differences(densities, found.reference, weight, factor)
+        self.reference_density_ = float(suggestion.weighted_mean(found.reference, weight))
         self.reference_measures_ = {name: float(values[-1]) for name, values in found.measures.items()}
         self.path_ = path_table(path, self._names(), settings.costs, (found, differences, weight))
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
         if found.better:
-            verdict, advice = suggest_size(differences, len(settings.always), more), []
+            verdict, advice = suggestion.suggest_size(differences, len(settings.always), more), []
         else:
-            verdict = suggest_nothing(differences, found.better is not None)
-            advice = [better_panel_message(densities, weight, factor)]
+            verdict = suggestion.suggest_nothing(differences, found.better is not None)
+            advice = [suggestion.better_panel_message(densities, weight, factor)]
         if found.halves is not None:
-            advice.append(draws_message(found.halves, float(differences.error[-1]), self.n_draws, weight))
+            error = float(differences.error[-1])
+            advice.append(suggestion.draws_message(found.halves, error, self.n_draws, weight))
         verdict = verdict._replace(message=" ".join(filter(None, [verdict.message, *advice])))
         self.validated_, self._held_out = True, found
         self._conclude(verdict)
 
-    def _conclude(self, suggested: Suggestion) -> None:
+    def _conclude(self, suggested: suggestion.Suggestion) -> None:
         """Set the suggested size, its explanation and the groups of its features."""
         self.n_features_, self.message_ = suggested
         size = self.n_features_

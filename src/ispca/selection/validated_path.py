@@ -161,9 +161,7 @@ class HeldOutPaths(NamedTuple):
     sets: list[tuple[list[int], ...]]  # for each fold, the features of the submodel of each size
     # Measures of the predictions of each size and, last, of the reference.
     measures: Mapping[str, Floats] = MappingProxyType({})
-    better: bool | None = (
-        None  # whether the reference beats the base rate, by the rule of verdicts; None if not judged
-    )
+    better: bool | None = None  # whether the reference beats the base rate, by the rule of verdicts, if judged
 
     def fractions(self, panel: Indices) -> Floats:
         """Return for each feature of a panel the fraction of the folds whose panel of this size contains it."""

@@ -41,7 +41,8 @@ def combined_predictions(
     for number, row in enumerate(predictions):
         others = [k for k in range(len(predictions)) if k != number]
         given = [observed[k].weight for k in others]
-        weight = None if any(part is None for part in given) else np.concatenate(given)
+        unweighted = any(part is None for part in given)
+        weight = None if unweighted else np.concatenate([np.asarray(part) for part in given])
         weights = stacking_weights(np.concatenate([densities[k] for k in others]), prior, weight)
         mixed = target.mix(row, weights)
         if target.has_classes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..families import ORDINAL, Family, class_family
 from ..families.ordinal import ordinal_target
 from ..foundation.arrays import Floats, protect
 from ..foundation.docstrings import share_docs
+from . import target_and_prediction_checks as checks
 from .intervals import UNKNOWN, measure_intervals
 from .measures import (
     ABSOLUTE_ERROR,
@@ -34,14 +35,6 @@ from .target import (
     interval_text,
     known,
     mixed_probabilities,
-)
-from .target_and_prediction_checks import (
-    ImpossiblePrediction,
-    known_labels,
-    observed_codes,
-    possible_labels,
-    possible_probabilities,
-    possible_ranking,
 )
 
 # If the largest class has a larger fraction of the samples, the AUC decides: accuracy ignores rare classes.
@@ -83,7 +76,7 @@ class Classes(Target):
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
         """Return labels and probabilities, or decision values if there are no probabilities."""
         X, y, classes = samples.X, samples.y, self.classes
-        value = possible_labels(estimator.predict(protect(X, estimator)), classes, len(y))
+        value = checks.possible_labels(estimator.predict(protect(X, estimator)), classes, len(y))
         trained = getattr(estimator, "classes_", None)
         if trained is None:
             return Prediction(value)
@@ -93,7 +86,7 @@ class Classes(Target):
             return Prediction(value, probabilities, log_density=density)
         decide = find_method(estimator, "decision_function")
         if decide is not None and len(trained) == len(classes):
-            ranking = possible_ranking(decide(protect(X, estimator)), len(y), len(classes))
+            ranking = checks.possible_ranking(decide(protect(X, estimator)), len(y), len(classes))
             return Prediction(value, ranking=ranking)
         return Prediction(value)
 
@@ -154,12 +147,12 @@ class OrderedClasses(Classes):
 
 def class_probabilities(estimator: Any, X: Any, classes: Any, n_samples: int) -> Floats:
     """Return checked probabilities of all classes; zero for classes that the training data do not contain."""
-    columns = known_labels(np.asarray(estimator.classes_), classes, "classes_ contains")
+    columns = checks.known_labels(np.asarray(estimator.classes_), classes, "classes_ contains")
     if len(np.unique(columns)) < len(columns):
-        raise ImpossiblePrediction("classes_ contains a label more than once.")
+        raise checks.ImpossiblePrediction("classes_ contains a label more than once.")
     probabilities = np.zeros((n_samples, len(classes)))
     predicted = estimator.predict_proba(protect(X, estimator))
-    probabilities[:, columns] = possible_probabilities(predicted, n_samples, len(columns))
+    probabilities[:, columns] = checks.possible_probabilities(predicted, n_samples, len(columns))
     return probabilities
 
 
@@ -173,17 +166,14 @@ class ClassPredictions(Predictions):
 
     target: Target = CLASSES
     classes_: np.ndarray
-
-    def _probabilities(self, Z: Any) -> Floats:
-        """Return the probabilities of the classes (samples x classes)."""
-        raise NotImplementedError
+    _probabilities: Callable[[Any], Floats]  # of the classes (samples x classes)
 
     def _log_probabilities(self, Z: Any) -> Floats:
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(Z))
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
-        return observed_codes(y, self.classes_, n_samples)
+        return checks.observed_codes(y, self.classes_, n_samples)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class.

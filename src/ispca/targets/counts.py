@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +12,10 @@ from ..families import NEGATIVE_BINOMIAL, CountFamily
 from ..families.counts import explained_deviance
 from ..foundation.arrays import Floats
 from ..foundation.docstrings import share_docs
+from . import target_and_prediction_checks as checks
 from .measures import ABSOLUTE_ERROR, COVERAGE, EXPLAINED_DEVIANCE, MLPD, POISSON_DEVIANCE
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
 from .target import Kind, OffsetPredictions, Target, by_name, find_base_rate, find_method, log_density
-from .target_and_prediction_checks import (
-    check_counts,
-    check_weights,
-    observed_counts,
-    possible_counts,
-    possible_interval,
-)
 
 
 class Counts(Target):
@@ -40,7 +35,7 @@ class Counts(Target):
 
     def of(self: Kind, y: Any) -> Kind:
         """Refuse anything but counts."""
-        check_counts(y)
+        checks.check_counts(y)
         return self
 
     def base_rate(self) -> Any:
@@ -51,10 +46,10 @@ class Counts(Target):
         """Return expected counts and, if there is a predictive distribution, its log density and interval."""
         y, model, Z = samples.y, parts.model, parts.model_input(samples.X)
         options = {} if samples.offset is None else {"offset": samples.offset}
-        value = possible_counts(model.predict(Z, **options), len(y))
+        value = checks.possible_counts(model.predict(Z, **options), len(y))
         quantiles, interval = find_method(model, "predict_interval"), None
         if quantiles is not None:
-            interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY, **options), len(y))
+            interval = checks.possible_interval(quantiles(Z, INTERVAL_PROBABILITY, **options), len(y))
         return Prediction(value, log_density=log_density(model, Z, y, **options), interval=interval)
 
 
@@ -67,17 +62,12 @@ class CountPredictions(OffsetPredictions):
 
     target = COUNTS
     _constant_rate = True  # whether the score compares with a constant rate, not with a constant count
-
-    def _mean(self, Z: Any, offset: Floats | None) -> Floats:
-        """Return the expected counts."""
-        raise NotImplementedError
-
-    def _deviance_family(self) -> tuple[CountFamily, float | None]:
-        """Return the family whose deviance is explained, and its dispersion if it has one."""
-        raise NotImplementedError
+    _mean: Callable[[Any, Floats | None], Floats]  # the expected counts, of Z and offset
+    # The family whose deviance is explained, and its dispersion if it has one.
+    _deviance_family: Callable[[], tuple[CountFamily, float | None]]
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
-        return observed_counts(y, n_samples)
+        return checks.observed_counts(y, n_samples)
 
     def predict(self, X: Any, offset: Any = None) -> Floats:
         """Return the expected count, averaged over a posterior or mixture.
@@ -112,7 +102,7 @@ class CountPredictions(OffsetPredictions):
         """
         Z, offset = self._check_offset(X, offset)
         predicted = self._mean(Z, offset)
-        counts, weights = self._observed(y, len(predicted)), check_weights(sample_weight, len(predicted))
+        counts, weights = self._observed(y, len(predicted)), checks.check_weights(sample_weight, len(predicted))
         family, dispersion = self._deviance_family()
         exposure = offset if self._constant_rate else None
         return explained_deviance(family, counts, predicted, exposure, weights, dispersion)

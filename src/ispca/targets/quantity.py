@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -13,16 +13,10 @@ from scipy.special import ndtr, ndtri
 from ..families import GAUSSIAN
 from ..foundation.arrays import Floats, protect
 from ..foundation.docstrings import share_docs
+from . import target_and_prediction_checks as checks
 from .measures import COVERAGE, MLPD, R2, RMSE
 from .samples import INTERVAL_PROBABILITY, Prediction, Samples
 from .target import Predictions, Target, by_name, find_base_rate, find_method, log_density
-from .target_and_prediction_checks import (
-    ImpossiblePrediction,
-    observed_values,
-    possible_interval,
-    possible_spread,
-    possible_values,
-)
 
 BISECTIONS = 60
 
@@ -53,8 +47,8 @@ class Quantity(Target):
         y, model, Z = samples.y, parts.model, parts.model_input(samples.X)
         spread = None
         if "return_std" in signature(model.predict).parameters:
-            spread = possible_spread(model.predict(Z, return_std=True)[1], len(y))
-        value = possible_values(estimator.predict(protect(samples.X, estimator)), len(y))
+            spread = checks.possible_spread(model.predict(Z, return_std=True)[1], len(y))
+        value = checks.possible_values(estimator.predict(protect(samples.X, estimator)), len(y))
         density, interval = log_density(model, Z, y), None
         if spread is not None:
             if density is None:
@@ -65,7 +59,7 @@ class Quantity(Target):
             interval = np.column_stack([value - reach, value + reach])
         quantiles = find_method(model, "predict_interval")
         if quantiles is not None:
-            interval = possible_interval(quantiles(Z, INTERVAL_PROBABILITY), len(y))
+            interval = checks.possible_interval(quantiles(Z, INTERVAL_PROBABILITY), len(y))
         return Prediction(value, log_density=density, interval=interval)
 
     def mix(self, parts: Sequence[Prediction], weights: Floats) -> Prediction:
@@ -100,7 +94,7 @@ def normal_part(prediction: Prediction) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the normal distribution that represents a prediction in a mixture."""
     width = np.diff(np.asarray(prediction.interval), axis=1)[:, 0]
     if not (np.isfinite(width) & (width > 0)).all():
-        raise ImpossiblePrediction("Its 90% intervals are empty or infinite.")
+        raise checks.ImpossiblePrediction("Its 90% intervals are empty or infinite.")
     return prediction.value, width / (2 * ndtri((1 + INTERVAL_PROBABILITY) / 2))
 
 
@@ -117,17 +111,11 @@ class QuantityPredictions(Predictions):
     """What a regression predicts, given the mean and standard deviation of its predictive distribution."""
 
     target = QUANTITY
-
-    def _mean(self, Z: Any) -> Floats:
-        """Return the predictive means."""
-        raise NotImplementedError
-
-    def _mean_and_deviation(self, Z: Any) -> tuple[Floats, Floats]:
-        """Return the predictive means and standard deviations."""
-        raise NotImplementedError
+    _mean: Callable[[Any], Floats]
+    _mean_and_deviation: Callable[[Any], tuple[Floats, Floats]]
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
-        return observed_values(y, n_samples)
+        return checks.observed_values(y, n_samples)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the predictive mean, and optionally the predictive standard deviation.
@@ -152,9 +140,7 @@ class QuantityPredictions(Predictions):
 class QuantityIntervals(QuantityPredictions):
     """What a regression predicts whose predictive distribution also has quantiles."""
 
-    def _quantiles(self, Z: Any, tails: tuple[float, float]) -> Floats:
-        """Return two quantiles of the predictive distribution (samples x 2)."""
-        raise NotImplementedError
+    _quantiles: Callable[[Any, tuple[float, float]], Floats]  # of Z and two tails (samples x 2)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Return the central predictive interval.

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..families import COX
-from ..families.survival_curves import (
-    SurvivalFunction,
-    censoring_curve,
-    concordance_index,
-    round_times,
-    survival_functions,
-)
+from ..families import COX, survival_curves
 from ..families.survival_target import survival_target
 from ..foundation.arrays import Floats, protect
 from ..foundation.docstrings import share_docs
 from ..foundation.messages import count
+from . import target_and_prediction_checks as checks
 from .concordance_and_brier_score import comparable_pairs
 from .intervals import UNKNOWN
 from .measures import CONCORDANCE, INTEGRATED_BRIER, MLPD, percent
@@ -38,7 +32,6 @@ from .target import (
     mixed_probabilities,
     pooled_estimate,
 )
-from .target_and_prediction_checks import check_weights, observed_survival, possible_curves, possible_values
 
 # Predicted survival is evaluated at quantiles of the observed event times: later, too few samples are left.
 N_TIMES = 50
@@ -82,7 +75,7 @@ class Survival(Target):
 
     def held_out(self, test: Samples, train: Samples) -> HeldOut:
         """Return held-out observations, with the probability of not being censored in the training samples."""
-        curve = censoring_curve(train.y["event"], train.y["time"], train.sample_weight)
+        curve = survival_curves.censoring_curve(train.y["event"], train.y["time"], train.sample_weight)
         return super().held_out(test, train)._replace(censoring=curve)
 
     def base_rate(self) -> Any:
@@ -92,7 +85,7 @@ class Survival(Target):
     def predict(self, estimator: Any, parts: Any, samples: Samples) -> Prediction:
         """Return risk scores and, if the method gives them, survival at the evaluation times and log density."""
         y, model, Z = samples.y, parts.model, parts.model_input(samples.X)
-        risk = possible_values(estimator.predict(protect(samples.X, estimator)), len(y))
+        risk = checks.possible_values(estimator.predict(protect(samples.X, estimator)), len(y))
         # Some methods of scikit-survival predict times instead, and say so here.
         risk = risk if getattr(model, "_predict_risk_score", True) else -risk
         curves = survival_at(model, Z, np.asarray(self.times), len(y))
@@ -126,7 +119,7 @@ class Survival(Target):
 def evaluation_times(y: Any) -> Floats:
     """Return distinct quantiles of the observed event times, as round numbers."""
     observed = y["time"][y["event"]]
-    return round_times(np.quantile(observed, np.linspace(FIRST_QUANTILE, LAST_QUANTILE, N_TIMES)))
+    return survival_curves.round_times(np.quantile(observed, np.linspace(FIRST_QUANTILE, LAST_QUANTILE, N_TIMES)))
 
 
 def survival_at(model: Any, Z: Any, times: Floats, n_samples: int, **options: Any) -> Floats | None:
@@ -140,8 +133,8 @@ def survival_at(model: Any, Z: Any, times: Floats, n_samples: int, **options: An
         # Some settings of scikit-survival's methods give risk scores only.
         warnings.warn(f"{type(model).__name__} predicts no survival curves: {error}", stacklevel=2)
         return None
-    curves = [SurvivalFunction(item.x, item.y)(times) for item in functions]
-    return possible_curves(curves, n_samples, len(times))
+    curves = [survival_curves.SurvivalFunction(item.x, item.y)(times) for item in functions]
+    return checks.possible_curves(curves, n_samples, len(times))
 
 
 SURVIVAL = Survival()
@@ -160,17 +153,11 @@ class SurvivalPredictions(OffsetPredictions):
 
     target = SURVIVAL
     unique_times_: Floats
-
-    def _risk(self, Z: Any, offset: Floats | None) -> Floats:
-        """Return the risk scores."""
-        raise NotImplementedError
-
-    def _curves(self, Z: Any, offset: Floats | None) -> Floats:
-        """Return the probabilities of surviving ``unique_times_`` (samples x times)."""
-        raise NotImplementedError
+    _risk: Callable[[Any, Floats | None], Floats]  # the risk scores, of Z and offset
+    _curves: Callable[[Any, Floats | None], Floats]  # survival at ``unique_times_`` (samples x times)
 
     def _observed(self, y: Any, n_samples: int) -> np.ndarray:
-        return observed_survival(y, n_samples)
+        return checks.observed_survival(y, n_samples)
 
     def predict(self, X: Any, offset: Any = None) -> Floats:
         """Return the risk score.
@@ -203,8 +190,8 @@ class SurvivalPredictions(OffsetPredictions):
             Fraction of the comparable pairs whose risks are in the right order; 0.5 is chance.
         """
         risk = self.predict(X, offset)
-        observed, weights = self._observed(y, len(risk)), check_weights(sample_weight, len(risk))
-        return concordance_index(observed["event"], observed["time"], risk, weights)
+        observed, weights = self._observed(y, len(risk)), checks.check_weights(sample_weight, len(risk))
+        return survival_curves.concordance_index(observed["event"], observed["time"], risk, weights)
 
     def predict_survival_function(self, X: Any, return_array: bool = False, offset: Any = None) -> Any:
         """Return the survival function of each sample, averaged over a posterior or mixture.
@@ -220,4 +207,4 @@ class SurvivalPredictions(OffsetPredictions):
             Functions with the points ``x`` and values ``y``, or the values alone.
         """
         curves = self._curves(*self._check_offset(X, offset))
-        return curves if return_array else survival_functions(self.unique_times_, curves)
+        return curves if return_array else survival_curves.survival_functions(self.unique_times_, curves)

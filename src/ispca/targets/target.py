@@ -224,18 +224,9 @@ class Predictions:
     """
 
     target: Target
-
-    def _check_new(self, X: Any) -> Any:
-        """Return new samples as the primitives take them."""
-        raise NotImplementedError
-
-    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
-        """Return observations beside new samples as the likelihood takes them."""
-        raise NotImplementedError
-
-    def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
-        """Return the log predictive density of each observation."""
-        raise NotImplementedError
+    _check_new: Callable[[Any], Any]
+    _observed: Callable[[Any, int], np.ndarray]  # of observations and the number of samples
+    _log_density: Callable[[Any, np.ndarray, Floats | None], Floats]  # of Z, y and offset
 
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive density of each observation; of a class, it is its log probability.

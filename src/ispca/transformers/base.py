@@ -21,17 +21,8 @@ from ..foundation.messages import RankWarning, notify
 from ..foundation.parameters import fit_context, integer_seed
 from ..foundation.splits import cross_fit_splits
 from ..inputs.checks import columns_of, target_array, training_samples
+from ..reduction import cross_fitting
 from ..reduction.components import needs_sample_gram
-from ..reduction.cross_fitting import (
-    Fold,
-    FoldComponents,
-    FoldScores,
-    adjusted_components,
-    cross_fitted_scores,
-    held_out_scores,
-    make_folds,
-    score_variance,
-)
 from ..reduction.deflation import StartBasis, start_basis
 from ..reduction.design import Design, GramFeatures, make_design, make_subset_design, total_weights
 from ..reduction.permutation import Permutations
@@ -256,7 +247,7 @@ class SupervisedComponents(LinearProjection):
             make = partial(self._held_out_scores, data, response, unfilled, design, splits, threads)
             folds, parts = find_or_make(reuse, design, ("held-out scores", type(self), *key), make)
             known = Z[:, :count] if kept is None else Z[kept, :count]
-            found = cross_fitted_scores(known / lengths, folds, parts, weights)
+            found = cross_fitting.cross_fitted_scores(known / lengths, folds, parts, weights)
             honest[slice(None) if kept is None else kept, :count] = found * lengths
         # Training samples are recognized by their scores on the first component.
         self._first_scores = Z[:, 0].copy()
@@ -271,12 +262,12 @@ class SupervisedComponents(LinearProjection):
         design: Design,
         splits: list[tuple[Indices, Indices]],
         threads: Workers,
-    ) -> tuple[list[Fold], list[FoldScores]]:
+    ) -> tuple[list[cross_fitting.Fold], list[cross_fitting.FoldScores]]:
         """Repeat everything that looks at the target in the training part of each fold."""
         X, unfilled = (sp.csr_array(part) if design.sparse else part for part in (data.X, unfilled))
         weights = None if data.rows is None else data.rows.samples
 
-        def fill(fold: Fold) -> Any:
+        def fill(fold: cross_fitting.Fold) -> Any:
             known = unfilled if unfilled.dtype == X.dtype else unfilled.astype(X.dtype)
             return self._fill_by_fold(known, fold.train, weights)
 
@@ -284,20 +275,24 @@ class SupervisedComponents(LinearProjection):
             known = columns_of(unfilled, data.covariates)
             return None if known is None else self._fill_by_fold(known, train, weights, data.covariates)
 
-        def make(fold: Fold, X: Any) -> Design:
+        def make(fold: cross_fitting.Fold, X: Any) -> Design:
             part = make_subset_design(
                 X, fold.train, threads, center=self.center, scale=self.scale, rows=fold.response.rows
             )
             return part.restricted(self._informative(part) & ~data.left_out)
 
-        def find(fold: Fold, X: Any, part: Design) -> FoldComponents:
+        def find(fold: cross_fitting.Fold, X: Any, part: Design) -> cross_fitting.FoldComponents:
             start = start_basis(part, data.covariates, self.center)
             fold = replace(fold, response=adjusted_response(fold.response, start.basis))
             found = self._fold_components(X, part, fold, start.basis, threads)
-            return adjusted_components(found, part, start, threads)
+            return cross_fitting.adjusted_components(found, part, start, threads)
 
-        folds = make_folds(design, response, splits, threads, fill_covariates if self.n_missing_ else None)
-        return folds, held_out_scores(X, folds, make, find, threads, fill if self.n_missing_ else None)
+        folds = cross_fitting.make_folds(
+            design, response, splits, threads, fill_covariates if self.n_missing_ else None
+        )
+        return folds, cross_fitting.held_out_scores(
+            X, folds, make, find, threads, fill if self.n_missing_ else None
+        )
 
     def _fold_splits(self, data: TrainingData, response: Response) -> list[tuple[Indices, Indices]] | None:
         """Return training and held-out samples of each fold; None, with a warning, if two folds are impossible."""
@@ -347,7 +342,7 @@ class SupervisedComponents(LinearProjection):
         Z = reduction.scores
         if design.rows is not None or kept is not None:
             Z = on_host(self._project(X, self.components_))
-        variance = score_variance(Z if kept is None else Z[kept], design.rows)
+        variance = cross_fitting.score_variance(Z if kept is None else Z[kept], design.rows)
         self.explained_variance_ = variance
         if self.whiten:
             self.components_ = self.components_ / matching(self.components_, np.sqrt(variance)[:, None])

@@ -144,28 +144,8 @@ class ISPCA(SupervisedComponents):
     Signs: a supervised component correlates positively with its target, or the class it separates
     (of two classes, the second); an unsupervised one has a direction whose largest entry is positive.
 
-    X may be any of these. "suite" means that the tests which compare a container with a NumPy array run over it.
-
-    ================  ========================================  =================  ======  ======  ================
-    container         implementation that runs                  memory             passes  sparse  tested
-    ================  ========================================  =================  ======  ======  ================
-    dense array       by reference, standardized by block       X, budget          -       no      reference
-    mostly zeros      (under 5% nonzero) converted to sparse    X, nonzeros        -       yes     own tests
-    SciPy sparse      one compressed copy, never densified      nonzeros, twice    -       yes     own tests
-    pandas, polars    converted to one dense array              X, twice           -       no      own tests
-    PyTorch, CuPy,    products where the array is; results      X, 1.5 GB on the   -       no      suite; CuPy and
-    JAX               stay there                                device                             JAX on a GPU
-    NumPy memory map  blocks of columns, read from the file     budget             2 + K   no      suite
-    h5py dataset      blocks of whole chunks                    budget             2 + K   no      suite
-    Zarr array        blocks of whole chunks                    budget             2 + K   no      suite
-    Parquet file      `open_parquet`: all row groups            budget             2 + K   no      suite
-    PLINK genotypes   `open_plink`: 2 bits, unpacked by block   budget             2 + K   no      with bed-reader
-    backed AnnData    dense, CSR and CSC; also such groups      budget             2 + K   yes     suite
-    Dask array        whole columns on the workers              X on the cluster   -       yes     suite, cluster
-    ================  ========================================  =================  ======  ======  ================
-
-    The budget is ``memory_budget``. K is the number of supervised components; unsupervised ones add 1 pass.
-    Chunks of few samples and many features are copied once into a scratch file, ordered by columns.
+    X may also be an array of PyTorch, CuPy or JAX, a Dask array, or a container of `ispca.containers`: the page
+    "Data larger than memory" says how each is read, how much memory that takes, and how it is tested.
 
     References
     ----------

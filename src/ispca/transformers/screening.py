@@ -11,15 +11,9 @@ import numpy as np
 from ..data_checks.confounding import check_confounding
 from ..foundation.arrays import Floats, Indices
 from ..foundation.parameters import integer_seed
+from ..inputs import covariates as encoding
 from ..inputs.checks import check_arrays, columns_of, target_array, training_samples
-from ..inputs.covariates import (
-    adjusted_mask,
-    covariate_columns,
-    encode_frame,
-    encoded_columns,
-    expand_indicators,
-    frame_categories,
-)
+from ..reduction import screening
 from ..reduction.deflation import start_basis
 from ..reduction.design import make_design
 from ..reduction.permutation import Permutations
@@ -31,14 +25,6 @@ from ..reduction.response import (
     find_family,
     make_response,
     statistic_scale,
-)
-from ..reduction.screening import (
-    STATISTICS,
-    Statistic,
-    check_statistic,
-    feature_exceedances,
-    make_statistic,
-    maximum_exceedances,
 )
 from ..reduction.threads import Workers, workers
 from ..targets import is_category
@@ -52,7 +38,7 @@ def _check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
 class _Scored(NamedTuple):
     """A statistic of checked data."""
 
-    statistic: Statistic
+    statistic: screening.Statistic
     data: TrainingData
     response: Response
     sources: Indices  # the column of X that each column of the encoded X comes from
@@ -77,16 +63,16 @@ def _score_data(
     threads: Workers,
 ) -> _Scored:
     """Check the data and return the statistic, or say what is wrong."""
-    _check_option("statistic", statistic, STATISTICS)
+    _check_option("statistic", statistic, screening.STATISTICS)
     _check_option("family", family, FAMILY_CHOICES)
-    labels, names, categories = is_category(y), getattr(X, "columns", None), frame_categories(X, adjust)
-    X, y = check_arrays(encode_frame(X, categories), target_array(y, family))
-    sources = encoded_columns(X.shape[1], names, categories)
-    covariates = adjusted_mask(adjust, X.shape[1], names)[sources]
+    labels, names, categories = is_category(y), getattr(X, "columns", None), encoding.frame_categories(X, adjust)
+    X, y = check_arrays(encoding.encode_frame(X, categories), target_array(y, family))
+    sources = encoding.encoded_columns(X.shape[1], names, categories)
+    covariates = encoding.adjusted_mask(adjust, X.shape[1], names)[sources]
     n_columns = X.shape[1]
-    samples = training_samples(expand_indicators(X, names, categories), y, sample_weight, offset, groups)
+    samples = training_samples(encoding.expand_indicators(X, names, categories), y, sample_weight, offset, groups)
     X, chosen = samples.X, find_family(samples.y, family, labels)
-    check_confounding(covariate_columns(X, covariates, sources, names), samples.y, chosen.classification)
+    check_confounding(encoding.covariate_columns(X, covariates, sources, names), samples.y, chosen.classification)
     response = make_response(
         samples.y,
         chosen,
@@ -94,13 +80,13 @@ def _score_data(
         offset=samples.offset,
         sample_weight=samples.sample_weight,
     )
-    check_statistic(statistic, X, response)
+    screening.check_statistic(statistic, X, response)
     whole = make_design(X, threads, center=True, scale=True, rows=response.rows)
     start = start_basis(whole, covariates, center=True)
     data = TrainingData(X, response, response.rows, covariates, np.zeros_like(covariates), samples.groups)
     response = adjusted_response(response, start.basis)
     design = whole.restricted(whole.usable & ~covariates) if covariates.any() else whole
-    found = make_statistic(statistic, X, design, response, start.basis, threads)
+    found = screening.make_statistic(statistic, X, design, response, start.basis, threads)
     return _Scored(found, data, response, sources, n_columns)
 
 
@@ -254,8 +240,10 @@ def score_test(
         statistics = scores**2 * statistic_scale(scored.response) if statistic == "pearson" else None
         tested = scored.statistic.tested(threads)
         if kind == "maximum":
-            p_value = maximum_exceedances(scored.statistic, tested, permutations, threads) / n_permutations
+            p_value = (
+                screening.maximum_exceedances(scored.statistic, tested, permutations, threads) / n_permutations
+            )
             return ScoreTest(scores, None, p_value, n_permutations, statistics)
-        counts = feature_exceedances(scored.statistic, tested, permutations, threads)
+        counts = screening.feature_exceedances(scored.statistic, tested, permutations, threads)
     p_values = scored.in_order(counts / n_permutations, 1.0)
     return ScoreTest(scores, p_values, None, n_permutations, statistics)

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.messages import NoFeatureWarning, notify
+from ..reduction import screening
 from ..reduction.algorithm import screened
 from ..reduction.cross_fitting import Fold, FoldComponents, screened_components
 from ..reduction.deflation import best_features
@@ -17,13 +18,6 @@ from ..reduction.design import Design
 from ..reduction.reduction_result import Reduction
 from ..reduction.response import Response, TrainingData
 from ..reduction.reuse import Reuse
-from ..reduction.screening import (
-    STATISTICS,
-    check_statistic,
-    make_statistic,
-    relative_threshold_features,
-    significant_features,
-)
 from ..reduction.threads import Workers
 from .base import SupervisedComponents
 
@@ -100,7 +94,7 @@ class SPCA(SupervisedComponents):
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "n_features": [Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, 1, closed="both"), None],
-        "statistic": [StrOptions(set(STATISTICS))],
+        "statistic": [StrOptions(set(screening.STATISTICS))],
     }
 
     def __init__(
@@ -152,7 +146,7 @@ class SPCA(SupervisedComponents):
 
     def _check_screening(self, X: Any, response: Response | None) -> None:
         if response is not None:
-            check_statistic(self.statistic, X, response)
+            screening.check_statistic(self.statistic, X, response)
         if self.n_features is not None and self.threshold is not None:
             raise ValueError("n_features and threshold exclude each other. Pass only one of them.")
 
@@ -179,20 +173,20 @@ class SPCA(SupervisedComponents):
         self, data: TrainingData, design: Design, basis: Floats, threads: Workers, reuse: Reuse | None
     ) -> Indices:
         assert data.response is not None
-        statistic = make_statistic(self.statistic, data.X, design, data.response, basis, threads)
+        statistic = screening.make_statistic(self.statistic, data.X, design, data.response, basis, threads)
         if self.n_features is not None:
             return np.sort(best_features(statistic.observed(threads), self.n_features))
         if self.threshold is not None:
             scores = statistic.observed(threads)
-            return np.sort(relative_threshold_features(scores, self.threshold, self.max_features))
+            return np.sort(screening.relative_threshold_features(scores, self.threshold, self.max_features))
         permutations = self._permutations(data, self.n_permutations, reuse)
-        return significant_features(statistic, permutations, self.alpha, threads)
+        return screening.significant_features(statistic, permutations, self.alpha, threads)
 
     def _fold_components(
         self, X: Any, design: Design, fold: Fold, basis: Floats, threads: Workers
     ) -> FoldComponents:
         samples = X if self.statistic == "pearson" else X[fold.train]
-        statistic = make_statistic(self.statistic, samples, design, fold.response, basis, threads)
+        statistic = screening.make_statistic(self.statistic, samples, design, fold.response, basis, threads)
         features = np.sort(best_features(statistic.observed(threads), len(self.selected_)))
         return screened_components(design, threads, features, count=self.n_supervised_, basis=basis)
 
