@@ -230,3 +230,24 @@ def test_intervals_cover_new_values():
         widths.append((high - low).mean() / y.std())
     assert 0.86 < np.mean(inside) < 0.94
     assert np.mean(widths) < 3.1  # without features, 3.3 standard deviations
+
+
+def test_heavy_tails_only_where_residuals_have_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(340, 4)) @ rng.normal(size=(4, 50))
+    signal, noise = X[:, 0] / X[:, 0].std(), rng.normal(size=340)
+    new = slice(100, None)
+    assert KernelRegressor().fit(X[:100], (signal + noise)[:100]).degrees_of_freedom_ == np.inf
+    y = signal + noise
+    y[3] += 100
+    model = KernelRegressor().fit(X[:100], y[:100])
+    assert model.degrees_of_freedom_ == 3
+    # A normal distribution with the deviation of the residuals, 10, has a log density of -3.2.
+    assert model.log_predictive_density(X[new], y[new]).mean() > -2.4
+    low, high = model.predict_interval(X[new]).T
+    assert ((low < y[new]) & (y[new] < high)).mean() >= 0.9
+    assert (high - low).mean() < 10  # with normal distributions, 33
+    mean, deviation = model.predict(X[:1], return_std=True)
+    median, spread = model.predict_interval(X[:1], 0.5)[0], np.abs(model.predict_interval(X[:1], 0.999) - mean)
+    assert median[0] < mean[0] < median[1]
+    assert (spread > 5 * deviation).all()
