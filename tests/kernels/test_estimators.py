@@ -93,6 +93,15 @@ def test_copies_do_not_leak(dtype):
     assert (leaking.leave_one_out_.argmax(axis=1) == labels).mean() > 0.8
 
 
+@pytest.mark.parametrize("noise", [1e-3, 0.1])
+def test_near_copies_do_not_leak(noise):
+    rng = np.random.default_rng(2)
+    X = np.tile(rng.normal(size=(30, 300)), (3, 1))
+    labels = np.tile(rng.integers(0, 2, 30), 3)
+    model = KernelClassifier().fit(X + noise * rng.normal(size=X.shape), labels)
+    assert (model.leave_one_out_.argmax(axis=1) == labels).mean() < 0.75
+
+
 def test_groups_and_folds_are_left_out_together(problem):
     X, y = problem
     groups = np.arange(40) // 4

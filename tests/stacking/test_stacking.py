@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -234,6 +235,15 @@ def test_kernels_are_judged_by_refits_like_the_others(data):
         KernelClassifier().fit(X[rest], y[rest]).log_predictive_density(X[fold], y[fold]) for rest, fold in folds
     ]
     assert stack.cv_table_["mlpd"][0] == pytest.approx(np.concatenate(densities).mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, sp.csr_array])
+def test_copies_stay_in_one_fold(rng, container):
+    X, y = np.tile(rng.normal(size=(20, 30)), (3, 1)), np.tile(rng.integers(0, 2, 20), 3)
+    stack = classifier({"neighbor": KNeighborsClassifier(1), "base rate": DummyClassifier()}, cv=4).fit(
+        container(X), y
+    )
+    assert stack.cv_table_["mlpd"][0] < -5  # half of its certain predictions are wrong
 
 
 def test_the_prior_of_kernels_does_not_depend_on_their_name():

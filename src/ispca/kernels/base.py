@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..containers import ColumnSource
 from ..containers.array_api import exact
 from ..containers.derived import SelfFilledSource
+from ..data_checks.similar_samples import near_copies
 from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.docstrings import share_docs
 from ..foundation.parameters import fit_context
@@ -101,8 +102,8 @@ DOCS = {
             Features.""",
     "options": """
         groups : array-like of shape (n_samples,), optional
-            Samples of a group, such as the samples of a patient, are left out together. Copies of a sample always
-            are.
+            Samples of a group, such as the samples of a patient, are left out together. Copies and near copies
+            always are.
         sample_weight : array-like of shape (n_samples,), optional
             How many samples each sample counts as; 0 leaves it out.""",
 }
@@ -205,7 +206,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         # Without any other, the linear one serves the fit of the unpenalized columns alone.
         names = [name for name in self.kernels if name in KERNELS] or ["linear"]
         parts = {name: find_or_make(reuse, whole, (*known, name), partial(make, name)) for name in names}
-        together = grouped_copies(found.distances, found.rows, samples.groups)
+        together = grouped_copies(found.distances, found.rows, near_copies(found.products), samples.groups)
         folds = self._folds(together, samples, y, groups, n_samples)
         return Training(samples, design, columns, roots, parts, folds, together, dropped)
 

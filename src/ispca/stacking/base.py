@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..containers import ColumnSource
+from ..data_checks.similar_samples import copies_together
 from ..families.survival_target import refuse_survival
 from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import checked_data, named_estimators, resumable_seed, target_is_classes
@@ -44,8 +45,8 @@ DOCS = {
     estimators : list of (str, estimator) or dict, optional
         $candidates
     cv : int, splitter or iterable, default=5
-        Number of folds, stratified by class or event, a scikit-learn splitter, or pairs of training and test
-        indices.
+        Number of folds, stratified by class or event, in which copies of a sample stay together; a scikit-learn
+        splitter, or pairs of training and test indices.
     concentration : float, default=1.5
         Parameter of the Dirichlet prior: 1 is maximum likelihood, larger values give more equal weights. That of
         kernel methods is at least 5, because they predict well on almost all data.
@@ -171,7 +172,12 @@ class Stacked(Predictions, BaseEstimator):
         seed = resumable_seed(self.random_state, self.resume)
         groups = check_groups(samples.groups, len(samples.y))
         labels, strata = target.strata(samples.y)
-        splits = make_fold_splits(self.cv, samples.X, labels, groups, strata is not None, seed)
+        copies = copies_together(samples.X) if groups is None and isinstance(self.cv, Integral) else None
+        together = groups if copies is None else copies
+        splits = make_fold_splits(self.cv, samples.X, labels, together, strata is not None, seed)
+        if copies is not None:
+            # Candidates get only the groups of the caller, which restrict what permutations exchange.
+            splits = [Split(split.train, split.test) for split in splits]
         self._held_out = np.concatenate([split.test for split in splits])
         work = Work({name: in_fold(item) for name, item in named.items()}, samples, target, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
