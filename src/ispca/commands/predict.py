@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.file_names import model_file
+from ..analysis.file_names import COMBINED_FILE, model_file
 from ..analysis.model_loading import describe_data, load_details, load_predictor
 from ..analysis.new_samples import read_new
 from ..analysis.predictions import predict_table, target_columns
@@ -20,6 +20,8 @@ from ..foundation.terminal import show
 from .arguments import chosen_settings
 from .console import Console, finite
 from .fit import evaluation_text
+
+BY_BOTH = "Predicted by the combined prediction. Pass ⟦model=components⟧ to predict by the components alone."
 
 
 def predict_and_write(
@@ -64,5 +66,7 @@ def predict_samples(args: argparse.Namespace, console: Console) -> tuple[dict[st
         path, settings = model_file(args.model, args.predictor), chosen_settings(args)
         model, details = load_predictor(path, args.memory), load_details(path, args.memory)
         names = tuple(take_apart(model).feature_names_in())
+        if args.predictor is None and path.name == COMBINED_FILE:
+            console.note(BY_BOTH)
         table = read_new(settings, names, describe_data(details, path), target_columns(details))
         return predict_table(model, details, path, table, settings, console)

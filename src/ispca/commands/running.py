@@ -56,7 +56,7 @@ def start_predict(args: argparse.Namespace, console: Console) -> None:
     """Load the model, read the data, predict, and print the predictions or where they are."""
     output = nullcontext() if args.out is None else output_file(args.out, args.force)
     with output as temporary:
-        model_file(args.model)
+        model_file(args.model, args.predictor)
         with work_of(args) as predict:
             found = predict.predict_and_write(temporary, args, console)
     predict.print_result(*found, args, console)

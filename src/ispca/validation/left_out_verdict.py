@@ -6,19 +6,24 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
+from ..fitted_parts import take_apart
 from ..fitting.fit_and_predict import fit_and_predict
 from ..kernels.base import KernelMethod
 from ..targets import Target
-from ..targets.samples import Pooled, Samples
+from ..targets.samples import Pooled, Prediction, Samples
+from .held_out_verdict import judged_sentence
+
+OPTIMISTIC = "This is slightly optimistic, because calibration and weights have seen these samples."
 
 
-def left_out_verdict(method: KernelMethod, samples: Samples, target: Target) -> str:
+def left_out_verdict(method: KernelMethod | Pipeline, samples: Samples, target: Target) -> str:
     """Return in a sentence how well a kernel method predicts samples that it leaves out, alone or in groups.
 
     Parameters
     ----------
-    method : KernelClassifier or KernelRegressor
+    method : KernelClassifier, KernelRegressor, or pipeline of KernelScores and a model
         A clone of it is fitted.
     samples : Samples
         All samples.
@@ -28,7 +33,7 @@ def left_out_verdict(method: KernelMethod, samples: Samples, target: Target) -> 
     Returns
     -------
     sentence : str
-        As that of `verdict`.
+        As that of `verdict`, and in which way it is optimistic.
 
     Examples
     --------
@@ -37,15 +42,26 @@ def left_out_verdict(method: KernelMethod, samples: Samples, target: Target) -> 
     >>> from ispca.targets import CLASSES
     >>> data = make_expression(n_samples=60, n_features=100, signal=2.0, random_state=0)
     >>> left_out_verdict(KernelClassifier(), Samples(data.data, data.target), CLASSES)[:49]
-    '100% of held-out samples are classified correctly'
+    '100% of left-out samples are classified correctly'
     """
-    prediction = clone(method).fit_left_out(samples.X, samples.y, samples.groups, samples.sample_weight)
     counted = samples.of_positive_weight()
     target = target.of(counted.y)
+    prediction = _left_out(clone(method), samples, counted, target)
     held_out, count = target.held_out(counted, counted), len(counted.y)
     unit = None if counted.groups is None else np.unique(counted.groups, return_inverse=True)[1]
     plain: Any = counted._replace(X=np.zeros((count, 1)), groups=None)
     rate = fit_and_predict(target.base_rate(), plain, plain, target)
     # Each fit is trained on all samples but one.
     held_out = held_out._replace(unit=unit, overlap=count / max(count - 1, 1))
-    return target.judge(Pooled(np.arange(count), held_out, prediction, rate)).sentence
+    found = target.judge(Pooled(np.arange(count), held_out, prediction, rate))
+    return f"{judged_sentence(found).replace('held-out', 'left-out')} {OPTIMISTIC}"
+
+
+def _left_out(method: Any, samples: Samples, counted: Samples, target: Target) -> Prediction:
+    """Return what is predicted for the samples that count when they are left out."""
+    if not isinstance(method, Pipeline):
+        return method.fit_left_out(samples.X, samples.y, samples.groups, samples.sample_weight)
+    scores, model = method[0], method[-1]
+    Z = counted._replace(X=scores.fit_transform(counted.X, counted.y, counted.groups, **counted.given()))
+    model.fit(Z.X, Z.y, **Z.given())
+    return target.predict(model, take_apart(model), Z)
