@@ -8,9 +8,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from ispca import KernelClassifier, KernelRegressor
+from ispca.validation import kernel_verdict
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +133,26 @@ def test_the_target_of_a_sample_does_not_change_its_left_out_value_by_any_penalt
 def test_errors(problem, options, message):
     with pytest.raises(ValueError, match=message):
         KernelRegressor(**options).fit(*problem)
+
+
+@pytest.mark.parametrize("kind", [KernelClassifier, KernelRegressor])
+def test_the_verdict_of_a_fitted_method_is_that_of_its_left_out_predictions(problem, kind, monkeypatch):
+    X, y = problem
+    target = np.where(y > 0, "b", "a") if kind is KernelClassifier else y
+    weight, groups = np.r_[0, 2, np.ones(38)], np.arange(40) // 2
+    model = kind().fit(X, target, groups, sample_weight=weight)
+    monkeypatch.delattr(kind, "fit_left_out")
+    found, kept = kernel_verdict(model, target, groups, weight), weight > 0
+    left_out = model.leave_one_out_[kept]
+    if kind is KernelClassifier:
+        right = model.classes_[left_out.argmax(axis=1)] == target[kept]
+        assert found["value"] == pytest.approx(np.average(right, weights=weight[kept]))
+    else:
+        assert found["value"] == pytest.approx(r2_score(y[kept], left_out, sample_weight=weight[kept]), abs=0.02)
+    assert found["low"] < found["value"] < found["high"]
+    assert "left-out" in found["sentence"]
+    with pytest.raises(ValueError, match="5 entries, but the model was fitted to 40"):
+        kernel_verdict(model, target[:5])
 
 
 def test_other_errors(problem):
