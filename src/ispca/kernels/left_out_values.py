@@ -176,12 +176,17 @@ def dealt_folds(strata: Floats, groups: Indices | None, count: int) -> list[Indi
     return [part for part in (np.flatnonzero(fold[units] == k) for k in range(count)) if len(part)]
 
 
-def grouped_copies(distances: Floats, lengths: Floats, groups: Indices | None) -> Indices | None:
+def grouped_copies(
+    distances: Floats, lengths: Floats, near: list[Indices], groups: Indices | None
+) -> Indices | None:
     """Return groups in which copies of a sample stay together, or None if every sample stays alone.
 
-    ``distances`` are squared, as are ``lengths``: a copy that stays in the fit would give the left-out value away.
+    ``distances`` are squared, as are ``lengths``; ``near`` are pairs of near copies. A copy that stays in the fit
+    would give the left-out value away.
     """
     copies = np.triu(distances <= COPY_TOLERANCE * np.maximum(lengths[:, None], lengths), 1)
+    for pair in near:
+        copies[tuple(pair)] = True
     if groups is None and not copies.any():
         return None
     first, second = np.nonzero(copies)
