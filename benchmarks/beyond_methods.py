@@ -90,7 +90,7 @@ def columns_of(X: Any, columns: Any) -> Any:
 
 
 def survival_methods() -> dict[str, Any]:
-    """Return the stack, kernels, reductions with the horseshoe model, penalized models, a forest and Kaplan-Meier."""
+    """Return the stack, kernels, reductions with the horseshoe model, penalized models, a forest and the curve."""
     from sksurv.ensemble import RandomSurvivalForest
 
     forest = RandomSurvivalForest(500, min_samples_leaf=3, max_features="sqrt")
