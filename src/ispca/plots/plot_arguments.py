@@ -22,12 +22,8 @@ DOCS = {
     Returns
     -------
     ax : matplotlib Axes""",
-    "reduction": """
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.""",
-    "feature_names": """
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.""",
+    "reduction": "model : ISPCA, SPCA or Pipeline\n    Fitted reduction, or a fitted pipeline with one.",
+    "feature_names": "feature_names : array-like of shape (n_features_in_,), optional\n    Names of the features.",
     "fitted_reduction": """
     >>> from ispca import ISPCA, datasets, plots
     >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
