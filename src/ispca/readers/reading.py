@@ -14,7 +14,7 @@ from .missing_value_treatment import check_treatment
 from .sample_columns import Categories, check_roles
 from .sample_sheet import read_both, read_texts
 from .subsets_and_transforms import check_transform
-from .table import MissingTargetError, Request, SampleColumns, Table, TableError, ignore_progress
+from .table import MissingTargetError, Raw, Request, SampleColumns, Table, TableError, ignore_progress
 
 NO_COLUMNS = SampleColumns()
 
@@ -156,14 +156,8 @@ def read_table(
             block_memory=block_memory,
             decimal_comma=decimal_comma,
         )
-        if workbook.file is None:
-            raw = read_file(path, request)
-        else:
-            raw = read_both(path, workbook.file, request, workbook.samples, on, max_bytes)
-        raw.notes[:0] = workbook.notes
-        described = None
-        if annotation is not None:
-            described = read_texts(Path(annotation), max_bytes).sheet, Path(annotation).name
+        raw = _read_sheets(path, workbook, request, on, max_bytes)
+        described = None if annotation is None else _read_annotation(Path(annotation), max_bytes)
         progress(1.0)
         return interpret(raw, path.name, request, choices, described)
 
@@ -198,6 +192,20 @@ class Sheets(NamedTuple):
     file: Path | None
     samples: str | None
     notes: list[str]
+
+
+def _read_sheets(path: Path, sheets: Sheets, request: Request, on: str | None, max_bytes: int | None) -> Raw:
+    """Read the matrix, and the sheet of its samples if there is one."""
+    if sheets.file is None:
+        raw = read_file(path, request)
+    else:
+        raw = read_both(path, sheets.file, request, sheets.samples, on, max_bytes)
+    raw.notes[:0] = sheets.notes
+    return raw
+
+
+def _read_annotation(path: Path, max_bytes: int | None) -> Any:
+    return read_texts(path, max_bytes).sheet, path.name
 
 
 def _find_sheets(path: Path, samples: Any, sheet: str | None, limit: Limit, as_given: bool) -> Sheets:
