@@ -105,17 +105,13 @@ def compare_with_baselines(
     candidates = dict(default_candidates(kind, n_classes))
     given = {"sample_weight": sample_weight, "offset": offset}
     given = {name: values for name, values in given.items() if values is not None}
-    lasso = candidates.get(LASSO)
+    lasso, in_memory = candidates.get(LASSO), not isinstance(X, ColumnSource)
     methods = {COMPONENTS if combine else MODEL: in_fold(model)}
     if combine and len(y) <= MOST_SAMPLES:
         methods[KERNELS] = in_fold(with_covariates(candidates[KERNELS], covariates))
-    if (
-        lasso is not None
-        and not isinstance(X, ColumnSource)
-        and all(has_fit_parameter(lasso, name) for name in given)
-    ):
+    if in_memory and lasso is not None and all(has_fit_parameter(lasso, name) for name in given):
         methods[LASSO] = lasso
-    if len(covariates) and isinstance(model, Pipeline) and not isinstance(X, ColumnSource):
+    if in_memory and len(covariates) and isinstance(model, Pipeline):
         methods[COVARIATES] = in_fold(covariates_only(model, covariates))
     methods[BASE_RATE] = candidates[BASE_RATE]
     options: dict[str, Any] = {"sample_weight": sample_weight, "offset": offset, "random_state": random_state}
