@@ -20,7 +20,7 @@ from ..reduction.max_score_test import TIE
 from ..reduction.null_distribution import null_maxima, tested_scores
 from ..reduction.permutation import Permutations
 from ..reduction.reduction_result import Step
-from ..reduction.response import Response, adjusted_response, make_response
+from ..reduction.response import Response, adjusted_response, exchangeable_samples, make_response
 from ..reduction.threads import Workers, workers
 from ..reduction.threshold import SearchSettings, threshold_path
 from ..transformers.ispca_transformer import ISPCA
@@ -96,7 +96,8 @@ def replay(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         if isinstance(number, str):
             # Those of the longest sequential test.
             number = max(FEWEST_PERMUTATIONS, *(step.n_permutations for step in reduction.steps_))
-        permutations = Permutations(seed, n_samples, int(number), int(reduction.memory_budget))
+        exchange = exchangeable_samples(response, None)
+        permutations = Permutations(seed, n_samples, int(number), int(reduction.memory_budget), exchange=exchange)
         yield Trace(reduction, design, response, threads, permutations, start)
 
 
